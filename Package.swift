@@ -1,0 +1,133 @@
+// swift-tools-version: 6.2
+// Trestle: a daemon that lends native tasks to web pages, scripts and programs over a Unix socket.
+// The targets stand in the order of the architecture, lowest first; each may import only those above it.
+import PackageDescription
+
+/// What every Swift target is compiled with: the language mode comes from the tools version.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// A plugin: its tasks as one target, which tests link, and its exported entry point as another, which becomes
+/// the library `lib<Name>Plugin.so`.
+struct PluginFolder {
+    var name: String
+    var dependencies: [Target.Dependency] = []
+
+    var product: Product { .library(name: "\(name)Plugin", type: .dynamic, targets: ["\(name)Plugin"]) }
+
+    var targets: [Target] {
+        [
+            .target(
+                name: "\(name)Tasks", dependencies: ["TaskKit"] + dependencies, path: "Plugins/\(name)/Tasks",
+                swiftSettings: strict),
+            .target(
+                name: "\(name)Plugin", dependencies: ["TaskKit", .target(name: "\(name)Tasks")],
+                path: "Plugins/\(name)/Entry", swiftSettings: strict),
+            .testTarget(
+                name: "\(name)Tests", dependencies: ["TaskKitTesting", .target(name: "\(name)Tasks")] + dependencies,
+                swiftSettings: strict),
+        ]
+    }
+}
+
+let plugins = [
+    PluginFolder(name: "Echo"),
+    PluginFolder(name: "Alert"),
+    PluginFolder(name: "CloseWeb"),
+    PluginFolder(name: "Login", dependencies: ["CSodium", grdb]),
+    PluginFolder(name: "Persistence", dependencies: [grdb]),
+]
+
+let package = Package(
+    name: "trestle",
+    products: [
+        .executable(name: "trestled", targets: ["trestled"]),
+        .executable(name: "trestle", targets: ["trestle"]),
+        .library(name: "TaskKit", targets: ["TaskKit"]),
+        .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
+        .library(name: "BridgeClient", targets: ["BridgeClient"]),
+    ] + plugins.map(\.product),
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // MARK: C, at the edges
+        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CSodium", path: "Plugins/Login/CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"])]),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(
+            name: "CTomlplusplus",
+            cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
+            linkerSettings: [.linkedLibrary("tomlplusplus")]),
+        .target(name: "CTaskPlugin"),
+
+        // MARK: Ground floor
+        .target(name: "BridgeJSON", swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
+        .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
+
+        // MARK: The wire, and the plugin author's SDK
+        .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CSimdjson"], swiftSettings: strict),
+        .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+
+        // MARK: The runtime
+        .target(
+            name: "TaskRuntime", dependencies: ["BridgeJSON", "BridgeMessage", deque, logging], swiftSettings: strict),
+        .target(
+            name: "TaskHosts",
+            dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskRuntime", deque, logging],
+            swiftSettings: strict),
+        .target(
+            name: "BridgeServer", dependencies: ["BridgeMessage", "EventLoop", "TaskRuntime", logging],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "trestled",
+            dependencies: [
+                "BridgeJSON", "BridgeServer", "EventLoop", "TaskHosts", "TaskRuntime", "TOMLDocument", argumentParser,
+                logging,
+            ],
+            swiftSettings: strict),
+
+        // MARK: The other end of the socket
+        .target(
+            name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
+        .executableTarget(
+            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", argumentParser], swiftSettings: strict),
+
+        // MARK: Test kit
+        .target(
+            name: "TaskKitTesting",
+            dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime"],
+            swiftSettings: strict),
+
+        // MARK: Tests, mirroring Sources
+        .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
+        .testTarget(name: "TOMLDocumentTests", dependencies: ["TOMLDocument"], swiftSettings: strict),
+        .testTarget(name: "BridgeMessageTests", dependencies: ["BridgeMessage", "BridgeJSON"], swiftSettings: strict),
+        .testTarget(name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .testTarget(
+            name: "TaskRuntimeTests", dependencies: ["TaskRuntime", "BridgeMessage", "BridgeJSON"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TaskHostsTests", dependencies: ["TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
+        .testTarget(name: "trestledTests", dependencies: ["trestled", "TOMLDocument"], swiftSettings: strict),
+        .testTarget(
+            name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],
+            swiftSettings: strict),
+    ] + plugins.flatMap(\.targets),
+    cxxLanguageStandard: .cxx17
+)

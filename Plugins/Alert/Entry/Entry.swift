@@ -1,0 +1,1 @@
+// Alert: the entry point of the library.

@@ -1,0 +1,1 @@
+// CloseWeb: the entry point of the library.

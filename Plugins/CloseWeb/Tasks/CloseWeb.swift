@@ -1,0 +1,1 @@
+// CloseWeb: its tasks.

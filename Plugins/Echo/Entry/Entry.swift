@@ -1,0 +1,1 @@
+// Echo: the entry point of the library.

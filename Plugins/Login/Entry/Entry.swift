@@ -1,0 +1,1 @@
+// Login: the entry point of the library.

@@ -1,0 +1,1 @@
+// Persistence: the entry point of the library.

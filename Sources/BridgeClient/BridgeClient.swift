@@ -1,0 +1,1 @@
+// BridgeClient: the bridge from the other end, for Swift programs.

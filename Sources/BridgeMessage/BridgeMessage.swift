@@ -1,0 +1,1 @@
+// BridgeMessage: the messages of the bridge. Bytes in, values out, any byte split, no I/O.

@@ -1,0 +1,1 @@
+// BridgeServer: the Unix socket. Listener and connections, feeding the runtime.

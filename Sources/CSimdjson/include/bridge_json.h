@@ -1,0 +1,1 @@
+/* simdjson, behind a C face. */

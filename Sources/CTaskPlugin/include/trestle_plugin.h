@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trestle_plugin.h: the binary interface between the Trestle daemon and a task plugin.
+ *
+ * A plugin is a shared library that exports one function, `trestle_plugin_entry`. The daemon calls it once,
+ * reads the returned table, and from then on each side calls the other through the two tables below: the
+ * plugin's (`trestle_plugin`) and the daemon's (`trestle_host`). Any language with a C calling convention
+ * will do; in Swift, `TaskKit` fills these tables and nobody needs to read on.
+ *
+ * Rules that hold everywhere in this file
+ *
+ *   Versions   Every struct starts with `size` (bytes, as its writer compiled it) and `abi`. New fields are
+ *              only ever added at the end; a reader looks at `size` before it reads a field that its own
+ *              version added. A different `abi` is refused by the daemon with a sentence that names both.
+ *   Threads    The daemon calls the plugin on one thread, the loop thread, and never two calls at once.
+ *              Host functions marked ANY THREAD may be called from anywhere; those marked LOOP THREAD only
+ *              from inside a call of the daemon into the plugin or from a function given to `post`.
+ *   Re-entry   Inside any call from the daemon the plugin may call every host function. `reply` may run
+ *              other plugins' code before it returns: hold no lock across it.
+ *   Memory     Bytes that one side hands to the other are borrowed until the function returns; who wants
+ *              to keep them copies them. Bytes that the daemon hands over are readable (not meaningful)
+ *              for TRESTLE_PADDING bytes past their end. Strings are UTF-8 and not terminated.
+ *   JSON       Wherever a field is said to be JSON, it is one complete value of RFC 8259. What comes from
+ *              the daemon has been checked; what goes to it will be.
+ *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
+ *              late or second reply is harmless: it is dropped, counted and logged.
+ */
+#ifndef TRESTLE_PLUGIN_H
+#define TRESTLE_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. */
+#define TRESTLE_ABI 1u
+
+/* Readable bytes behind every `trestle_bytes` that the daemon hands to a plugin. */
+#define TRESTLE_PADDING 64u
+
+/* A call in flight. 0 is no call. */
+typedef uint64_t trestle_call;
+
+/* Borrowed bytes. `data` may be NULL where `size` is 0. */
+typedef struct trestle_bytes {
+    const char *data;
+    size_t size;
+} trestle_bytes;
+
+/* Who makes a call. Valid until the function that received it returns. */
+typedef struct trestle_caller {
+    uint32_t size;
+    uint32_t abi;
+    uint64_t session;     /* The session's number; 0: the daemon itself. */
+    uint32_t uid;         /* The peer's user id, as the kernel told it. */
+    uint32_t gid;         /* The peer's group id, as the kernel told it. */
+    int32_t pid;          /* The peer's process id when it connected; it may have ended since. */
+    uint32_t flags;       /* TRESTLE_CALLER_… */
+    trestle_bytes origin; /* What the session speaks for; "local" unless it named another. */
+    trestle_bytes user;   /* The logged-in user; empty: none. */
+    trestle_bytes client; /* The name that the client gave itself; empty: none. */
+} trestle_caller;
+
+/* The caller is root, the daemon's own user, or the daemon itself. */
+#define TRESTLE_CALLER_TRUSTED 1u
+
+/* One request of the daemon to the plugin. Everything in it is borrowed until the function returns. */
+typedef struct trestle_request {
+    uint32_t size;
+    uint32_t abi;
+    trestle_call call;     /* What to hand to `reply` or `fail`: exactly one of them, exactly once. */
+    uint32_t index;        /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`. */
+    uint32_t flags;        /* TRESTLE_REQUEST_… */
+    int64_t timeout_ns;    /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
+    trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them. */
+    const trestle_caller *caller;
+} trestle_request;
+
+/* The caller wants progress; without it `progress` is accepted and goes nowhere. */
+#define TRESTLE_REQUEST_PROGRESS 1u
+/* Nobody waits for the answer. Answer all the same: it ends the call. */
+#define TRESTLE_REQUEST_ONE_WAY 2u
+
+/* An error, as the bridge protocol shows it to the caller. */
+typedef struct trestle_error {
+    uint32_t size;
+    uint32_t abi;
+    trestle_bytes code;     /* A stable code such as "record.not_found". */
+    trestle_bytes message;  /* One sentence for a person. */
+    trestle_bytes data;     /* JSON, or empty. */
+    int64_t retry_after_ms; /* Milliseconds after which trying again makes sense; negative: not said. */
+    uint32_t flags;         /* TRESTLE_ERROR_… */
+    uint32_t reserved;      /* 0 */
+} trestle_error;
+
+/* The same call may succeed later. */
+#define TRESTLE_ERROR_TRANSIENT 1u
+
+/* A call that the plugin makes to a task of the bridge. */
+typedef struct trestle_bridge_call {
+    uint32_t size;
+    uint32_t abi;
+    trestle_call parent;   /* The call on whose behalf this is made: the task sees that call's caller, and when
+                              the parent ends, this call is cancelled. 0: the plugin calls in its own name. */
+    trestle_bytes task;    /* The task's name. */
+    trestle_bytes options; /* JSON; empty: {}. */
+    uint64_t session;      /* Only a task that this session registered; 0: any. */
+    int64_t timeout_ns;    /* Nanoseconds; 0: the task's own deadline; negative: none. */
+    void *context;         /* Handed to the two functions below. */
+    /* LOOP THREAD. An intermediate result, or NULL where not wanted. Never after `done`. */
+    void (*progress)(void *context, uint64_t sequence, trestle_bytes value);
+    /* LOOP THREAD. The end of the call, exactly once, possibly before `call` returns. `error` is NULL where
+       the call succeeded; `result` is JSON then. */
+    void (*done)(void *context, trestle_bytes result, const trestle_error *error);
+} trestle_bridge_call;
+
+/* An event for the sessions that subscribed to its name. */
+typedef struct trestle_event {
+    uint32_t size;
+    uint32_t abi;
+    trestle_bytes name;       /* Such as "record.changed". */
+    trestle_bytes data;       /* JSON; empty: null. */
+    const uint64_t *sessions; /* Only to these sessions; NULL: to all. */
+    size_t session_count;
+    uint32_t flags; /* TRESTLE_EVENT_… */
+    uint32_t reserved;
+} trestle_event;
+
+/* To the named sessions whether they subscribed or not. Only with `sessions`. */
+#define TRESTLE_EVENT_UNASKED 1u
+
+/* Levels of `log`, in falling order of urgency. */
+enum {
+    TRESTLE_LOG_ERROR = 0,
+    TRESTLE_LOG_WARNING = 1,
+    TRESTLE_LOG_NOTICE = 2,
+    TRESTLE_LOG_INFO = 3,
+    TRESTLE_LOG_DEBUG = 4,
+};
+
+/* What the daemon offers to a plugin. Valid, with everything in it, until the process ends. */
+typedef struct trestle_host {
+    uint32_t size;
+    uint32_t abi;
+    void *context; /* The daemon's; every function takes the table itself as its first argument. */
+
+    /* ANY THREAD. Ends a call with a result (JSON). On the loop thread it takes effect before it returns. */
+    void (*reply)(const struct trestle_host *host, trestle_call call, trestle_bytes result);
+    /* ANY THREAD. Ends a call with an error. */
+    void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
+    /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them. */
+    void (*progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
+    /* ANY THREAD. Writes a line to the daemon's log under the plugin's name; `call` may be 0. */
+    void (*log)(const struct trestle_host *host, uint32_t level, trestle_bytes message, trestle_call call);
+    /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, in the order in which they were posted;
+       never inside this call. */
+    void (*post)(const struct trestle_host *host, void (*run)(void *argument), void *argument);
+    /* ANY THREAD. Runs `work(argument)` on a thread where it may block, then `done(argument)` on the loop
+       thread. The threads are few and shared: long waits belong on a thread of the plugin's own. */
+    void (*blocking)(const struct trestle_host *host, void (*work)(void *argument), void (*done)(void *argument),
+                     void *argument);
+    /* ANY THREAD. Whether this thread is the loop thread. */
+    bool (*is_loop_thread)(const struct trestle_host *host);
+
+    /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`. `done` tells the end,
+       also where the task does not exist. */
+    trestle_call (*call)(const struct trestle_host *host, const trestle_bridge_call *call);
+    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, unless it had
+       ended already. */
+    void (*cancel)(const struct trestle_host *host, trestle_call call);
+    /* LOOP THREAD. Sends an event. */
+    void (*publish)(const struct trestle_host *host, const trestle_event *event);
+} trestle_host;
+
+/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. */
+enum {
+    TRESTLE_CANCEL_CALLER = 0,   /* The caller said so, or an operator did. */
+    TRESTLE_CANCEL_TIMEOUT = 1,  /* Its deadline passed. */
+    TRESTLE_CANCEL_GONE = 2,     /* The caller is gone. */
+    TRESTLE_CANCEL_SHUTDOWN = 3, /* The daemon is stopping. */
+};
+
+/* What happens to a session. */
+enum {
+    TRESTLE_SESSION_OPENED = 0,
+    TRESTLE_SESSION_CLOSED = 1,
+    TRESTLE_SESSION_BACKGROUND = 2,
+    TRESTLE_SESSION_FOREGROUND = 3,
+};
+
+/* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
+ *
+ * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `cancel` and
+ * `session` as they come; `stop` at last. Every function but `manifest`, `attach` and `call` may be NULL.
+ */
+typedef struct trestle_plugin {
+    uint32_t size;
+    uint32_t abi;
+    void *context; /* The plugin's; handed to each of its functions. */
+
+    /* JSON, see docs/plugins.md:
+       {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
+        "private"?, "options"?: JSON Schema, "result"?: JSON Schema}], "events"?: [{"name", "summary"}],
+        "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema}
+       "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening". */
+    trestle_bytes manifest;
+
+    /* The daemon's table, before anything else. */
+    void (*attach)(void *context, const trestle_host *host);
+    /* `options` is the plugin's own section of the configuration. Check it and keep it; touch nothing else:
+       a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with `fail`,
+       code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
+    void (*configure)(void *context, const trestle_request *request);
+    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later. */
+    void (*start)(void *context, const trestle_request *request);
+    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later. */
+    void (*launch)(void *context, const trestle_request *request);
+    /* A call of the task number `index`. */
+    void (*call)(void *context, const trestle_request *request);
+    /* Stop working on a call. An answer that still comes is dropped, but it tells the daemon that the work is over. */
+    void (*cancel)(void *context, trestle_call call, uint32_t reason);
+    /* Something happened to a session. */
+    void (*session)(void *context, uint32_t change, const trestle_caller *session);
+    /* Finish: no call will follow. Answer when done; past the deadline the daemon goes on without. */
+    void (*stop)(void *context, const trestle_request *request);
+} trestle_plugin;
+
+/* The one symbol that a plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */
+#define TRESTLE_PLUGIN_ENTRY "trestle_plugin_entry"
+const trestle_plugin *trestle_plugin_entry(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

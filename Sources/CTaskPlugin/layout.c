@@ -1,0 +1,14 @@
+// The layout of the plugin interface, pinned: a change of any number below is a change of the ABI and needs a
+// new TRESTLE_ABI, because plugins that were built against the old header would read the wrong bytes.
+#include "trestle_plugin.h"
+
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(trestle_bytes) == 16, "trestle_bytes");
+_Static_assert(sizeof(trestle_caller) == 80, "trestle_caller");
+_Static_assert(sizeof(trestle_request) == 56, "trestle_request");
+_Static_assert(sizeof(trestle_error) == 72, "trestle_error");
+_Static_assert(sizeof(trestle_bridge_call) == 88, "trestle_bridge_call");
+_Static_assert(sizeof(trestle_event) == 64, "trestle_event");
+_Static_assert(sizeof(trestle_host) == 96, "trestle_host");
+_Static_assert(sizeof(trestle_plugin) == 96, "trestle_plugin");
+#endif

@@ -1,0 +1,1 @@
+// toml++, behind a C face.

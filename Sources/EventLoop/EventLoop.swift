@@ -1,0 +1,1 @@
+// EventLoop: the only importer of libuv. Everything that happens on the loop thread starts here.

@@ -1,0 +1,1 @@
+// TaskHosts: where tasks run. Today in this process, loaded from a shared library.

@@ -1,0 +1,1 @@
+// TaskKit: what a plugin author imports. Typed tasks over the C interface of CTaskPlugin.

@@ -1,0 +1,1 @@
+// TaskKitTesting: a plugin in a test.

@@ -1,0 +1,1 @@
+// TaskRuntime: sessions, routing and the call table. No sockets, no clock of its own.
