@@ -1,5 +1,102 @@
 /* libuv, and the few system calls beside it that Swift cannot import (macros, GNU extensions). */
 #ifndef TRESTLE_CLIBUV_SHIM_H
 #define TRESTLE_CLIBUV_SHIM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 #include <uv.h>
+
+/* GNU extensions: declared here because whether the system headers show them depends on the importer's macros. */
+extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+extern int pipe2(int descriptors[2], int flags);
+extern int pthread_setname_np(pthread_t thread, const char *name);
+
+/* What SO_PEERCRED answers: the kernel's `struct ucred`. */
+struct clibuv_peer {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+
+/* The peer's identity when it connected; 0, or -1 with errno. */
+static inline int clibuv_peer_credentials(int fd, struct clibuv_peer *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
+
+static inline int clibuv_socket(void) {
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static inline int clibuv_socketpair(int descriptors[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, descriptors);
+}
+
+static inline int clibuv_pipe(int descriptors[2]) {
+    return pipe2(descriptors, O_CLOEXEC);
+}
+
+static inline int clibuv_accept(int fd) {
+    return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* The longest path, without its terminating zero, that a Unix socket can be bound to. */
+static const int clibuv_path_limit = (int)sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+
+/* Fills in an address; the caller has checked that `length` is within the limit. */
+static inline void clibuv_set_address(struct sockaddr_un *address, const char *path, size_t length) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    for (size_t i = 0; i < length; i++) address->sun_path[i] = path[i];
+}
+
+static inline int clibuv_bind(int fd, const struct sockaddr_un *address) {
+    return bind(fd, (const struct sockaddr *)address, sizeof *address);
+}
+
+static inline int clibuv_connect(int fd, const struct sockaddr_un *address) {
+    return connect(fd, (const struct sockaddr *)address, sizeof *address);
+}
+
+static inline ssize_t clibuv_send(int fd, const void *bytes, size_t count) {
+    return send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* fcntl is variadic. */
+static inline int clibuv_set_nonblocking(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static inline int clibuv_set_close_on_exec(int fd) {
+    return fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* open is variadic. */
+static inline int clibuv_open(const char *path, int flags, mode_t mode) {
+    return open(path, flags | O_CLOEXEC, mode);
+}
+
+/* Names the calling thread and gives it a signal mask of its own: nothing blocked but SIGPIPE. A thread inherits the
+   mask of its creator, which may be a libdispatch worker that blocks every signal; and once the main thread has
+   gone into dispatchMain() the loop thread may be the only one left that takes signals at all. */
+static inline void clibuv_prepare_thread(const char *name) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGPIPE);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_setname_np(pthread_self(), name);
+}
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+static inline uint64_t clibuv_monotonic_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 #endif

@@ -1,1 +1,231 @@
-// Tests of EventLoop.
+import EventLoop
+import Synchronization
+import Testing
+
+@Suite struct ExecutorTests {
+    @Test("What is isolated to LoopActor runs on the loop thread")
+    func actorIsOnLoopThread() async {
+        #expect(!LoopActor.isOnLoopThread)
+        let there = await { @LoopActor in LoopActor.isOnLoopThread }()
+        #expect(there)
+    }
+
+    @Test("assumeIsolated and preconditionIsolated hold on the loop thread, also in a posted function")
+    func isolationIsKnown() async {
+        let value = await withCheckedContinuation { continuation in
+            EventLoop.post {
+                LoopActor.shared.preconditionIsolated()
+                continuation.resume(returning: LoopActor.assumeIsolated { 42 })
+            }
+        }
+        #expect(value == 42)
+    }
+
+    @Test("What assumeIsolated's body throws comes out")
+    func assumeIsolatedThrows() async {
+        let code: Int32 = await { @LoopActor in
+            do throws(SystemError) {
+                try LoopActor.assumeIsolated { () throws(SystemError) in throw SystemError(code: 2, operation: "x") }
+                return 0
+            } catch {
+                return error.code
+            }
+        }()
+        #expect(code == 2)
+    }
+
+    @Test("A plain async function stays on the loop in a task that prefers the loop's executor")
+    func taskPreference() async {
+        let task = Task(executorPreference: LoopExecutor.shared) {
+            var seen = [LoopActor.isOnLoopThread]
+            await plain(&seen)
+            return seen
+        }
+        #expect(await task.value == [true, true, true])
+    }
+
+    @Test("An immediate task on the loop starts before the call returns, and stays on the loop after suspending")
+    func immediateTask() async {
+        let (order, seen) = await { @LoopActor in
+            let order = Mutex<[String]>([])
+            let task = Task.immediate(executorPreference: LoopExecutor.shared) {
+                order.withLock { $0.append("task") }
+                var seen = [LoopActor.isOnLoopThread]
+                await plain(&seen)
+                return seen
+            }
+            order.withLock { $0.append("after") }
+            let seen = await task.value
+            return (order.withLock { $0 }, seen)
+        }()
+        #expect(order == ["task", "after"])
+        #expect(seen == [true, true, true])
+    }
+
+    @Test("MainActor.run from the loop comes back")
+    func mainActor() async {
+        let (before, main, after) = await { @LoopActor in
+            let before = LoopActor.isOnLoopThread
+            let main = await MainActor.run { LoopActor.isOnLoopThread }
+            return (before, main, LoopActor.isOnLoopThread)
+        }()
+        #expect(before)
+        #expect(!main)
+        #expect(after)
+    }
+}
+
+/// Neither isolated nor told where to run.
+private func plain(_ seen: inout [Bool]) async {
+    seen.append(LoopActor.isOnLoopThread)
+    await Task.yield()
+    seen.append(LoopActor.isOnLoopThread)
+}
+
+@Suite(.serialized) struct PostTests {
+    @Test("A thousand posts from one thread run in order")
+    func order() async {
+        let seen = await withCheckedContinuation { continuation in
+            let list = LoopList()
+            for number in 0..<1_000 {
+                EventLoop.post { list.values.append(number) }
+            }
+            EventLoop.post { continuation.resume(returning: list.values) }
+        }
+        #expect(seen == Array(0..<1_000))
+    }
+
+    @Test("More jobs than a turn runs keep their order, from the loop as well, and hooks run in between")
+    func manyFromTheLoop() async {
+        let (seen, hooked) = await withCheckedContinuation { continuation in
+            EventLoop.post {
+                let list = LoopList()
+                let hook = EventLoop.atTurnEnd { list.hookCalls += 1 }
+                for number in 0..<5_000 {
+                    EventLoop.post { list.values.append(number) }
+                }
+                EventLoop.post {
+                    hook.remove()
+                    continuation.resume(returning: (list.values, list.hookCalls))
+                }
+            }
+        }
+        #expect(seen == Array(0..<5_000))
+        #expect(hooked >= 4)
+    }
+
+    @Test("Posting inside a posted function runs it later, not inside")
+    func neverNested() async {
+        let order = await withCheckedContinuation { continuation in
+            EventLoop.post {
+                let list = LoopList()
+                EventLoop.post {
+                    list.values.append(2)
+                    continuation.resume(returning: list.values)
+                }
+                list.values.append(1)
+            }
+        }
+        #expect(order == [1, 2])
+    }
+
+    @Test("Nothing that many threads post at once is lost, and each thread's posts stay in order")
+    func manyThreads() async {
+        let list = LoopList()
+        await withTaskGroup { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<2_000 {
+                        EventLoop.post { list.values.append(thread * 10_000 + number) }
+                    }
+                }
+            }
+        }
+        let seen = await { @LoopActor in list.values }()
+        #expect(seen.count == 16_000)
+        for thread in 0..<8 {
+            #expect(seen.filter { $0 / 10_000 == thread } == (0..<2_000).map { thread * 10_000 + $0 })
+        }
+    }
+
+    @Test("A C function runs with its argument, in order with the closures")
+    func cFunction() async {
+        let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        counter.initialize(to: 0)
+        defer { counter.deallocate() }
+        let pointer = UnsafeMutableRawPointer(counter)
+        for _ in 0..<100 {
+            EventLoop.post({ $0?.assumingMemoryBound(to: Int.self).pointee += 1 }, pointer)
+        }
+        await { @LoopActor in }()
+        #expect(counter.pointee == 100)
+    }
+
+    @Test("Work posted by a turn-end hook runs without anything else waking the loop")
+    func postInHook() async {
+        await withCheckedContinuation { continuation in
+            EventLoop.post {
+                let hook = Box<TurnEndHook>()
+                hook.value = EventLoop.atTurnEnd {
+                    hook.value?.remove()
+                    hook.value = nil
+                    EventLoop.post { continuation.resume() }
+                }
+            }
+        }
+    }
+
+    @Test("A turn-end hook runs after the jobs of its turn, those that jobs posted included")
+    func hookAfterJobs() async {
+        let seen = await withCheckedContinuation { continuation in
+            EventLoop.post {
+                let list = LoopList()
+                let hook = Box<TurnEndHook>()
+                hook.value = EventLoop.atTurnEnd {
+                    hook.value?.remove()
+                    list.values.append(3)
+                    continuation.resume(returning: list.values)
+                }
+                list.values.append(1)
+                EventLoop.post { list.values.append(2) }
+            }
+        }
+        #expect(seen == [1, 2, 3])
+    }
+
+    @Test("The time stands still within a turn and never runs backwards")
+    func turnTime() async {
+        let (first, second, clock) = await { @LoopActor in
+            let first = EventLoop.now
+            let clock = MonotonicInstant.now()
+            return (first, EventLoop.now, clock)
+        }()
+        #expect(first == second)
+        #expect(first <= clock)
+        let later = await { @LoopActor in EventLoop.now }()
+        #expect(later >= first)
+        let lag = await { @LoopActor in EventLoop.lag }()
+        #expect(lag >= .zero)
+    }
+}
+
+/// Values that only the loop touches.
+@LoopActor
+private final class LoopList {
+    var values: [Int] = []
+    var hookCalls = 0
+    nonisolated init() {}
+}
+
+@Suite struct MonotonicInstantTests {
+    @Test("Arithmetic stops at the clock's ends")
+    func saturates() {
+        let instant = MonotonicInstant(nanoseconds: 1_000)
+        #expect((instant + .nanoseconds(5)).nanoseconds == 1_005)
+        #expect((instant - .nanoseconds(5)).nanoseconds == 995)
+        #expect((instant - .seconds(1)).nanoseconds == 0)
+        #expect((instant + .seconds(Int64.max)).nanoseconds == UInt64(Int64.max) + 1_000)
+        #expect(instant - MonotonicInstant(nanoseconds: 3_000) == .nanoseconds(-2_000))
+        #expect(MonotonicInstant(nanoseconds: 3_000) - instant == .nanoseconds(2_000))
+    }
+}

@@ -1,0 +1,82 @@
+import CLibuv
+
+/// Work that blocks, on libuv's threads: four, shared by all, so nothing that waits for long.
+public enum BlockingWork {
+    /// Runs `body` on such a thread. Any thread may call this.
+    public static func run<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E) -> T {
+        let result: Result<T, E> = await withCheckedContinuation { continuation in
+            let task = ClosureWork {
+                do throws(E) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            run(
+                { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).takeUnretainedValue().body() },
+                done: { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).release() },
+                Unmanaged.passRetained(task).toOpaque())
+        }
+        return try result.get()
+    }
+
+    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread. Any thread may call this.
+    public static func run(
+        _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
+        done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
+    ) {
+        // libuv takes work from the loop thread only.
+        EventLoop.post(FunctionWork.queue, FunctionWork.make(work, done, argument))
+    }
+
+    /// A request of libuv and what it is to run: freed before `done` is called.
+    private struct FunctionWork {
+        var raw = uv_work_t()
+        var work: @convention(c) (UnsafeMutableRawPointer?) -> Void
+        var done: @convention(c) (UnsafeMutableRawPointer?) -> Void
+        var argument: UnsafeMutableRawPointer?
+
+        static func make(
+            _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
+            _ done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
+        ) -> UnsafeMutableRawPointer {
+            let request = UnsafeMutablePointer<FunctionWork>.allocate(capacity: 1)
+            request.initialize(to: FunctionWork(work: work, done: done, argument: argument))
+            return UnsafeMutableRawPointer(request)
+        }
+
+        /// On the loop thread; the pointer is what `make` returned, never nil.
+        static let queue: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
+            // `raw` is the first field: a pointer to the request is one to it.
+            let raw = pointer.unsafelyUnwrapped.assumingMemoryBound(to: uv_work_t.self)
+            require(uv_queue_work(Loop.shared.raw, raw, worked, finished), "uv_queue_work")
+        }
+
+        private static let worked: uv_work_cb = { raw in
+            let request = of(raw).pointee
+            request.work(request.argument)
+        }
+
+        private static let finished: uv_after_work_cb = { raw, _ in
+            Loop.shared.beginTurn()
+            let pointer = of(raw)
+            let (done, argument) = (pointer.pointee.done, pointer.pointee.argument)
+            pointer.deinitialize(count: 1)
+            pointer.deallocate()
+            done(argument)
+        }
+
+        private static func of(_ raw: UnsafeMutablePointer<uv_work_t>?) -> UnsafeMutablePointer<FunctionWork> {
+            UnsafeMutableRawPointer(raw.unsafelyUnwrapped).assumingMemoryBound(to: FunctionWork.self)
+        }
+    }
+
+    /// A closure that a C pointer keeps: retained when it is queued, released once it has run.
+    private final class ClosureWork: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) {
+            self.body = body
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import CLibuv
+import Glibc
+
+/// How a process ended.
+public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
+    /// By itself, with that code from 0 to 255.
+    case exited(Int32)
+    /// By that signal.
+    case signalled(Int32)
+
+    /// "exit status 1", "signal 9".
+    public var description: String {
+        switch self {
+        case .exited(let code): "exit status \(code)"
+        case .signalled(let signal): "signal \(signal)"
+        }
+    }
+
+    /// Whether it exited with 0.
+    public var isSuccess: Bool { self == .exited(0) }
+}
+
+/// A process that this one started.
+///
+/// A running one is kept alive by the loop; nobody has to close it. Its pipes are streams, which have to be closed.
+@LoopActor
+public final class ChildProcess {
+    /// Where one of the three standard streams leads.
+    public enum StandardStream: Sendable, Hashable {
+        /// To where ours leads.
+        case inherit
+        /// To /dev/null.
+        case null
+        /// To a pipe, whose other end is the stream of that name.
+        case pipe
+        /// To a descriptor of ours, which stays open here.
+        case descriptor(Int32)
+    }
+
+    /// What to start, and how.
+    public struct Options: Sendable {
+        /// The program; searched for in PATH where it has no slash.
+        public var file: String
+        /// What follows the program's name.
+        public var arguments: [String]
+        /// The whole environment; nil: ours.
+        public var environment: [String: String]?
+        /// Where it starts; nil: where we are.
+        public var workingDirectory: String?
+        /// Its standard input.
+        public var standardInput = StandardStream.inherit
+        /// Its standard output.
+        public var standardOutput = StandardStream.inherit
+        /// Its standard error.
+        public var standardError = StandardStream.inherit
+        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others are closed in it.
+        public var extraDescriptors: [Int32] = []
+        /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
+        /// `kill(_:)` reaches the processes that it has started as well.
+        public var isSessionLeader = false
+
+        /// Starts `file` with those arguments; everything else is inherited.
+        public init(file: String, arguments: [String] = []) {
+            self.file = file
+            self.arguments = arguments
+        }
+    }
+
+    /// Its process id.
+    public let pid: Int32
+    /// We write, it reads. Only for `.pipe`; the owner closes it, which ends the process' input.
+    public private(set) var standardInput: UnixStream?
+    /// It writes, we read. Only for `.pipe`; the owner closes it.
+    public private(set) var standardOutput: UnixStream?
+    /// It writes, we read. Only for `.pipe`; the owner closes it.
+    public private(set) var standardError: UnixStream?
+
+    private let isSessionLeader: Bool
+    private var status: ExitStatus?
+    private var waiting: [CheckedContinuation<ExitStatus, Never>] = []
+    private var handle: LoopHandle<uv_process_t>?
+
+    /// Starts a process.
+    /// - Throws: `ENOENT` (no such program or directory), `EACCES`, `EAGAIN` (too many processes), `EMFILE` …
+    public static func spawn(_ options: Options) throws(SystemError) -> ChildProcess {
+        let pipes = try StandardPipes(options)
+        let handle = LoopHandle<uv_process_t>(zeroed: ())
+        let status = options.withProcessOptions(pipes, exited: exited) { uv_spawn(Loop.shared.raw, handle.raw, $0) }
+        if status < 0 {
+            handle.close()
+            throw SystemError(code: -status, operation: "start", subject: options.file)
+        }
+        return try ChildProcess(handle, pipes, isSessionLeader: options.isSessionLeader)
+    }
+
+    private init(
+        _ handle: LoopHandle<uv_process_t>, _ pipes: consuming StandardPipes, isSessionLeader: Bool
+    ) throws(SystemError) {
+        pid = handle.raw.pointee.pid
+        self.isSessionLeader = isSessionLeader
+        self.handle = handle
+        handle.retain(self)
+        do {
+            standardInput = try pipes.input.ourStream()
+            standardOutput = try pipes.output.ourStream()
+            standardError = try pipes.error.ourStream()
+        } catch {
+            // Nobody gets to know this process: it must not stay.
+            kill(SIGKILL)
+            for stream in [standardInput, standardOutput, standardError] { stream?.close() }
+            throw error
+        }
+    }
+
+    /// Waits for the end. Returns at once where the process has ended.
+    public func exitStatus() async -> ExitStatus {
+        if let status { return status }
+        return await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Sends a signal to it, and to all of its session's first process group where it leads one. Does nothing once it
+    /// has ended.
+    public func kill(_ signal: Int32 = SIGTERM) {
+        guard status == nil else { return }
+        // It may have ended without our knowing yet; until we are told, its id belongs to nobody else.
+        _ = Glibc.kill(isSessionLeader ? -pid : pid, signal)
+    }
+
+    private static let exited: uv_exit_cb = { handle, code, signal in
+        guard let process = owner(handle?.pointee.data, as: ChildProcess.self) else { return }
+        LoopActor.assumeIsolated {
+            process.ended(signal != 0 ? .signalled(signal) : .exited(Int32(truncatingIfNeeded: code)))
+        }
+    }
+
+    private func ended(_ status: ExitStatus) {
+        self.status = status
+        handle?.close()
+        handle = nil
+        for continuation in waiting { continuation.resume(returning: status) }
+        waiting.removeAll()
+    }
+}

@@ -1,0 +1,164 @@
+import CLibuv
+import Glibc
+
+/// The loop itself: libuv's, its thread, its queues. One per process, never torn down.
+///
+/// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
+/// which is written once before the instance is visible to anybody. `inbox` has its own lock; `async` is only
+/// handed to `uv_async_send`, which may be called from any thread.
+final class Loop: @unchecked Sendable {
+    static let shared = Loop()
+
+    /// Jobs per turn: enough to hide the cost of a turn, few enough (well under a millisecond of small ones) that
+    /// descriptors are looked at in between.
+    static let jobsPerTurn = 1_024
+    /// What one read of a stream takes at most.
+    static let readBufferBytes = 65_536
+    /// Readable bytes behind what a stream hands out, for parsers that look at whole vector registers.
+    static let readPaddingBytes = 64
+
+    let raw: UnsafeMutablePointer<uv_loop_t>
+    /// What every stream reads into; valid for the one callback. Zeroed once, so that its padding is defined.
+    let readBuffer: UnsafeMutableRawPointer
+    private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
+    private let inbox = Inbox()
+    private var thread = pthread_t()
+
+    private var jobs = WorkQueue()
+    private var batch: [Work] = []
+    private var hooks: [TurnEndHook] = []
+    /// The turn's time in nanoseconds; 0 until it is first asked for in a turn.
+    private var turnStart: UInt64 = 0
+    var lagMeter = LagMeter()
+    /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
+    var isFiringTimers = false
+
+    private init() {
+        raw = .allocate(capacity: 1)
+        readBuffer = .allocate(byteCount: Self.readBufferBytes + Self.readPaddingBytes, alignment: 64)
+        readBuffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.readBufferBytes + Self.readPaddingBytes)
+        require(uv_loop_init(raw), "uv_loop_init")
+        // The three callbacks below run on the loop thread, which touches `shared` only once this init is over.
+        require(uv_async_init(raw, async) { _ in Loop.shared.takeInbox() }, "uv_async_init")
+        require(uv_idle_init(raw, idle), "uv_idle_init")
+        require(uv_prepare_init(raw, prepare), "uv_prepare_init")
+        require(uv_prepare_start(prepare) { _ in Loop.shared.endTurn() }, "uv_prepare_start")
+        let status = pthread_create(&thread, nil, { _ in Loop.run() }, nil)
+        precondition(status == 0, "The loop thread cannot be started: \(SystemError(code: status, operation: "thread"))")
+    }
+
+    private static func run() -> UnsafeMutableRawPointer? {
+        clibuv_prepare_thread("loop")
+        // Waits for the init above to end. The async handle keeps uv_run from ever returning.
+        uv_run(Loop.shared.raw, UV_RUN_DEFAULT)
+        preconditionFailure("The loop ended, though it has a handle that is never closed.")
+    }
+
+    var isCurrentThread: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+    // MARK: Work
+
+    func enqueue(_ work: Work) {
+        if isCurrentThread {
+            jobs.append(work)
+        } else if inbox.add(work) {
+            uv_async_send(async)
+        }
+    }
+
+    private func takeInbox() {
+        beginTurn()
+        inbox.take(into: &batch)
+        for work in batch { jobs.append(work) }
+        batch.removeAll(keepingCapacity: true)
+    }
+
+    private func runJobs() {
+        var budget = Self.jobsPerTurn
+        while budget > 0, !jobs.isEmpty {
+            budget -= 1
+            switch jobs.removeFirst() {
+            case .job(let job):
+                job.runSynchronously(isolatedTo: LoopExecutor.unownedSerial, taskExecutor: LoopExecutor.unownedTask)
+            case .closure(let body): LoopActor.assumeIsolated { body() }
+            case .function(let function, let argument): function(argument)
+            }
+        }
+    }
+
+    // MARK: Turns
+
+    /// Called first in every callback from libuv: the turn's clock is read once, at its first event.
+    @inline(__always)
+    func beginTurn() {
+        if turnStart == 0 { turnStart = clibuv_monotonic_ns() }
+    }
+
+    var turnTime: MonotonicInstant {
+        beginTurn()
+        return MonotonicInstant(nanoseconds: turnStart)
+    }
+
+    /// Runs between libuv's timers and its poll: the end of one turn.
+    private func endTurn() {
+        if !jobs.isEmpty {
+            beginTurn()
+            runJobs()
+        }
+        runHooks()
+        // An active idle handle makes the coming poll return at once.
+        if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
+        if turnStart != 0 {
+            lagMeter.note(from: turnStart, to: clibuv_monotonic_ns())
+            turnStart = 0
+        }
+    }
+
+    @LoopActor
+    func addHook(_ body: @escaping @LoopActor () -> Void) -> TurnEndHook {
+        let hook = TurnEndHook(body)
+        hooks.append(hook)
+        return hook
+    }
+
+    private func runHooks() {
+        LoopActor.assumeIsolated {
+            // By index: a hook may add others, which then run in this turn already, and may remove any.
+            var index = 0
+            var removed = false
+            while index < hooks.count {
+                let hook = hooks[index]
+                if hook.isRemoved { removed = true } else { hook.body() }
+                index += 1
+            }
+            if removed { hooks.removeAll { $0.isRemoved } }
+        }
+    }
+}
+
+/// The longest turn of the last one to two windows.
+struct LagMeter {
+    private static let windowNanoseconds: UInt64 = 5_000_000_000
+    private var windowStart: UInt64 = 0
+    private var current: UInt64 = 0
+    private var previous: UInt64 = 0
+
+    mutating func note(from start: UInt64, to end: UInt64) {
+        roll(to: end)
+        current = max(current, end - start)
+    }
+
+    mutating func longest(at now: MonotonicInstant) -> Duration {
+        roll(to: now.nanoseconds)
+        return .nanoseconds(Int64(clamping: max(current, previous)))
+    }
+
+    private mutating func roll(to now: UInt64) {
+        guard now >= windowStart + Self.windowNanoseconds else { return }
+        previous = now < windowStart + 2 * Self.windowNanoseconds ? current : 0
+        current = 0
+        windowStart = now
+    }
+}

@@ -1,0 +1,60 @@
+import CLibuv
+import Glibc
+
+/// The loop thread, as an actor: what is isolated to it runs there and nowhere else.
+@globalActor
+public actor LoopActor {
+    /// The one instance.
+    public static let shared = LoopActor()
+
+    private init() {}
+
+    /// The loop's executor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { LoopExecutor.unownedSerial }
+
+    /// Whether the calling thread is the loop thread. Any thread.
+    public static var isOnLoopThread: Bool { Loop.shared.isCurrentThread }
+
+    /// Runs `body` here and now. Traps off the loop thread: for callbacks that are known to come on it.
+    @inline(__always)
+    public static func assumeIsolated<T: Sendable, E: Error>(_ body: @LoopActor () throws(E) -> T) throws(E) -> T {
+        precondition(isOnLoopThread, "This must run on the loop thread.")
+        // Unsafe in form only: a function that is isolated to an actor is called like one that is not, and the
+        // precondition is just what the isolation asks for.
+        typealias Plain = () throws(E) -> T
+        return try withoutActuallyEscaping(body) { (isolated) throws(E) -> T in
+            try unsafeBitCast(isolated, to: Plain.self)()
+        }
+    }
+}
+
+/// Runs jobs on the loop thread: both the executor of `LoopActor` and one that a task can prefer, so that its plain
+/// `async` functions stay on the loop: `Task(executorPreference: LoopExecutor.shared) { … }`.
+public final class LoopExecutor: SerialExecutor, TaskExecutor {
+    /// The one instance.
+    public static let shared = LoopExecutor()
+
+    static let unownedSerial = UnownedSerialExecutor(ordinary: shared)
+    static let unownedTask = UnownedTaskExecutor(shared)
+
+    private init() {}
+
+    /// Takes a job. Any thread; called by the Swift runtime.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        Loop.shared.enqueue(.job(UnownedJob(job)))
+    }
+
+    /// The reference that the runtime keeps.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { Self.unownedSerial }
+
+    /// The reference that the runtime keeps.
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { Self.unownedTask }
+
+    /// Traps off the loop thread. Called by the runtime for `assumeIsolated` and `preconditionIsolated`.
+    public func checkIsolated() {
+        precondition(Loop.shared.isCurrentThread, "This must run on the loop thread.")
+    }
+
+    /// Whether this is the loop thread. Called by the runtime.
+    public func isIsolatingCurrentContext() -> Bool? { Loop.shared.isCurrentThread }
+}

@@ -1,0 +1,129 @@
+import CLibuv
+import Glibc
+
+/// The place in the file system where a server listens: claimed so that no two servers fight over it, and cleaned up
+/// without ever touching another server's socket.
+///
+/// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two servers
+/// that start at once and both find a stale socket; that a server of another kind listens there is found by connecting.
+struct SocketFile {
+    let path: String
+    private let lock: Int32
+    private let lockPath: String
+    /// The socket that we bound: what we remove at the end, if it is still ours.
+    private var identity: FileIdentity?
+
+    /// Claims `path` and removes a stale socket there.
+    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, and what
+    ///   the file system says.
+    init(claiming path: String) throws(SystemError) {
+        self.path = path
+        lockPath = path + ".lock"
+        lock = try Self.lock(lockPath, for: path)
+        do {
+            try Self.clear(path)
+        } catch {
+            _ = close(lock)
+            throw error
+        }
+    }
+
+    /// Remembers what was bound at the path.
+    mutating func bound() throws(SystemError) {
+        identity = try FileIdentity(path: path)
+    }
+
+    /// Removes our socket and gives the claim up.
+    func release() {
+        if let identity, (try? FileIdentity(path: path)) == identity { unlink(path) }
+        // Removed while still locked; who waits for this very file notices that it is no longer the one at the path.
+        unlink(lockPath)
+        _ = close(lock)
+    }
+
+    private static func lock(_ lockPath: String, for path: String) throws(SystemError) -> Int32 {
+        while true {
+            let descriptor = try systemCall("create", lockPath) { clibuv_open(lockPath, O_RDWR | O_CREAT, 0o600) }
+            do {
+                try systemCall("lock", lockPath) { flock(descriptor, LOCK_EX | LOCK_NB) }
+                if (try? FileIdentity(path: lockPath)) == (try FileIdentity(descriptor: descriptor)) {
+                    return descriptor
+                }
+            } catch {
+                _ = close(descriptor)
+                throw error.code == EWOULDBLOCK ? inUse(path) : error
+            }
+            // Its holder removed it between our open and our lock.
+            _ = close(descriptor)
+        }
+    }
+
+    private static func clear(_ path: String) throws(SystemError) {
+        guard let found = try FileIdentity.existing(at: path) else { return }
+        guard found.isSocket else {
+            throw SystemError(
+                code: EEXIST, operation: "listen at", subject: path,
+                advice: "something that is not a socket is there: move it away or choose another path")
+        }
+        do throws(SystemError) {
+            _ = try UnixSocket.connected(to: path)
+        } catch {
+            switch error.code {
+            case ECONNREFUSED: try systemCall("remove the stale socket", path) { unlink(path) }
+            case ENOENT: break
+            case EAGAIN: throw inUse(path)
+            default: throw error
+            }
+            return
+        }
+        throw inUse(path)
+    }
+
+    private static func inUse(_ path: String) -> SystemError {
+        SystemError(
+            code: EADDRINUSE, operation: "listen at", subject: path,
+            advice: "another server is running there: stop it first or choose another path")
+    }
+}
+
+/// Which file it is, whatever it is called.
+struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let inode: ino_t
+    private let mode: mode_t
+
+    /// The file at `path`, symbolic links not followed.
+    init(path: String) throws(SystemError) {
+        var status = stat()
+        try systemCall("look at", path) { lstat(path, &status) }
+        self.init(status)
+    }
+
+    init(descriptor: Int32) throws(SystemError) {
+        var status = stat()
+        try systemCall("look at a descriptor") { fstat(descriptor, &status) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
+        mode = status.st_mode
+    }
+
+    /// As `init(path:)`; nil where nothing is there.
+    static func existing(at path: String) throws(SystemError) -> FileIdentity? {
+        do {
+            return try FileIdentity(path: path)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
+
+    static func == (left: FileIdentity, right: FileIdentity) -> Bool {
+        left.device == right.device && left.inode == right.inode
+    }
+}

@@ -1,0 +1,187 @@
+import CLibuv
+import Glibc
+
+/// A Unix socket that accepts connections on the loop.
+///
+/// An open listener is kept alive by the loop: end it with `close()`.
+@LoopActor
+public final class UnixListener {
+    /// Connections taken per turn, so that a flood of them leaves the others their share of the loop.
+    private static let acceptsPerTurn = 64
+    /// How long nothing is accepted where descriptors or memory have run out: others must end first.
+    private static let backOff = Duration.milliseconds(100)
+
+    /// Given every connection, and who is at its other end. Set it before `startAccepting`.
+    public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
+    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them.
+    /// At most ten times a second.
+    public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
+    /// Whether `close()` has not been called yet.
+    public var isOpen: Bool { handle != nil }
+
+    private let descriptor: Int32
+    private let file: SocketFile?
+    private var handle: LoopHandle<uv_poll_t>?
+    /// Kept so that a connection can be accepted, and closed, when no other descriptor is left.
+    private var reserve: Int32
+    private var backOffTimer: LoopTimer?
+    private var isAccepting = false
+
+    /// Listens at `path`, which then has the permissions `mode`. Nobody can connect before it has them.
+    ///
+    /// A stale socket is removed, a living server never: who holds the lock file `PATH.lock`, or takes a connection at
+    /// `path`, lives. `close()` removes both files, unless `path` has become somebody else's.
+    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST`, `ENAMETOOLONG` (more than 107 bytes), `EACCES` …
+    public static func bind(path: String, mode: mode_t = 0o600, backlog: Int32 = 1_024) throws(SystemError)
+        -> UnixListener
+    {
+        var address = try SocketAddress.unix(path)
+        let socket = try UnixSocket.unconnected()
+        let descriptor = socket.descriptor
+        var file = try SocketFile(claiming: path)
+        do {
+            // The file is made with the descriptor's own mode. With bind, chmod, listen in this order nobody could
+            // connect too early in any case: before listen every connection is refused.
+            try systemCall("restrict the socket", path) { fchmod(descriptor, 0o600) }
+            try systemCall("bind", path) { clibuv_bind(descriptor, &address) }
+            try file.bound()
+            try systemCall("set the permissions of", path) { chmod(path, mode) }
+            try systemCall("listen at", path) { listen(descriptor, backlog) }
+            return try UnixListener(socket, file: file)
+        } catch {
+            file.release()
+            throw error
+        }
+    }
+
+    /// Takes over a socket that listens already, such as one handed over by systemd. Its path is left alone.
+    /// - Throws: `EINVAL` where it is not a listening Unix socket; `EBADF`.
+    public convenience init(adopting socket: consuming UnixSocket) throws(SystemError) {
+        let descriptor = socket.descriptor
+        var listens: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        try systemCall("look at a descriptor") {
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)
+        }
+        guard listens != 0 else {
+            throw SystemError(
+                code: EINVAL, operation: "take over descriptor", subject: String(descriptor),
+                advice: "it is not a socket that listens")
+        }
+        try systemCall("set close-on-exec") { clibuv_set_close_on_exec(descriptor) }
+        try self.init(socket, file: nil)
+    }
+
+    private init(_ socket: consuming UnixSocket, file: SocketFile?) throws(SystemError) {
+        let descriptor = socket.descriptor
+        let handle = try LoopHandle<uv_poll_t>("watch a listening socket") { uv_poll_init($0, $1, descriptor) }
+        self.file = file
+        self.handle = handle
+        self.descriptor = socket.release()
+        reserve = Self.openReserve()
+        handle.retain(self)
+    }
+
+    /// Begins to accept.
+    public func startAccepting() {
+        isAccepting = true
+        watch(true)
+    }
+
+    /// Accepts no more for now; who connects waits in the kernel's queue.
+    public func stopAccepting() {
+        isAccepting = false
+        watch(false)
+    }
+
+    /// Accepts, here and now, everything that waits in the kernel's queue, also after `stopAccepting`.
+    public func drainBacklog() {
+        // Those who connect meanwhile are taken as well; the bound is for a flood that never ends.
+        accept(atMost: Int(SOMAXCONN))
+    }
+
+    /// Stops listening; removes the socket's path, if it is still ours. Further calls do nothing.
+    public func close() {
+        guard let handle else { return }
+        self.handle = nil
+        handle.close()
+        backOffTimer?.close()
+        file?.release()
+        _ = Glibc.close(descriptor)
+        if reserve >= 0 { _ = Glibc.close(reserve) }
+        onAccept = nil
+        onTrouble = nil
+    }
+
+    // MARK: Accepting
+
+    private static let ready: uv_poll_cb = { handle, _, _ in
+        guard let listener = owner(handle?.pointee.data, as: UnixListener.self) else { return }
+        LoopActor.assumeIsolated {
+            if listener.isAccepting { listener.accept(atMost: acceptsPerTurn) }
+        }
+    }
+
+    private func watch(_ wanted: Bool) {
+        guard let handle else { return }
+        if wanted && isAccepting {
+            require(uv_poll_start(handle.raw, Int32(UV_READABLE.rawValue), Self.ready), "uv_poll_start")
+        } else {
+            require(uv_poll_stop(handle.raw), "uv_poll_stop")
+        }
+    }
+
+    /// Accepts up to that many. Where the system refuses, turns away who waits and pauses.
+    private func accept(atMost limit: Int) {
+        var turnedAway = 0
+        var trouble: SystemError?
+        for _ in 0..<limit {
+            guard handle != nil else { return }
+            let accepted = uninterrupted { clibuv_accept(descriptor) }
+            if accepted >= 0 {
+                handOver(UnixSocket(adopting: accepted))
+                continue
+            }
+            let code = errno
+            if code == EAGAIN { break }
+            // The one who connected is gone already: the next.
+            if code == ECONNABORTED || code == EPROTO { continue }
+            trouble = SystemError(code: code, operation: "accept a connection", subject: file?.path)
+            guard code == EMFILE || code == ENFILE, turnAwayOne() else { break }
+            turnedAway += 1
+        }
+        guard let trouble, handle != nil else { return }
+        pause()
+        onTrouble?(trouble, turnedAway)
+    }
+
+    private func pause() {
+        watch(false)
+        let timer = backOffTimer ?? LoopTimer { [weak self] in self?.watch(true) }
+        timer.schedule(after: Self.backOff)
+        backOffTimer = timer
+    }
+
+    private func handOver(_ socket: consuming UnixSocket) {
+        // Without credentials nobody can say what the peer may do: it is closed.
+        guard let peer = try? PeerCredentials(of: socket.descriptor) else { return }
+        onAccept?(socket, peer)
+    }
+
+    /// Uses the reserve descriptor to accept one connection and close it: better a clear end than waiting for ever.
+    private func turnAwayOne() -> Bool {
+        guard reserve >= 0 else {
+            reserve = Self.openReserve()
+            return false
+        }
+        _ = Glibc.close(reserve)
+        let accepted = uninterrupted { clibuv_accept(descriptor) }
+        if accepted >= 0 { _ = Glibc.close(accepted) }
+        reserve = Self.openReserve()
+        return accepted >= 0
+    }
+
+    private static func openReserve() -> Int32 {
+        uninterrupted { clibuv_open("/dev/null", O_RDONLY, 0) }
+    }
+}

@@ -1,0 +1,99 @@
+import CLibuv
+import Glibc
+
+/// Who is at the other end of a Unix socket, as the kernel recorded it when the connection was made.
+public struct PeerCredentials: Sendable, Hashable {
+    /// The peer's effective user id.
+    public var uid: UInt32
+    /// The peer's effective group id.
+    public var gid: UInt32
+    /// The peer's process id; the process may have ended since. 0 where it is in no namespace that we see.
+    public var pid: Int32
+
+    /// Credentials with those ids.
+    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+
+    /// Asks the kernel about a connected socket.
+    init(of descriptor: Int32) throws(SystemError) {
+        var peer = clibuv_peer()
+        try systemCall("read the peer's credentials") { clibuv_peer_credentials(descriptor, &peer) }
+        self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid)
+    }
+}
+
+/// A descriptor that nobody else holds: closed when it goes, unless it was released. Not bound to a thread.
+public struct UnixSocket: ~Copyable, Sendable {
+    /// The descriptor; valid as long as this value lives.
+    public let descriptor: Int32
+
+    /// Takes the descriptor over.
+    public init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        _ = close(descriptor)
+    }
+
+    /// Gives the descriptor to the caller, who closes it.
+    public consuming func release() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
+    /// Hands two sockets that are connected to each other to `body`: non-blocking, closed on exec.
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; and what `body` throws, wrapped in nothing.
+    public static func pair<R: ~Copyable>(
+        _ body: (consuming UnixSocket, consuming UnixSocket) throws -> R
+    ) throws -> R {
+        var descriptors: (Int32, Int32) = (-1, -1)
+        try systemCall("create a socket pair") {
+            withUnsafeMutablePointer(to: &descriptors) {
+                $0.withMemoryRebound(to: Int32.self, capacity: 2, clibuv_socketpair)
+            }
+        }
+        return try body(UnixSocket(adopting: descriptors.0), UnixSocket(adopting: descriptors.1))
+    }
+
+    /// A new, unconnected stream socket.
+    static func unconnected() throws(SystemError) -> UnixSocket {
+        UnixSocket(adopting: try systemCall("create a socket", nil, clibuv_socket))
+    }
+
+    /// Connects to the server at `path`.
+    /// - Throws: `ENAMETOOLONG`, `ENOENT`, `ECONNREFUSED` (nobody listens there), `EACCES`, or `EAGAIN` (the server's
+    ///   queue is full: try again).
+    public static func connected(to path: String) throws(SystemError) -> UnixSocket {
+        var address = try SocketAddress.unix(path)
+        let socket = try unconnected()
+        let descriptor = socket.descriptor
+        try systemCall("connect to", path) { clibuv_connect(descriptor, &address) }
+        return socket
+    }
+}
+
+/// Addresses of Unix sockets.
+enum SocketAddress {
+    /// The address of a path, where it fits.
+    static func unix(_ path: String) throws(SystemError) -> sockaddr_un {
+        let limit = Int(clibuv_path_limit)
+        let bytes = path.utf8.count
+        guard bytes <= limit else {
+            throw SystemError(
+                code: ENAMETOOLONG, operation: "use the socket path", subject: path,
+                advice: "it has \(bytes) bytes, and a Unix socket's path has at most \(limit): choose a shorter one")
+        }
+        guard bytes > 0, !path.utf8.contains(0) else {
+            throw SystemError(
+                code: EINVAL, operation: "use the socket path", subject: path, advice: "it is empty or has a zero byte")
+        }
+        var address = sockaddr_un()
+        path.withCString { clibuv_set_address(&address, $0, bytes) }
+        return address
+    }
+}

@@ -1,0 +1,206 @@
+import CLibuv
+import Glibc
+
+/// What a stream tells its owner, on the loop thread. Any of these may close the stream.
+@LoopActor
+public protocol UnixStreamDelegate: AnyObject {
+    /// Bytes came. They are valid until this returns, and so are 64 bytes behind their end, whose content means
+    /// nothing. Never empty.
+    func read(bytes: UnsafeRawBufferPointer)
+    /// The peer will send nothing more, but may still read: a half-close. Everything it sent has been delivered.
+    func endOfInput()
+    /// The peer is gone: nothing can be read or written any more. Comes once; where the stream was being read, after
+    /// everything that the peer had sent.
+    func hangUp()
+    /// There is room again, after `write` took less than it was given.
+    func writable()
+    /// The stream is broken for another reason. Nothing follows.
+    func failed(_ error: SystemError)
+}
+
+/// A connected Unix socket (or one end of a pipe) on the loop.
+///
+/// Reading and writing are system calls of our own on a descriptor that libuv only watches: one read per readiness into
+/// a buffer that all streams share. An open stream is kept alive by the loop: end it with `close()`.
+@LoopActor
+public final class UnixStream {
+    /// Who is told.
+    public weak var delegate: (any UnixStreamDelegate)?
+    /// The other end; all ids are those of nobody for a pipe.
+    public let peer: PeerCredentials
+    /// Whether `close()` has not been called yet.
+    public var isOpen: Bool { handle != nil }
+
+    private var handle: LoopHandle<uv_poll_t>?
+    private let descriptor: Int32
+    private let isSocket: Bool
+
+    private var isReading = false
+    private var wantsWritable = false
+    /// The peer's half-close has been reported.
+    private var isAtEnd = false
+    /// `hangUp` or `failed` has been reported: the descriptor is no longer watched.
+    private var isOver = false
+    /// A write failed: no further one is tried.
+    private var isOutputBroken = false
+    /// The `uv_poll_event` bits that libuv watches at present.
+    private var watched: UInt32 = 0
+
+    /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is seen.
+    /// - Throws: `EPERM` where the descriptor cannot be polled (a file), `ENOMEM`.
+    public init(adopting socket: consuming UnixSocket) throws(SystemError) {
+        let descriptor = socket.descriptor
+        var peer = PeerCredentials(uid: .max, gid: .max, pid: 0)
+        var isSocket = true
+        do {
+            peer = try PeerCredentials(of: descriptor)
+        } catch where error.code == ENOTSOCK {
+            isSocket = false
+        }
+        // Also makes the descriptor non-blocking.
+        let handle = try LoopHandle<uv_poll_t>("watch a descriptor") { uv_poll_init($0, $1, descriptor) }
+        self.peer = peer
+        self.isSocket = isSocket
+        self.descriptor = socket.release()
+        self.handle = handle
+        handle.retain(self)
+        watch()
+    }
+
+    /// Connects to the server at `path`, at once: Unix sockets know no connecting that takes time.
+    /// - Throws: see `UnixSocket.connected(to:)`.
+    public static func connect(path: String) throws(SystemError) -> UnixStream {
+        try UnixStream(adopting: UnixSocket.connected(to: path))
+    }
+
+    /// Delivers what comes, from the next turn on.
+    public func startReading() {
+        isReading = true
+        watch()
+    }
+
+    /// Reads nothing more for now; what comes waits in the kernel. A hang-up is still reported, at once.
+    public func stopReading() {
+        isReading = false
+        watch()
+    }
+
+    /// Writes at once what fits, and never blocks. Returns the number of bytes taken; where it is less than offered,
+    /// `writable()` is called when there is room. 0 for good once the peer is gone, which `hangUp` then reports.
+    public func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard handle != nil, !isOutputBroken, !isOver, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
+        // SIGPIPE: suppressed by flag for sockets, blocked on the loop thread for pipes.
+        let count = uninterrupted {
+            isSocket ? clibuv_send(descriptor, start, bytes.count) : Glibc.write(descriptor, start, bytes.count)
+        }
+        if count == bytes.count { return count }
+        if count < 0 {
+            let code = errno
+            if code != EAGAIN {
+                outputFailed(code)
+                return 0
+            }
+        }
+        wantsWritable = true
+        watch()
+        return max(count, 0)
+    }
+
+    /// Ends our direction: the peer reads an end of input. Only for sockets.
+    public func shutdownWrite() {
+        guard handle != nil, isSocket else { return }
+        // Fails only where the peer is gone already, which is reported on its own.
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Closes the descriptor. Nothing is reported any more. Further calls do nothing.
+    public func close() {
+        guard let handle else { return }
+        self.handle = nil
+        delegate = nil
+        // libuv has forgotten the descriptor when uv_close returns.
+        handle.close()
+        _ = Glibc.close(descriptor)
+    }
+
+    // MARK: Events
+
+    private static let ready: uv_poll_cb = { handle, status, events in
+        guard let stream = owner(handle?.pointee.data, as: UnixStream.self) else { return }
+        LoopActor.assumeIsolated { stream.ready(status: status, events: UInt32(bitPattern: events)) }
+    }
+
+    /// `status` is negative where poll reports an error; libuv has stopped watching then. UV_PRIORITIZED, where only
+    /// that is watched, stands for a hang-up; out-of-band data would do so too, and nobody sends those in good faith.
+    private func ready(status: Int32, events: UInt32) {
+        guard handle != nil else { return }
+        if status < 0 { watched = 0 }
+        if isReading && !isAtEnd {
+            if status < 0 || events & UV_READABLE.rawValue != 0 { readOnce() }
+        } else if status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
+            end(nil)
+        }
+        if events & UV_WRITABLE.rawValue != 0, wantsWritable, handle != nil, !isOver {
+            wantsWritable = false
+            delegate?.writable()
+        }
+        watch()
+    }
+
+    private func readOnce() {
+        let buffer = Loop.shared.readBuffer
+        let count = uninterrupted { Glibc.read(descriptor, buffer, Loop.readBufferBytes) }
+        if count > 0 {
+            delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
+        } else if count == 0 {
+            isAtEnd = true
+            if isHungUp { end(nil) } else { delegate?.endOfInput() }
+        } else {
+            let code = errno
+            if code == EAGAIN { return }
+            end(code == ECONNRESET || code == EPIPE ? nil : SystemError(code: code, operation: "read"))
+        }
+    }
+
+    /// Whether both directions have ended.
+    private var isHungUp: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return uninterrupted { poll(&state, 1, 0) } == 1 && Int32(state.revents) & (POLLHUP | POLLERR) != 0
+    }
+
+    /// A hang-up (nil) or another failure: reported once.
+    private func end(_ error: SystemError?) {
+        guard handle != nil, !isOver else { return }
+        isOver = true
+        watch()
+        if let error { delegate?.failed(error) } else { delegate?.hangUp() }
+    }
+
+    /// Where reading goes on, it comes upon the hang-up by itself, behind what the peer had still sent. Otherwise (a
+    /// peer that only refuses to read; another error) it is reported from here, though not inside `write`.
+    private func outputFailed(_ code: Int32) {
+        isOutputBroken = true
+        wantsWritable = false
+        let isGone = code == EPIPE || code == ECONNRESET
+        if isGone, isReading, !isAtEnd, isHungUp { return }
+        EventLoop.post { self.end(isGone ? nil : SystemError(code: code, operation: "write")) }
+    }
+
+    /// Has libuv watch for what is wanted now, where that changed. Where there is nothing to read or reading is paused,
+    /// UV_PRIORITIZED alone: the descriptor is polled then, and a hang-up is reported, but no input.
+    private func watch() {
+        guard let handle else { return }
+        var wanted: UInt32 = 0
+        if !isOver {
+            wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
+            if wantsWritable { wanted |= UV_WRITABLE.rawValue }
+        }
+        guard wanted != watched else { return }
+        watched = wanted
+        if wanted == 0 {
+            require(uv_poll_stop(handle.raw), "uv_poll_stop")
+        } else {
+            require(uv_poll_start(handle.raw, Int32(bitPattern: wanted), Self.ready), "uv_poll_start")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// Something for the loop thread to run once.
+///
+/// Unchecked because a raw argument is not `Sendable`: whoever posts one answers for it, as `EventLoop.post` says.
+enum Work: @unchecked Sendable {
+    case job(UnownedJob)
+    case closure(@LoopActor @Sendable () -> Void)
+    case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?)
+}
+
+/// First in, first out: a ring that only ever grows, so that the steady state allocates nothing. One thread.
+struct WorkQueue {
+    private var slots: UnsafeMutablePointer<Work>
+    private var capacity = 256
+    private var first = 0
+    private(set) var count = 0
+
+    /// Lives as long as the loop, which is as long as the process: there is no `deinit` to free the slots.
+    init() {
+        slots = .allocate(capacity: capacity)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ work: consuming Work) {
+        if count == capacity { grow() }
+        (slots + ((first + count) & (capacity - 1))).initialize(to: work)
+        count += 1
+    }
+
+    /// The queue is not empty.
+    mutating func removeFirst() -> Work {
+        let work = (slots + first).move()
+        first = (first + 1) & (capacity - 1)
+        count -= 1
+        return work
+    }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Work>.allocate(capacity: capacity * 2)
+        for index in 0..<count {
+            (larger + index).initialize(to: (slots + ((first + index) & (capacity - 1))).move())
+        }
+        slots.deallocate()
+        slots = larger
+        capacity *= 2
+        first = 0
+    }
+}
+
+/// What other threads hand to the loop thread.
+struct Inbox: ~Copyable {
+    /// Not private: Swift 6.3.1 emits a broken reference to a private type inside a `Mutex` of another file's class.
+    struct Contents {
+        var work: [Work] = []
+        /// The loop has been told and has not looked yet.
+        var isAnnounced = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Adds work. True where the loop must be woken: once per batch. Any thread.
+    func add(_ work: Work) -> Bool {
+        contents.withLock { contents in
+            contents.work.append(work)
+            defer { contents.isAnnounced = true }
+            return !contents.isAnnounced
+        }
+    }
+
+    /// Takes everything, leaving the empty `spare` in its place so that both arrays keep their room.
+    func take(into spare: inout [Work]) {
+        contents.withLock { contents in
+            swap(&contents.work, &spare)
+            contents.isAnnounced = false
+        }
+    }
+}
