@@ -1,0 +1,118 @@
+/// A stable code, for programs: what went wrong, whatever the words around it say. Tasks have codes of their own, under
+/// their own name: `record.not_found`.
+public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The code on the wire.
+    public let rawValue: String
+
+    /// A code.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// A code.
+    public init(stringLiteral value: String) { rawValue = value }
+    /// The code on the wire.
+    public var description: String { rawValue }
+
+    /// The line or item is no message.
+    public static let messageInvalid: ErrorCode = "message.invalid"
+    /// The line is longer than a message may be.
+    public static let messageTooLarge: ErrorCode = "message.too_large"
+    /// There is no such task.
+    public static let taskNotFound: ErrorCode = "task.not_found"
+    /// The options do not fit the task: data `path`, `expected`, `got`.
+    public static let optionsInvalid: ErrorCode = "options.invalid"
+    /// A rule forbids it: data `rule`.
+    public static let permissionDenied: ErrorCode = "permission.denied"
+    /// Only for those who are logged in.
+    public static let loginRequired: ErrorCode = "login.required"
+    /// The deadline passed.
+    public static let callTimeout: ErrorCode = "call.timeout"
+    /// The caller, or an operator, ended it.
+    public static let callCancelled: ErrorCode = "call.cancelled"
+    /// A call with this id is in flight.
+    public static let callDuplicate: ErrorCode = "call.duplicate"
+    /// A bound is reached; try again.
+    public static let busy: ErrorCode = "busy"
+    /// The plugin is not running.
+    public static let pluginUnavailable: ErrorCode = "plugin.unavailable"
+    /// The plugin ended while it worked on the call.
+    public static let pluginCrashed: ErrorCode = "plugin.crashed"
+    /// The plugin dropped the call.
+    public static let pluginNoReply: ErrorCode = "plugin.no_reply"
+    /// The provider's answer makes no sense.
+    public static let pluginInvalidReply: ErrorCode = "plugin.invalid_reply"
+    /// The result is longer than a message may be.
+    public static let resultTooLarge: ErrorCode = "result.too_large"
+    /// The session that worked on the call is gone.
+    public static let sessionClosed: ErrorCode = "session.closed"
+    /// There is no such session.
+    public static let sessionNotFound: ErrorCode = "session.not_found"
+    /// The daemon is stopping.
+    public static let shuttingDown: ErrorCode = "shutting_down"
+    /// Something went wrong that should not have.
+    public static let `internal`: ErrorCode = "internal"
+    /// A section of the configuration does not fit its plugin: data `path`, `expected`, `got`.
+    public static let configurationInvalid: ErrorCode = "configuration.invalid"
+}
+
+/// The error object of the bridge protocol: what ended a call, or what is wrong with a message.
+public struct BridgeError: Error, Sendable, Hashable {
+    /// What went wrong, for programs.
+    public var code: ErrorCode
+    /// One sentence for a person: what happened, where, and what to do.
+    public var message: String
+    /// More, by code.
+    public var data: JSON?
+    /// Whether the same call may succeed later.
+    public var isTransient: Bool
+    /// When trying again makes sense.
+    public var retryAfter: Duration?
+
+    /// An error.
+    public init(
+        _ code: ErrorCode, _ message: String, data: JSON? = nil, isTransient: Bool = false, retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.data = data
+        self.isTransient = isTransient
+        self.retryAfter = retryAfter
+    }
+
+    /// The error for options that do not fit their type.
+    public init(_ mismatch: JSONMismatch) {
+        var data: JSONObject = [
+            "path": .string(mismatch.path), "expected": .string(mismatch.expected), "got": .string(mismatch.got),
+        ]
+        data["known"] = mismatch.knownKeys.map { .array($0.map(JSON.string)) }
+        self.init(.optionsInvalid, "the options do not fit: \(mismatch)", data: .object(data))
+    }
+
+    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`.
+    public init?(json: JSON) {
+        guard let code = json["code"]?.stringValue, !code.isEmpty, let message = json["message"]?.stringValue else {
+            return nil
+        }
+        self.init(
+            ErrorCode(rawValue: code), message, data: json["data"], isTransient: json["transient"]?.boolValue ?? false,
+            retryAfter: json["retryAfter"]?.int64Value.map { .milliseconds(max(0, $0)) })
+    }
+
+    /// The error object.
+    public var json: JSON {
+        var object: JSONObject = ["code": .string(code.rawValue), "message": .string(message)]
+        object["data"] = data
+        if isTransient { object["transient"] = true }
+        if let retryAfter {
+            let (seconds, attoseconds) = retryAfter.components
+            object["retryAfter"] = .number(JSONNumber(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        }
+        return .object(object)
+    }
+
+    /// Appends the error object.
+    public func write(to output: inout [UInt8]) { json.write(to: &output) }
+}
+
+extension BridgeError: CustomStringConvertible {
+    /// The sentence and the code.
+    public var description: String { "\(message) (\(code))" }
+}
