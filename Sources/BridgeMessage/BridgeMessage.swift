@@ -1,1 +1,87 @@
 // BridgeMessage: the messages of the bridge. Bytes in, values out, any byte split, no I/O.
+//
+//   Wire/      lines out of bytes, members out of a line: framing and grammar, without meaning
+//   Messages/  what a line means: call, callback, progress, cancel, event, in each dialect
+//   Encoding/  messages into an output buffer
+//
+// A decoded message borrows the bytes of its line and is good until the handler of that line returns; who wants to
+// keep a part of it copies that part. Nothing here allocates for a good message.
+
+public import BridgeJSON
+
+/// One message, as a line of the native dialect carries it. Borrows the line's bytes.
+public enum BridgeMessage {
+    /// A call of a task.
+    case call(CallMessage)
+    /// The end of a call that this side made.
+    case callback(CallbackMessage)
+    /// An intermediate result of a call that this side made.
+    case progress(ProgressMessage)
+    /// The other side wants one of its calls ended.
+    case cancel(CallbackID)
+    /// An event, from the daemon to a client.
+    case event(EventMessage)
+}
+
+/// A call: what to do, and how to answer.
+public struct CallMessage {
+    /// The task's name, unescaped.
+    public var task: UnsafeRawBufferPointer
+    /// The options as they came: any JSON. Absent options are `{}`.
+    public var options: UnsafeRawBufferPointer
+    /// The id that the callback bears; nil: nobody wants one.
+    public var callbackID: CallbackID?
+    /// How long the caller waits.
+    public var timeout: Duration?
+    /// Whether the caller wants intermediate callbacks.
+    public var wantsProgress = false
+    /// Only a task that this session registered.
+    public var session: UInt64?
+    /// Who calls, as JSON: written by the daemon alone, for the tasks that a client provides.
+    public var caller: UnsafeRawBufferPointer?
+}
+
+/// The end of a call. A correct one bears either a result or an error; see ``isValid``.
+public struct CallbackMessage {
+    /// The call's id.
+    public var callbackID: CallbackID
+    /// The result, any JSON.
+    public var result: UnsafeRawBufferPointer?
+    /// The error object, unchecked JSON of any type.
+    public var error: UnsafeRawBufferPointer?
+
+    /// Whether exactly one of result and error is there.
+    public var isValid: Bool { (result == nil) != (error == nil) }
+}
+
+/// An intermediate result.
+public struct ProgressMessage {
+    /// The call's id.
+    public var callbackID: CallbackID
+    /// The value, any JSON.
+    public var value: UnsafeRawBufferPointer
+    /// Its number, from 0, as the sender counted.
+    public var sequence: UInt64
+}
+
+/// An event.
+public struct EventMessage {
+    /// The event's name, unescaped.
+    public var name: UnsafeRawBufferPointer
+    /// Its data, any JSON; absent data are `null`.
+    public var data: UnsafeRawBufferPointer
+}
+
+/// What is wrong with a line, or with an item of a batch, and whose it was.
+public struct MessageProblem {
+    /// `message.invalid` or `message.too_large`, in words for the person who wrote the line.
+    public var error: BridgeError
+    /// The id that the bad message bore, where one could be read.
+    public var callbackID: CallbackID?
+
+    /// A problem.
+    public init(error: BridgeError, callbackID: CallbackID?) {
+        self.error = error
+        self.callbackID = callbackID
+    }
+}

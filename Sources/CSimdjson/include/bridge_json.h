@@ -1,1 +1,80 @@
-/* simdjson, behind a C face. */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bridge_json.h: a line of JSON, checked whole and cut into the members of its top level.
+ *
+ * simdjson finds the structure of the text and checks its UTF-8 and its strings' control characters with vector
+ * instructions (its stage 1). The walk over that structure is ours, because neither of simdjson's own is what a
+ * bridge needs: on-demand skips what nobody asks for, so that bad JSON would travel on, and the DOM refuses legal
+ * numbers. The walk checks the rest of the grammar of RFC 8259 and remembers where the members of the top level
+ * stand; nothing is converted or copied. What the members mean is no business of this file.
+ */
+#ifndef TRESTLE_BRIDGE_JSON_H
+#define TRESTLE_BRIDGE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes that must be readable (not meaningful) behind every text that is parsed. */
+#define BRIDGE_JSON_PADDING 64u
+
+/* Working memory, reused from text to text. One thread at a time. */
+typedef struct bridge_json_parser bridge_json_parser;
+
+enum {
+    BRIDGE_JSON_OK = 0,
+    BRIDGE_JSON_EMPTY,
+    BRIDGE_JSON_UTF8,         /* invalid UTF-8 */
+    BRIDGE_JSON_CONTROL,      /* a control character in a string */
+    BRIDGE_JSON_UNCLOSED,     /* a string does not end */
+    BRIDGE_JSON_ESCAPE,       /* an unknown escape, or a lone surrogate */
+    BRIDGE_JSON_NUMBER,       /* not a number of JSON's grammar */
+    BRIDGE_JSON_LITERAL,      /* neither true, false nor null */
+    BRIDGE_JSON_DEPTH,        /* nested too deeply */
+    BRIDGE_JSON_VALUE,        /* a value was expected */
+    BRIDGE_JSON_KEY,          /* a key in quotes was expected */
+    BRIDGE_JSON_COLON,        /* a colon was expected */
+    BRIDGE_JSON_ARRAY_NEXT,   /* a comma or ] was expected */
+    BRIDGE_JSON_OBJECT_NEXT,  /* a comma or } was expected */
+    BRIDGE_JSON_TRAILING,     /* something follows the value */
+    BRIDGE_JSON_MEMORY,       /* no memory, or a text of more than 4 GiB */
+};
+
+/* A member of the top level: of an object with its key, of an array without. Offsets count from the text's start. */
+typedef struct bridge_json_member {
+    uint32_t key_start;    /* behind the opening quote */
+    uint32_t key_length;   /* without the quotes */
+    uint32_t value_start;
+    uint32_t value_length; /* of a string with its quotes */
+    uint8_t type;          /* the value's first byte: { [ " t f n - 0…9 */
+    bool key_escaped;      /* the key bears a backslash */
+    bool value_escaped;    /* the value is a string and bears a backslash */
+    uint8_t reserved;
+} bridge_json_member;
+
+typedef struct bridge_json_text {
+    const bridge_json_member *members; /* valid until the parser's next text */
+    uint32_t count;
+    uint8_t root;                      /* the first byte of the text's value */
+    uint8_t error;                     /* BRIDGE_JSON_… */
+    uint32_t error_offset;             /* where the walk stopped */
+} bridge_json_text;
+
+/* NULL where there is no memory. */
+bridge_json_parser *bridge_json_parser_create(void);
+void bridge_json_parser_destroy(bridge_json_parser *parser);
+
+/* Checks `length` bytes as one JSON text nested at most `maximum_depth` deep, and lists the members of its top level.
+   Returns whether the text is good; where it is not, `text` says why and where. */
+bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t length, uint32_t maximum_depth,
+                       bridge_json_text *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,110 @@
+import Glibc
+
+/// Bytes on their way out: messages are appended at the end, the socket takes from the front.
+///
+/// One allocation that grows by doubling and is given back when all has been taken, where it had grown beyond
+/// ``keptCapacityBytes``. Not thread-safe; lives with its owner.
+public final class OutputBuffer {
+    /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
+    public static let keptCapacityBytes = 16 * 1024
+
+    private var storage: UnsafeMutableRawPointer?
+    private var capacityBytes = 0
+    private var startOffset = 0
+    private var endOffset = 0
+
+    /// An empty buffer without memory.
+    public init() {}
+
+    deinit { free(storage) }
+
+    /// How many bytes wait.
+    public var count: Int { endOffset - startOffset }
+
+    /// Whether nothing waits.
+    public var isEmpty: Bool { endOffset == startOffset }
+
+    /// The bytes that wait. Valid until the buffer changes.
+    public var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: count)
+    }
+
+    /// Takes the first `count` bytes out, as written.
+    public func removeFirst(_ count: Int) {
+        startOffset += count
+        guard startOffset == endOffset else { return }
+        startOffset = 0
+        endOffset = 0
+        if capacityBytes > Self.keptCapacityBytes { releaseMemory() }
+    }
+
+    /// Gives the memory back, where nothing waits.
+    public func releaseMemory() {
+        guard isEmpty else { return }
+        free(storage)
+        storage = nil
+        capacityBytes = 0
+        startOffset = 0
+        endOffset = 0
+    }
+
+    /// Appends bytes.
+    @inline(__always)
+    public func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        reserve(bytes.count).copyMemory(from: base, byteCount: bytes.count)
+        endOffset += bytes.count
+    }
+
+    /// Appends the text of a literal.
+    @inline(__always)
+    public func append(_ literal: StaticString) {
+        let count = literal.utf8CodeUnitCount
+        reserve(count).copyMemory(from: literal.utf8Start, byteCount: count)
+        endOffset += count
+    }
+
+    /// Appends one byte.
+    @inline(__always)
+    public func append(_ byte: UInt8) {
+        reserve(1).storeBytes(of: byte, as: UInt8.self)
+        endOffset += 1
+    }
+
+    /// Appends a number in decimal digits.
+    public func append(decimal number: UInt64) {
+        var digits: InlineArray<20, UInt8> = InlineArray(repeating: 0)
+        var first = 20
+        var rest = number
+        repeat {
+            first -= 1
+            digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        } while rest > 0
+        for index in first..<20 { append(digits[index]) }
+    }
+
+    /// Room for `count` bytes behind the end.
+    @inline(__always)
+    private func reserve(_ count: Int) -> UnsafeMutableRawPointer {
+        if endOffset + count > capacityBytes { grow(by: count) }
+        // After `grow` there is storage, even for no bytes at all.
+        return storage.unsafelyUnwrapped + endOffset
+    }
+
+    private func grow(by count: Int) {
+        let waiting = endOffset - startOffset
+        if let storage, startOffset > 0, waiting + count <= capacityBytes / 2 {
+            memmove(storage, storage + startOffset, waiting)
+        } else {
+            let capacity = max(1024, capacityBytes * 2, (waiting + count) * 5 / 4)
+            guard let grown = malloc(capacity) else { fatalError("no memory for \(capacity) bytes of output") }
+            if let storage { memcpy(grown, storage + startOffset, waiting) }
+            free(storage)
+            storage = grown
+            capacityBytes = capacity
+        }
+        startOffset = 0
+        endOffset = waiting
+    }
+}

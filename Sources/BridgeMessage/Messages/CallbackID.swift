@@ -1,0 +1,47 @@
+/// The id of a call, borrowed from the line that bore it: a string of 1 to 128 bytes, or an integer.
+///
+/// It is handed back exactly as it came (``text``), but two ids are the same when they mean the same: `"a"` and
+/// `"\u0061"` are one id, `1` and `"1"` are two.
+public struct CallbackID {
+    /// Longest id in bytes, escapes resolved. Long enough for any UUID or counter, short enough to keep in flight.
+    public static let maximumBytes = 128
+
+    /// The id as it stood on the line, a string with its quotes.
+    public let text: UnsafeRawBufferPointer
+    /// What the id means: a string's unescaped content, or the integer's digits.
+    public let content: UnsafeRawBufferPointer
+    /// Whether it is a string.
+    public let isString: Bool
+
+    init(text: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer, isString: Bool) {
+        self.text = text
+        self.content = content
+        self.isString = isString
+    }
+
+    /// A number for hash tables, the same for ids that are the same. FNV-1a, 64 bits, started from the kind.
+    public var hash: UInt64 {
+        var hash: UInt64 = isString ? 0xcbf2_9ce4_8422_2325 : 0x9ae1_6a3b_2f90_404f
+        for byte in content {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        return hash
+    }
+}
+
+extension CallbackID {
+    /// Reads an id from a JSON value whose grammar has been checked; nil where it is no id.
+    init?(_ text: UnsafeRawBufferPointer, isEscaped: Bool, _ scratch: inout EscapeScratch) {
+        if text.first == UInt8(ascii: "\"") {
+            let quoted = text.slice(1, text.count - 2)
+            let content = isEscaped ? scratch.unescape(quoted) : quoted
+            guard (1...Self.maximumBytes).contains(content.count) else { return nil }
+            self.init(text: text, content: content, isString: true)
+        } else {
+            let digits = text.first == UInt8(ascii: "-") ? text.slice(1, text.count - 1) : text
+            guard (1...Self.maximumBytes).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+            else { return nil }
+            self.init(text: text, content: text, isString: false)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// Finds the callbackId of a line that is not JSON, or of the kept beginning of one that was too long.
+///
+/// A tolerant walk over the top level of what may be an object: only brackets, strings and commas are looked at. The
+/// id counts where its key and its value stand complete at the top level; anything doubtful gives none, because an
+/// error with a wrong id would end somebody else's call.
+enum CallbackIDSalvage {
+    static func find(in prefix: UnsafeRawBufferPointer, _ scratch: inout EscapeScratch) -> CallbackID? {
+        var walk = Walk(bytes: prefix)
+        guard let text = walk.findValue(of: "callbackId") else { return nil }
+        let isEscaped = text.contains(UInt8(ascii: "\\"))
+        // Escapes have not been checked here; an id with one is rare enough to be let go.
+        guard !isEscaped, !text.contains(where: { $0 < 0x20 }), String(validating: text, as: UTF8.self) != nil else {
+            return nil
+        }
+        return CallbackID(text, isEscaped: false, &scratch)
+    }
+
+    private struct Walk {
+        let bytes: UnsafeRawBufferPointer
+        var position = 0
+
+        /// The scalar value of a key of the top level, where it ends within the bytes.
+        mutating func findValue(of wanted: StaticString) -> UnsafeRawBufferPointer? {
+            skipSpace()
+            guard take("{") else { return nil }
+            while true {
+                skipSpace()
+                guard let key = string() else { return nil }
+                skipSpace()
+                guard take(":") else { return nil }
+                skipSpace()
+                let isWanted = key.elementsEqual(
+                    UnsafeBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
+                if isWanted { return scalar() }
+                guard skipToComma() else { return nil }
+            }
+        }
+
+        private mutating func skipSpace() {
+            while position < bytes.count, isSpace(bytes[position]) { position += 1 }
+        }
+
+        private mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+            position += 1
+            return true
+        }
+
+        /// The content of the string that starts here; nil where none starts, or where it does not end.
+        private mutating func string() -> UnsafeRawBufferPointer? {
+            guard take("\"") else { return nil }
+            let start = position
+            while position < bytes.count {
+                switch bytes[position] {
+                case UInt8(ascii: "\\"): position += 2
+                case UInt8(ascii: "\""):
+                    position += 1
+                    return bytes.slice(start, position - 1 - start)
+                default: position += 1
+                }
+            }
+            return nil
+        }
+
+        /// A string with its quotes, or a number that something follows.
+        private mutating func scalar() -> UnsafeRawBufferPointer? {
+            let start = position
+            if bytes.indices.contains(position), bytes[position] == UInt8(ascii: "\"") {
+                guard string() != nil else { return nil }
+                return bytes.slice(start, position - start)
+            }
+            while position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] &- 0x30 < 10 {
+                position += 1
+            }
+            guard position < bytes.count, position > start else { return nil }
+            let follower = bytes[position]
+            guard isSpace(follower) || follower == UInt8(ascii: ",") || follower == UInt8(ascii: "}") else {
+                return nil
+            }
+            return bytes.slice(start, position - start)
+        }
+
+        /// Skips a value of any kind, up to and past the comma behind it.
+        private mutating func skipToComma() -> Bool {
+            var depth = 0
+            while position < bytes.count {
+                switch bytes[position] {
+                case UInt8(ascii: "\""):
+                    guard string() != nil else { return false }
+                    continue
+                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    if depth == 0 { return false }
+                    depth -= 1
+                case UInt8(ascii: ",") where depth == 0:
+                    position += 1
+                    return true
+                default: break
+                }
+                position += 1
+            }
+            return false
+        }
+    }
+}

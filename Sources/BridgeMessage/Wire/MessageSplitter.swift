@@ -1,0 +1,134 @@
+import Glibc
+
+/// One line out of a stream of bytes, or word of one that was too long.
+public enum SplitLine {
+    /// A whole line without its end, readable for ``MessageSplitter/paddingBytes`` past its end.
+    case line(UnsafeRawBufferPointer)
+    /// A line longer than the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its length.
+    case tooLarge(prefix: UnsafeRawBufferPointer, lineBytes: Int)
+}
+
+/// Cuts a stream of bytes into lines, whatever the pieces in which it comes.
+///
+/// A line that lies whole in one piece is handed on where it lies; only unfinished lines are carried over. Memory
+/// stays bounded by the longest permitted line: a longer one is discarded as it arrives, but for its beginning.
+public struct MessageSplitter: ~Copyable {
+    /// Bytes that must be readable behind a piece, and are readable behind every line (vector code reads ahead).
+    public static let paddingBytes = 64
+    /// How much of a line that is too long is kept, so that its callbackId can be found and answered.
+    public static let keptPrefixBytes = 64 * 1024
+
+    private let maximumLineBytes: Int
+    private var carry: UnsafeMutableRawBufferPointer
+    private var carriedBytes = 0
+    /// Bytes of the line being discarded, `nil` where the line is still within the limit.
+    private var discardedBytes: Int?
+
+    /// - Parameter maximumLineBytes: the longest line, its end not counted. At least 1.
+    public init(maximumLineBytes: Int) {
+        self.maximumLineBytes = maximumLineBytes
+        carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    deinit { carry.deallocate() }
+
+    /// Whether bytes of an unfinished line are held.
+    public var holdsPartOfLine: Bool { carriedBytes > 0 || discardedBytes != nil }
+
+    /// Hands every line that ends in `piece` to `handle`, in order, until `handle` returns false.
+    ///
+    /// - Parameter piece: readable for ``paddingBytes`` past its end.
+    /// - Returns: how many bytes of `piece` were taken: all of them, unless `handle` asked to stop; the rest is to be
+    ///   given again, first.
+    public mutating func consume(_ piece: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Int {
+        guard let base = piece.baseAddress else { return 0 }
+        var start = 0
+        while start < piece.count {
+            let restBytes = piece.count - start
+            guard let found = memchr(base + start, 0x0A, restBytes) else {
+                keep(UnsafeRawBufferPointer(start: base + start, count: restBytes))
+                return piece.count
+            }
+            let lineBytes = UnsafeRawPointer(found) - (base + start)
+            let rest = UnsafeRawBufferPointer(start: base + start, count: lineBytes)
+            start += lineBytes + 1
+            if !finish(rest, handle) { return start }
+        }
+        return start
+    }
+
+    /// The input has ended: an unfinished line counts as one, so that the last line needs no end of its own.
+    public mutating func finishInput(_ handle: (SplitLine) -> Bool) {
+        if holdsPartOfLine { _ = finish(UnsafeRawBufferPointer(start: nil, count: 0), handle) }
+    }
+
+    /// The line whose last part is `rest`.
+    private mutating func finish(_ rest: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Bool {
+        if carriedBytes == 0, discardedBytes == nil {
+            return emit(rest, handle)
+        }
+        keep(rest)
+        let more: Bool
+        if let discardedBytes {
+            let prefix = UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes])
+            more = handle(.tooLarge(prefix: prefix, lineBytes: discardedBytes))
+        } else {
+            more = emit(UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes]), handle)
+        }
+        carriedBytes = 0
+        discardedBytes = nil
+        release()
+        return more
+    }
+
+    private func emit(_ line: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Bool {
+        let content = line.last == 0x0D ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+        if content.isEmpty { return true }
+        if content.count > maximumLineBytes {
+            let prefix = UnsafeRawBufferPointer(rebasing: content.prefix(Self.keptPrefixBytes))
+            return handle(.tooLarge(prefix: prefix, lineBytes: content.count))
+        }
+        return handle(.line(content))
+    }
+
+    /// Carries over the part of a line, or counts it where the line is beyond the limit.
+    private mutating func keep(_ part: UnsafeRawBufferPointer) {
+        if let discarded = discardedBytes {
+            discardedBytes = discarded + part.count
+            return
+        }
+        // One byte more than the limit may be the CR of a CRLF.
+        let wholeBytes = carriedBytes + part.count
+        if wholeBytes > maximumLineBytes + 1 {
+            discardedBytes = wholeBytes
+            append(part, upTo: Self.keptPrefixBytes)
+            carriedBytes = min(carriedBytes, Self.keptPrefixBytes)
+        } else {
+            append(part, upTo: wholeBytes)
+        }
+    }
+
+    /// Appends what fits below `limitBytes` of carried bytes. Grows by doubling, as bytes arrive and not ahead of them.
+    private mutating func append(_ part: UnsafeRawBufferPointer, upTo limitBytes: Int) {
+        let addedBytes = min(part.count, limitBytes - carriedBytes)
+        guard addedBytes > 0 else { return }
+        let neededBytes = carriedBytes + addedBytes + Self.paddingBytes
+        if neededBytes > carry.count {
+            let grown = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(neededBytes, min(carry.count * 2, maximumLineBytes + 2 + Self.paddingBytes)),
+                alignment: 16)
+            grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes]))
+            carry.deallocate()
+            carry = grown
+        }
+        UnsafeMutableRawBufferPointer(rebasing: carry[carriedBytes...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: part[..<addedBytes]))
+        carriedBytes += addedBytes
+    }
+
+    /// An idle connection holds no memory for lines: most of them never need any again.
+    private mutating func release() {
+        carry.deallocate()
+        carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+}

@@ -1,0 +1,55 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@Suite("The id of a line that is no JSON")
+struct CallbackIDSalvageTests {
+    private func id(of line: String) -> String? {
+        guard case .problem(_, let id)? = decode(line).first else {
+            Issue.record("this passed: \(line)")
+            return nil
+        }
+        return id
+    }
+
+    @Test(
+        "An id that stands complete at the top level is found",
+        arguments: [
+            (#"{"callbackId":"a","task":}"#, "\"a\""), (#"{"callbackId":7,"task":tru}"#, "7"),
+            (#"{"options":{"callbackId":"inner","x":[1,2,{}]},"callbackId":"outer","y":}"#, "\"outer\""),
+            (#"{ "text" : "a \" , } quote" , "callbackId" : -5 , bad"#, "-5"),
+            (#"{"callbackId":"a""#, "\"a\""),
+        ])
+    func found(line: String, expected: String) {
+        #expect(id(of: line) == expected)
+    }
+
+    @Test(
+        "Anything doubtful gives none",
+        arguments: [
+            #"{"callbackId":"a"#, #"{"callbackId":7"#, #"{"callbackId":{"a":1},x}"#, #"{"options":{"callbackId":"a",}"#,
+            #"["callbackId","a""#, #"{"callbackId":"\u0041",x}"#, #"{"text":"callbackId":"a"}"#, "callbackId",
+            #"{"callbackId":1.5,x}"#, #"{"callbackId":"",x}"#, #"{"a":1}},"callbackId":"b"}"#,
+        ])
+    func notFound(line: String) {
+        #expect(id(of: line) == nil)
+    }
+
+    @Test("Of a line that was too long the kept beginning is searched")
+    func tooLong() {
+        let long = #"{"callbackId":"big","task":"t","options":""# + String(repeating: "x", count: 70_000) + "\"}"
+        let decoder = MessageDecoder()
+        var items: [Decoded] = []
+        var splitter = MessageSplitter(maximumLineBytes: 1000)
+        _ = withPadding(Array((long + "\n").utf8)) { piece in
+            splitter.consume(piece) { line in
+                _ = decoder.decode(line) {
+                    items.append(Decoded($0))
+                    return true
+                }
+                return true
+            }
+        }
+        #expect(items == [.problem(code: .messageTooLarge, id: "\"big\"")])
+    }
+}

@@ -1,0 +1,97 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@Suite("The encoder")
+struct MessageEncoderTests {
+    private func encoded(_ body: (OutputBuffer) -> Void) -> String {
+        let output = OutputBuffer()
+        body(output)
+        return String(decoding: output.bytes, as: UTF8.self)
+    }
+
+    private func bytes(_ text: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        Array(text.utf8).withUnsafeBytes(body)
+    }
+
+    @Test("A result is one line with the id and the result as they came")
+    func result() {
+        let line = encoded { output in
+            bytes(#""a\u0041""#) { id in
+                bytes(#"{"n":1.50}"#) { MessageEncoder.callback(id: id, result: $0, to: output) }
+            }
+        }
+        #expect(line == #"{"callbackId":"a\u0041","result":{"n":1.50}}"# + "\n")
+    }
+
+    @Test("Line breaks between the tokens of a result become spaces")
+    func oneLine() {
+        let line = encoded { output in
+            bytes("1") { id in
+                bytes("{\n  \"a\": 1\n}") { MessageEncoder.callback(id: id, result: $0, to: output) }
+            }
+        }
+        #expect(line == "{\"callbackId\":1,\"result\":{   \"a\": 1 }}\n")
+    }
+
+    @Test("An error without an id bears null")
+    func errorWithoutID() {
+        let line = encoded { MessageEncoder.callback(id: nil, error: BridgeError(.busy, "later"), to: $0) }
+        #expect(line.hasPrefix(#"{"callbackId":null,"error":{"code":"busy","message":"later""#))
+        #expect(line.hasSuffix("}}\n"))
+    }
+
+    @Test("A call decodes to what was encoded")
+    func roundTrip() {
+        let line = encoded { output in
+            bytes("[1,2]") { options in
+                MessageEncoder.call(
+                    OutgoingCall(
+                        task: "a \"b\"", options: options, id: 7, timeout: .microseconds(1500), wantsProgress: true,
+                        session: 3), to: output)
+            }
+        }
+        #expect(
+            decode(String(line.dropLast()))
+                == [call("a \"b\"", "[1,2]", id: "7", timeout: .milliseconds(2), progress: true, session: 3)])
+    }
+
+    @Test("Progress, event and cancel decode to what was encoded")
+    func others() {
+        let lines = encoded { output in
+            bytes("\"x\"") { id in
+                bytes("0.5") { MessageEncoder.progress(id: id, value: $0, sequence: 18, to: output) }
+            }
+            bytes("{}") { MessageEncoder.event(name: "a.b", data: $0, to: output) }
+            MessageEncoder.cancel(id: 99, to: output)
+        }
+        #expect(
+            lines.split(separator: "\n").flatMap { decode(String($0)) }
+                == [
+                    .progress(id: "\"x\"", value: "0.5", sequence: 18), .event(name: "a.b", data: "{}"),
+                    .cancel(id: "99"),
+                ])
+    }
+
+    @Test("Output taken in pieces is the output", arguments: 0..<20 as Range<UInt64>)
+    func outputBuffer(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let output = OutputBuffer()
+        var expected: [UInt8] = []
+        var taken: [UInt8] = []
+        for _ in 0..<400 {
+            if Bool.random(using: &generator) {
+                let part = (0..<Int.random(in: 0...3000, using: &generator)).map { UInt8(truncatingIfNeeded: $0) }
+                part.withUnsafeBytes { output.append($0) }
+                expected += part
+            } else {
+                let count = Int.random(in: 0...output.count, using: &generator)
+                taken += output.bytes.prefix(count)
+                output.removeFirst(count)
+            }
+            #expect(output.count == expected.count - taken.count)
+        }
+        taken += output.bytes
+        #expect(taken == expected)
+    }
+}

@@ -1,0 +1,103 @@
+import BridgeMessage
+import Testing
+
+@Suite("The splitter")
+struct MessageSplitterTests {
+    private let stream = Array((recordedTraffic.joined(separator: "\n") + "\n").utf8)
+    private var lines: [Piece] { recordedTraffic.map { .line($0) } }
+
+    @Test("Lines come out the same wherever the stream is cut in two")
+    func everySplitInTwo() {
+        for cut in 0...stream.count {
+            #expect(split(stream, sizes: [cut]) == lines, "cut at \(cut)")
+        }
+    }
+
+    @Test("Lines come out the same byte by byte")
+    func byteByByte() {
+        #expect(split(stream, sizes: Array(repeating: 1, count: stream.count)) == lines)
+    }
+
+    @Test("Lines come out the same in random pieces", arguments: 0..<50 as Range<UInt64>)
+    func randomPieces(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let sizes = (0..<stream.count).map { _ in Int.random(in: 1...90, using: &generator) }
+        #expect(split(stream, sizes: sizes) == lines)
+    }
+
+    @Test("CRLF ends a line as LF does, and an empty line is nothing")
+    func lineEnds() {
+        #expect(split(Array("a\r\n\r\n\nb\n".utf8)) == [.line("a"), .line("b")])
+        #expect(split(Array("a\r\n".utf8), sizes: [2]) == [.line("a")])
+    }
+
+    @Test("A carriage return within a line stays")
+    func innerCarriageReturn() {
+        #expect(split(Array("a\rb\n".utf8)) == [.line("a\rb")])
+    }
+
+    @Test("A line of the limit's length passes, with LF and with CRLF, one byte more does not", arguments: [1, 7, 100])
+    func limit(size: Int) {
+        let line = String(repeating: "x", count: 100)
+        for sizes in [[], Array(repeating: size, count: 300)] {
+            #expect(split(Array((line + "\n").utf8), sizes: sizes, limit: 100) == [.line(line)])
+            #expect(split(Array((line + "\r\n").utf8), sizes: sizes, limit: 100) == [.line(line)])
+            #expect(
+                split(Array((line + "y\n").utf8), sizes: sizes, limit: 100)
+                    == [.tooLarge(prefix: line + "y", lineBytes: 101)])
+        }
+    }
+
+    @Test("A line that is too long is told once, at its end, and the next one is intact")
+    func tooLong() {
+        let long = String(repeating: "y", count: 300_000)
+        let pieces = split(Array((long + "\nnext\n").utf8), sizes: Array(repeating: 999, count: 400), limit: 1000)
+        #expect(pieces.count == 2)
+        guard case .tooLarge(let prefix, let lineBytes) = pieces[0] else {
+            Issue.record("the line was not told to be too long: \(pieces[0])")
+            return
+        }
+        #expect(lineBytes == 300_000)
+        #expect(long.hasPrefix(prefix) && prefix.utf8.count <= MessageSplitter.keptPrefixBytes)
+        #expect(pieces[1] == .line("next"))
+    }
+
+    @Test("The end of the input ends the last line")
+    func endOfInput() {
+        #expect(split(Array("a\nb".utf8), endsInput: true) == [.line("a"), .line("b")])
+        #expect(split(Array("a\n".utf8), endsInput: true) == [.line("a")])
+    }
+
+    @Test("Where the handler stops, the rest is left for later")
+    func stopping() {
+        var splitter = MessageSplitter(maximumLineBytes: 100)
+        var seen: [String] = []
+        let bytes = Array("one\ntwo\nthree\n".utf8)
+        let taken = withPadding(bytes) { piece in
+            splitter.consume(piece) { line in
+                if case .line(let text) = line { seen.append(String(decoding: text, as: UTF8.self)) }
+                return seen.count < 2
+            }
+        }
+        #expect(seen == ["one", "two"])
+        #expect(taken == 8)
+        let holdsPart = splitter.holdsPartOfLine
+        #expect(!holdsPart)
+    }
+
+    @Test("Every line is readable past its end")
+    func padding() {
+        var splitter = MessageSplitter(maximumLineBytes: 100)
+        for piece in ["{\"a\":", "1}\n"] {
+            _ = withPadding(Array(piece.utf8)) { bytes in
+                splitter.consume(bytes) { line in
+                    guard case .line(let text) = line else { return false }
+                    let padded = UnsafeRawBufferPointer(
+                        start: text.baseAddress, count: text.count + MessageSplitter.paddingBytes)
+                    #expect(padded.reduce(into: 0) { $0 += Int($1) } >= 0)
+                    return true
+                }
+            }
+        }
+    }
+}

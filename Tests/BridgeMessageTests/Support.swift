@@ -1,0 +1,119 @@
+import BridgeJSON
+import BridgeMessage
+
+/// Random numbers that are the same in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
+
+/// Hands `body` the bytes with the padding that every text must have.
+func withPadding<T>(_ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> T) -> T {
+    let padded = Array(bytes) + Array(repeating: 0x22, count: MessageSplitter.paddingBytes)
+    return padded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
+}
+
+/// What a splitter makes of a stream, as values that can be compared.
+enum Piece: Equatable {
+    case line(String)
+    case tooLarge(prefix: String, lineBytes: Int)
+}
+
+/// Splits `stream`, handed over in pieces of these sizes and then the rest, and ends the input where asked.
+func split(_ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, endsInput: Bool = false) -> [Piece] {
+    var splitter = MessageSplitter(maximumLineBytes: limit)
+    var pieces: [Piece] = []
+    let collect: (SplitLine) -> Bool = { line in
+        switch line {
+        case .line(let bytes): pieces.append(.line(String(decoding: bytes, as: UTF8.self)))
+        case .tooLarge(let prefix, let lineBytes):
+            pieces.append(.tooLarge(prefix: String(decoding: prefix, as: UTF8.self), lineBytes: lineBytes))
+        }
+        return true
+    }
+    var rest = stream[...]
+    for size in sizes where !rest.isEmpty {
+        _ = withPadding(rest.prefix(size)) { splitter.consume($0, collect) }
+        rest = rest.dropFirst(size)
+    }
+    _ = withPadding(rest) { splitter.consume($0, collect) }
+    if endsInput { splitter.finishInput(collect) }
+    return pieces
+}
+
+/// What a decoder makes of a line, as values that can be compared.
+enum Decoded: Equatable {
+    case call(task: String, options: String, id: String?, timeout: Duration?, progress: Bool, session: UInt64?)
+    case callback(id: String, result: String?, error: String?)
+    case progress(id: String, value: String, sequence: UInt64)
+    case cancel(id: String)
+    case event(name: String, data: String)
+    case problem(code: ErrorCode, id: String?)
+
+    init(_ item: DecodedItem) {
+        func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
+        switch item {
+        case .message(.call(let call)):
+            self = .call(
+                task: text(call.task), options: text(call.options), id: call.callbackID.map { text($0.text) },
+                timeout: call.timeout, progress: call.wantsProgress, session: call.session)
+        case .message(.callback(let callback)):
+            self = .callback(
+                id: text(callback.callbackID.text), result: callback.result.map(text), error: callback.error.map(text))
+        case .message(.progress(let progress)):
+            self = .progress(
+                id: text(progress.callbackID.text), value: text(progress.value), sequence: progress.sequence)
+        case .message(.cancel(let id)): self = .cancel(id: text(id.text))
+        case .message(.event(let event)): self = .event(name: text(event.name), data: text(event.data))
+        case .problem(let problem):
+            self = .problem(code: problem.error.code, id: problem.callbackID.map { text($0.text) })
+        }
+    }
+}
+
+/// Everything that a line decodes to.
+func decode(_ line: String) -> [Decoded] { decode(Array(line.utf8)) }
+
+/// Everything that a line decodes to.
+func decode(_ line: [UInt8]) -> [Decoded] {
+    let decoder = MessageDecoder()
+    var items: [Decoded] = []
+    withPadding(line) { bytes in
+        _ = decoder.decode(.line(bytes)) {
+            items.append(Decoded($0))
+            return true
+        }
+    }
+    return items
+}
+
+/// A plain call, for comparing.
+func call(
+    _ task: String, _ options: String = "{}", id: String? = nil, timeout: Duration? = nil, progress: Bool = false,
+    session: UInt64? = nil
+) -> Decoded {
+    .call(task: task, options: options, id: id, timeout: timeout, progress: progress, session: session)
+}
+
+/// Traffic as clients send it, good and bad, one message a line.
+let recordedTraffic: [String] = [
+    #"{"task":"Alert","options":{"content":"Delete \"all\" files? 你好 🎉","btn":"OK"},"callbackId":"cb_1_171"}"#,
+    #"{"callbackId":42,"task":"persistence.create","options":{"table":"notes","record":{"n":12345678901234567890123}}}"#,
+    #"{"task":"log","options":[1,2.5e-3,null,true,{"deep":[[[[{}]]]]}]}"#,
+    #"{"cancel":"cb_1_171"}"#,
+    #"[{"task":"Echo","callbackId":"a"},{"task":"Echo","callbackId":"b","timeout":250},7]"#,
+    #"{"callbackId":"x","result":{"ok":true}}"#,
+    #"{"callbackId":"x","progress":0.5,"sequence":3}"#,
+    #"{"event":"session.opened","data":{"session":3}}"#,
+    #"{"task":"broken","callbackId":"b1","options":{"a":}}"#,
+    #"not json at all"#,
+]
