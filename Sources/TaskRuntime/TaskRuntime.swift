@@ -1,1 +1,152 @@
-// TaskRuntime: sessions, routing and the call table. No sockets, no clock of its own.
+// TaskRuntime: what happens to a call between the line that asks for it and the callback that ends it. No sockets, no
+// clock of its own, no threads: messages and moments are handed in, output is left in each session's buffer.
+//
+//   Sessions/    who is connected
+//   Routing/     policy, tasks and who provides them: plugins (through their hosts) and clients
+//   Calls/       every call in flight; the only place where one ends
+//   Events/      subscriptions and delivery
+//   Launch/      startup work, in order
+//   BridgeTasks/ the tasks that the daemon itself provides
+//   Statistics/  counters and histograms
+//
+// Everything is confined to the thread that owns the runtime, in service the loop thread: none of it is Sendable, so
+// that the compiler keeps it there.
+import BridgeJSON
+import BridgeMessage
+public import Logging
+
+/// The runtime: sessions in, routing, callbacks out.
+public final class TaskRuntime {
+    /// Bounds that hold for every session.
+    public let limits: RuntimeLimits
+    /// Who may do what.
+    public let policy: Policy
+    /// What the daemon says of itself.
+    public let daemon: DaemonDescription
+    /// Counters.
+    public internal(set) var statistics = RuntimeStatistics()
+    /// Startup work.
+    public let launch: LaunchRegistry
+    /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
+    public var loopLag: () -> Duration = { .zero }
+
+    let clock: any RuntimeClock
+    let log: Logger
+    let startedAt: RuntimeInstant
+    let calls = CallTable()
+    let check = JSONCheck()
+    var registry = TaskRegistry()
+    var sessions: [UInt64: Session] = [:]
+    var lastSessionNumber: UInt64 = 0
+    var subscribers: [Session] = []
+    /// The plugins, in the order in which they were added.
+    public internal(set) var plugins: [PluginSlot] = []
+    /// Plugins that could not be used, for `bridge.plugins`.
+    public var refusedPlugins: [RefusedPlugin] = []
+    private var dirtySessions: [Session] = []
+    /// Those whose turn it is to write; empty but within ``writeOutput()``, kept for its memory.
+    private var writingSessions: [Session] = []
+    /// Calls in flight that clients made.
+    public internal(set) var clientCallsInFlight = 0
+    /// Whether the daemon is stopping.
+    public internal(set) var isDraining = false
+    var onDrained: (() -> Void)?
+    private var armedFor: RuntimeInstant?
+
+    /// A runtime with the daemon's own tasks and nothing else.
+    public init(
+        limits: RuntimeLimits, policy: Policy, daemon: DaemonDescription, clock: any RuntimeClock, log: Logger
+    ) {
+        self.limits = limits
+        self.policy = policy
+        self.daemon = daemon
+        self.clock = clock
+        self.log = log
+        startedAt = clock.now
+        launch = LaunchRegistry { clock.now }
+        addBridgeTasks()
+    }
+
+    // MARK: Time
+
+    /// The present, by the runtime's clock.
+    public var now: RuntimeInstant { clock.now }
+
+    /// Ends the calls whose deadline has come. To be called when the clock was asked to wake.
+    public func expire() {
+        armedFor = nil
+        let now = clock.now
+        while let call = calls.popExpired(at: now) {
+            let error = BridgeError(
+                .callTimeout, "\(call.task?.name ?? "the task") did not answer before the call's deadline",
+                isTransient: true)
+            abort(call, error, reason: .timeout)
+        }
+        armClock()
+    }
+
+    /// Has the clock wake for the earliest deadline.
+    func armClock() {
+        let earliest = calls.deadlines.earliest
+        guard earliest != armedFor else { return }
+        armedFor = earliest
+        clock.wake(at: earliest)
+    }
+
+    // MARK: Checks
+
+    /// Why bytes are not one JSON value, as the end of a sentence; nil where they are.
+    public func fault(in bytes: UnsafeRawBufferPointer) -> String? { check.fault(in: bytes) }
+
+    // MARK: Output
+
+    /// Notes that a session has something to write, or to be closed, at the end of this turn.
+    public func markDirty(_ session: Session) {
+        guard !session.isDirty else { return }
+        session.isDirty = true
+        dirtySessions.append(session)
+    }
+
+    /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
+    public func writeOutput() {
+        while !dirtySessions.isEmpty {
+            swap(&dirtySessions, &writingSessions)
+            for session in writingSessions {
+                session.isDirty = false
+                session.transport?.writeOutput()
+            }
+            writingSessions.removeAll(keepingCapacity: true)
+        }
+    }
+}
+
+/// What the daemon says of itself in `bridge.hello` and `bridge.status`.
+public struct DaemonDescription: Sendable {
+    /// The protocol's version.
+    public static let protocolVersion = 1
+
+    /// The daemon's version, such as "0.1.0".
+    public var version: String
+    /// Its process id.
+    public var pid: Int32
+
+    /// A description.
+    public init(version: String, pid: Int32) {
+        self.version = version
+        self.pid = pid
+    }
+}
+
+/// A plugin that the daemon could not use, and why.
+public struct RefusedPlugin: Sendable {
+    /// The library's path.
+    public var path: String
+    /// Why, in a sentence.
+    public var reason: String
+
+    /// A refusal.
+    public init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+}

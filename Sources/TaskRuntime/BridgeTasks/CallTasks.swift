@@ -1,0 +1,60 @@
+import BridgeJSON
+
+// bridge.calls, bridge.kill: what is in flight.
+extension TaskRuntime {
+    var callTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.calls", summary: "Lists the calls in flight.",
+                run: { [unowned self] _, _ in listCalls() }),
+            BridgeTasks.Task(
+                name: "bridge.kill", summary: "Ends a call in flight.",
+                run: { [unowned self] call, options throws(BridgeError) in try kill(call, options) }),
+        ]
+    }
+
+    private func listCalls() -> JSON {
+        let now = clock.now
+        return ["calls": .array(calls.inFlight.map { describe($0, now) })]
+    }
+
+    private func describe(_ call: Call, _ now: RuntimeInstant) -> JSON {
+        var object: JSONObject = [
+            "call": .number(JSONNumber(call.number)), "task": .string(call.task?.name ?? ""),
+            "provider": .string(call.task?.provider.providerName ?? ""),
+            "state": call.state == .running ? "running" : "waiting",
+            "ageMs": .number(JSONNumber(now.since(call.startedAt).wholeMilliseconds)),
+        ]
+        if let remaining = call.remaining(at: now) {
+            object["timeoutMs"] = .number(JSONNumber(remaining.wholeMilliseconds))
+        }
+        if let session = call.session {
+            object["session"] = .number(JSONNumber(session.number))
+            object["uid"] = .number(JSONNumber(UInt64(session.peer.uid)))
+        }
+        switch call.origin {
+        case .session: if call.hasID { object["callbackId"] = try? JSON(parsing: call.idDescription) }
+        case .plugin(let name, _): object["plugin"] = .string(name)
+        case .daemon: object["plugin"] = "trestled"
+        }
+        return .object(object)
+    }
+
+    private struct Kill: Decodable {
+        var call: UInt64
+    }
+
+    private func kill(_ caller: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let number = try BridgeTasks.options(Kill.self, options).call
+        guard let call = calls.inFlight.first(where: { $0.number == number }), call !== caller else {
+            throw BridgeError(.callNotFound, "no call \(number) is in flight; bridge.calls lists those that are")
+        }
+        abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)
+        return .object([:])
+    }
+}
+
+extension ErrorCode {
+    /// `bridge.kill` names a call that is not in flight.
+    static let callNotFound: ErrorCode = "call.not_found"
+}

@@ -1,0 +1,95 @@
+import BridgeJSON
+
+// bridge.subscribe, bridge.unsubscribe, bridge.publish.
+extension TaskRuntime {
+    var eventTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.subscribe", summary: "Listens to events by name, or by the beginning of one.",
+                run: { [unowned self] call, options throws(BridgeError) in try subscribe(call, options) }),
+            BridgeTasks.Task(
+                name: "bridge.unsubscribe", summary: "Listens to events no more.",
+                run: { [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options) }),
+            BridgeTasks.Task(
+                name: "bridge.publish", summary: "Sends an event to those who listen.",
+                run: { [unowned self] call, options throws(BridgeError) in try publishEvent(call, options) }),
+        ]
+    }
+
+    private struct Events: Decodable {
+        var events: [String]
+    }
+
+    private func patterns(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> [EventPattern] {
+        var patterns: [EventPattern] = []
+        for (index, text) in try BridgeTasks.options(Events.self, options).events.enumerated() {
+            guard let pattern = EventPattern(text) else {
+                throw BridgeError(
+                    JSONMismatch(
+                        path: "$.events[\(index)]", expected: "the name of an event, * allowed at its end",
+                        got: "\"\(text.prefix(64))\""))
+            }
+            patterns.append(pattern)
+        }
+        return patterns
+    }
+
+    private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        for pattern in try patterns(options) where !session.patterns.contains(pattern) {
+            guard session.patterns.count < Self.mostSubscriptions else {
+                throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
+            }
+            session.patterns.append(pattern)
+        }
+        updateSubscriber(session)
+        return subscriptions(session)
+    }
+
+    /// Every event is held against every pattern: more than a page ever needs, few enough to go through.
+    private static var mostSubscriptions: Int { 256 }
+
+    private func unsubscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        let ended = Set(try patterns(options))
+        session.patterns.removeAll { ended.contains($0) }
+        updateSubscriber(session)
+        return subscriptions(session)
+    }
+
+    private func updateSubscriber(_ session: Session) {
+        let isKnown = subscribers.contains { $0 === session }
+        if session.patterns.isEmpty {
+            subscribers.removeAll { $0 === session }
+        } else if !isKnown, session.phase == .open || session.phase == .inputEnded {
+            subscribers.append(session)
+        }
+    }
+
+    private func subscriptions(_ session: Session) -> JSON {
+        ["events": .array(session.patterns.map { .string($0.text) })]
+    }
+
+    private struct Publish: Decodable {
+        var event: String
+        var data: JSON?
+    }
+
+    private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let event = try BridgeTasks.options(Publish.self, options)
+        guard let pattern = EventPattern(event.event), !pattern.text.contains("*") else {
+            throw BridgeError(
+                JSONMismatch(path: "$.event", expected: "the name of an event", got: "\"\(event.event.prefix(64))\""))
+        }
+        if let change = Self.lifecycle[event.event], let session = call.session {
+            for plugin in plugins { plugin.tell(change, session) }
+        }
+        publish(event.event, data: event.data ?? .null)
+        return .object([:])
+    }
+
+    /// A container says with these that its page went out of sight, or came back; plugins are told too.
+    private static let lifecycle: [String: SessionChange] = [
+        "lifecycle.background": .background, "lifecycle.foreground": .foreground,
+    ]
+}

@@ -1,0 +1,123 @@
+import BridgeJSON
+import Glibc
+
+// bridge.hello, bridge.ping, bridge.tasks, bridge.describe: getting to know each other.
+extension TaskRuntime {
+    var greetingTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.hello", summary: "Names the client and tells about the daemon.",
+                run: { [unowned self] call, options throws(BridgeError) in try hello(call, options) }),
+            BridgeTasks.Task(
+                name: "bridge.ping", summary: "Answers with the daemon's clocks.",
+                run: { [unowned self] _, _ in ping() }),
+            BridgeTasks.Task(
+                name: "bridge.tasks", summary: "Lists the tasks that the caller may call.",
+                run: { [unowned self] call, _ in listTasks(call) }),
+            BridgeTasks.Task(
+                name: "bridge.describe", summary: "Describes a task: options, result, permission.",
+                run: { [unowned self] call, options throws(BridgeError) in try describe(call, options) }),
+        ]
+    }
+
+    private struct Hello: Decodable {
+        struct Page: Decodable {
+            var url: String?
+            var title: String?
+        }
+        var client: String?
+        var version: String?
+        var userAgent: String?
+        var origin: String?
+        var page: Page?
+    }
+
+    private func hello(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        let hello = try BridgeTasks.options(Hello.self, options)
+        if let origin = hello.origin { try name(origin, session) }
+        session.client = hello.client ?? session.client
+        session.version = hello.version ?? session.version
+        session.userAgent = hello.userAgent ?? session.userAgent
+        if let page = hello.page {
+            session.page = ["url": page.url.map(JSON.string) ?? .null, "title": page.title.map(JSON.string) ?? .null]
+        }
+        return [
+            "protocol": .number(JSONNumber(DaemonDescription.protocolVersion)),
+            "session": .number(JSONNumber(session.number)),
+            "daemon": ["name": "trestled", "version": .string(daemon.version)],
+            "features": ["batch", "progress", "cancel", "events", "providers"],
+            "limits": [
+                "messageBytes": .number(JSONNumber(limits.messageBytes)),
+                "callsInFlight": .number(JSONNumber(limits.callsInFlight)),
+                "callTimeoutMs": .number(JSONNumber(limits.callTimeout.wholeMilliseconds)),
+            ],
+        ]
+    }
+
+    private func name(_ origin: String, _ session: Session) throws(BridgeError) {
+        guard !session.hasNamedOrigin || session.origin == origin else {
+            throw BridgeError(.permissionDenied, "the session named its origin before: \(session.origin)")
+        }
+        if case .denied(let rule) = policy.nameOrigin(session) {
+            throw BridgeError(
+                .permissionDenied, "uid \(session.peer.uid) may not name an origin", data: ["rule": .string(rule)])
+        }
+        guard !origin.isEmpty, origin.utf8.count <= Self.longestOriginBytes else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.origin", expected: "a string of 1 to \(Self.longestOriginBytes) bytes",
+                    got: "\(origin.utf8.count) bytes"))
+        }
+        session.origin = origin
+        session.hasNamedOrigin = true
+    }
+
+    /// An origin is a scheme, a host and a port: a DNS name has at most 253 bytes.
+    private static var longestOriginBytes: Int { 512 }
+
+    private func ping() -> JSON {
+        var wall = timespec()
+        clock_gettime(CLOCK_REALTIME, &wall)
+        let wallMilliseconds = Int64(wall.tv_sec) * 1000 + Int64(wall.tv_nsec) / 1_000_000
+        return [
+            "monotonicNs": .number(JSONNumber(clock.now.nanoseconds)),
+            "wallMs": .number(JSONNumber(wallMilliseconds)),
+        ]
+    }
+
+    private func listTasks(_ call: Call) -> JSON {
+        let tasks = registry.all.filter { mayCall($0, call) }
+        return [
+            "tasks": .array(
+                tasks.map { ["name": .string($0.name), "summary": .string($0.description.summary)] })
+        ]
+    }
+
+    private func mayCall(_ task: TaskEntry, _ call: Call) -> Bool {
+        guard !task.isInternal else { return false }
+        guard let session = call.session else { return true }
+        return policy.call(task, by: session) == .allowed
+    }
+
+    private struct Describe: Decodable {
+        var task: String
+    }
+
+    private func describe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let name = try BridgeTasks.options(Describe.self, options).task
+        guard let task = registry.find(name), mayCall(task, call) else {
+            throw BridgeError(.taskNotFound, "there is no task \(name); bridge.tasks lists those that there are")
+        }
+        let plugin = task.provider as? PluginSlot
+        let events = plugin?.manifest.events ?? []
+        return [
+            "name": .string(task.name), "summary": .string(task.description.summary),
+            "permission": .string(task.description.permission), "options": task.description.options ?? true,
+            "result": task.description.result ?? true,
+            "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
+            "plugin": plugin.map { .string($0.name) } ?? .null,
+            "provider": .string(task.provider.providerName),
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+import BridgeJSON
+
+// bridge.register, bridge.unregister: clients that provide tasks.
+extension TaskRuntime {
+    var providingTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.register", summary: "Provides tasks: others' calls of them come to this session.",
+                run: { [unowned self] call, options throws(BridgeError) in try registerTasks(call, options) }),
+            BridgeTasks.Task(
+                name: "bridge.unregister", summary: "Provides tasks no more.",
+                run: { [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options) }),
+        ]
+    }
+
+    private struct Register: Decodable {
+        var tasks: [String]
+        var scope: ProviderScope?
+    }
+
+    private func registerTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        let register = try BridgeTasks.options(Register.self, options)
+        guard session.phase == .open else {
+            throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
+        }
+        for (index, name) in register.tasks.enumerated() {
+            guard Self.isTaskName(name) else {
+                throw BridgeError(
+                    JSONMismatch(
+                        path: "$.tasks[\(index)]",
+                        expected: "a name of 1 to 128 visible characters that does not begin with bridge. or plugin.",
+                        got: "\"\(name.prefix(64))\""))
+            }
+        }
+        // All or none: what is taken is found before anything is entered.
+        for name in register.tasks {
+            guard let entry = registry.find(name), !(entry.provider is ClientTask) else { continue }
+            throw BridgeError(
+                .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+        }
+        for name in register.tasks { try self.register(name, by: session, register.scope ?? .any) }
+        return providedTasks(session)
+    }
+
+    private struct Unregister: Decodable {
+        var tasks: [String]
+    }
+
+    private func unregisterTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        for name in try BridgeTasks.options(Unregister.self, options).tasks { unregister(name, by: session) }
+        return providedTasks(session)
+    }
+
+    private func providedTasks(_ session: Session) -> JSON {
+        ["tasks": .array(session.registrations.sorted().map { .string($0) })]
+    }
+
+    /// Names that the daemon keeps for itself begin with these.
+    private static let reservedPrefixes = ["bridge.", "plugin."]
+
+    private static func isTaskName(_ name: String) -> Bool {
+        (1...128).contains(name.utf8.count) && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+            && !reservedPrefixes.contains { name.hasPrefix($0) }
+    }
+}

@@ -1,0 +1,45 @@
+import BridgeJSON
+
+// bridge.session.identify, bridge.session.close: what plugins do to sessions. No client may call them; a plugin that
+// runs in a process of its own calls them as one that runs in the daemon's does.
+extension TaskRuntime {
+    var sessionControlTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.session.identify", summary: "Names the user that is logged in to a session.",
+                isInternal: true, run: { [unowned self] _, options throws(BridgeError) in try identify(options) }),
+            BridgeTasks.Task(
+                name: "bridge.session.close", summary: "Closes a session.", isInternal: true,
+                run: { [unowned self] _, options throws(BridgeError) in try closeSession(options) }),
+        ]
+    }
+
+    private struct Identify: Decodable {
+        var session: UInt64
+        var user: String?
+    }
+
+    private func identify(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let request = try BridgeTasks.options(Identify.self, options)
+        try livingSession(request.session).user = request.user
+        return .object([:])
+    }
+
+    private struct Close: Decodable {
+        var session: UInt64
+        var info: JSON?
+    }
+
+    private func closeSession(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let request = try BridgeTasks.options(Close.self, options)
+        close(try livingSession(request.session), info: request.info ?? .null)
+        return .object([:])
+    }
+
+    private func livingSession(_ number: UInt64) throws(BridgeError) -> Session {
+        guard let session = sessions[number], session.phase == .open || session.phase == .inputEnded else {
+            throw BridgeError(.sessionNotFound, "there is no session \(number)")
+        }
+        return session
+    }
+}

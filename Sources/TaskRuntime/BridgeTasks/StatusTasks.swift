@@ -1,0 +1,94 @@
+import BridgeJSON
+
+// bridge.sessions, bridge.status, bridge.plugins: how the daemon is.
+extension TaskRuntime {
+    var statusTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.sessions", summary: "Lists who is connected.",
+                run: { [unowned self] _, _ in listSessions() }),
+            BridgeTasks.Task(
+                name: "bridge.status", summary: "Tells how the daemon is.",
+                run: { [unowned self] _, _ in status() }),
+            BridgeTasks.Task(
+                name: "bridge.plugins", summary: "Lists the plugins and their state.",
+                run: { [unowned self] _, _ in listPlugins() }),
+        ]
+    }
+
+    private func listSessions() -> JSON {
+        let now = clock.now
+        let ordered = sessions.values.sorted { $0.number < $1.number }
+        return ["sessions": .array(ordered.map { describe($0, now) })]
+    }
+
+    private func describe(_ session: Session, _ now: RuntimeInstant) -> JSON {
+        [
+            "session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(session.peer.uid))),
+            "gid": .number(JSONNumber(UInt64(session.peer.gid))),
+            "pid": .number(JSONNumber(Int64(session.peer.pid))),
+            "client": session.client.map(JSON.string) ?? .null, "version": session.version.map(JSON.string) ?? .null,
+            "userAgent": session.userAgent.map(JSON.string) ?? .null,
+            "origin": .string(session.origin), "user": session.user.map(JSON.string) ?? .null,
+            "page": session.page ?? .null, "inFlight": .number(JSONNumber(session.callsInFlight)),
+            "queuedBytes": .number(JSONNumber(session.queuedBytes)),
+            "tasks": .array(session.registrations.sorted().map { .string($0) }),
+            "subscriptions": .array(session.patterns.map { .string($0.text) }),
+            "openMs": .number(JSONNumber(now.since(session.openedAt).wholeMilliseconds)),
+        ]
+    }
+
+    private func status() -> JSON {
+        [
+            "version": .string(daemon.version), "pid": .number(JSONNumber(Int64(daemon.pid))),
+            "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
+            "loopLagUs": .number(JSONNumber(loopLag().clampedNanoseconds / 1000)),
+            "draining": .bool(isDraining), "sessions": .number(JSONNumber(sessions.count)),
+            "callsInFlight": .number(JSONNumber(calls.count)),
+            "messages": .number(JSONNumber(statistics.messages)),
+            "invalidMessages": .number(JSONNumber(statistics.invalidMessages)),
+            "droppedReplies": .number(JSONNumber(statistics.droppedReplies)),
+            "droppedEvents": .number(JSONNumber(statistics.droppedEvents)),
+            "sessionsOpened": .number(JSONNumber(statistics.sessionsOpened)),
+            "launch": .array(launch.reports.map(describe)),
+            "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
+        ]
+    }
+
+    private func describe(_ report: LaunchReport) -> JSON {
+        [
+            "name": .string(report.name), "phase": .string(report.phase.rawValue),
+            "durationUs": .number(JSONNumber(report.duration.clampedNanoseconds / 1000)),
+            "state": report.failure == nil ? "done" : "failed",
+            "error": report.failure.map(JSON.string) ?? .null,
+        ]
+    }
+
+    private func describe(_ task: TaskEntry) -> JSON {
+        let statistics = task.statistics
+        func microseconds(_ share: Double) -> JSON {
+            statistics.latency.quantile(share).map { .number(JSONNumber($0.clampedNanoseconds / 1000)) } ?? .null
+        }
+        return [
+            "name": .string(task.name), "calls": .number(JSONNumber(statistics.calls)),
+            "errors": .number(JSONNumber(statistics.errors)), "inFlight": .number(JSONNumber(statistics.inFlight)),
+            "p50Us": microseconds(0.5), "p99Us": microseconds(0.99),
+        ]
+    }
+
+    private func listPlugins() -> JSON {
+        let running = plugins.map { plugin -> JSON in
+            [
+                "name": .string(plugin.name), "version": .string(plugin.manifest.version),
+                "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),
+                "path": .string(plugin.path),
+                "tasks": .array(plugin.tasks.map { .string($0.name) }),
+                "waiting": .number(JSONNumber(plugin.waitingCount)), "restarts": 0,
+            ]
+        }
+        let refused = refusedPlugins.map { plugin -> JSON in
+            ["name": nil, "state": "refused", "path": .string(plugin.path), "error": .string(plugin.reason)]
+        }
+        return ["plugins": .array(running + refused)]
+    }
+}

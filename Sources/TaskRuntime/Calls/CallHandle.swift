@@ -1,0 +1,15 @@
+/// Names one call in flight: its slot in the call table and the slot's generation, so that the handle of a call that
+/// has ended is never taken for another's.
+public struct CallHandle: Sendable, Hashable {
+    /// Generation in the upper half, slot in the lower. Never 0.
+    public let rawValue: UInt64
+
+    /// A handle as it came back from outside.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    init(slot: Int, generation: UInt32) {
+        rawValue = UInt64(generation) << 32 | UInt64(slot)
+    }
+
+    var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
+}

@@ -1,0 +1,68 @@
+/// The calls that have a deadline, the earliest first. A binary heap in which every call knows its place, so that one
+/// that ends early is taken out at once instead of being kept until its time.
+struct DeadlineHeap {
+    private var calls: [Call] = []
+
+    /// The earliest deadline.
+    var earliest: RuntimeInstant? { calls.first?.deadline }
+
+    /// Takes in a call that has a deadline.
+    mutating func insert(_ call: Call) {
+        call.heapIndex = calls.count
+        calls.append(call)
+        siftUp(call.heapIndex)
+    }
+
+    /// Takes a call out; nothing happens where it is not in.
+    mutating func remove(_ call: Call) {
+        let index = call.heapIndex
+        guard index >= 0 else { return }
+        call.heapIndex = -1
+        let last = calls.removeLast()
+        guard last !== call else { return }
+        calls[index] = last
+        last.heapIndex = index
+        siftDown(index)
+        siftUp(last.heapIndex)
+    }
+
+    /// Takes out the earliest call whose deadline has come.
+    mutating func popExpired(at now: RuntimeInstant) -> Call? {
+        guard let first = calls.first, let deadline = first.deadline, deadline <= now else { return nil }
+        remove(first)
+        return first
+    }
+
+    private func isBefore(_ left: Int, _ right: Int) -> Bool {
+        (calls[left].deadline?.nanoseconds ?? .max) < (calls[right].deadline?.nanoseconds ?? .max)
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard isBefore(index, parent) else { return }
+            swap(index, parent)
+            index = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var index = start
+        while true {
+            var first = index
+            for child in [2 * index + 1, 2 * index + 2] where child < calls.count && isBefore(child, first) {
+                first = child
+            }
+            guard first != index else { return }
+            swap(index, first)
+            index = first
+        }
+    }
+
+    private mutating func swap(_ left: Int, _ right: Int) {
+        calls.swapAt(left, right)
+        calls[left].heapIndex = left
+        calls[right].heapIndex = right
+    }
+}

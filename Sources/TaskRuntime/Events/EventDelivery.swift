@@ -1,0 +1,65 @@
+public import BridgeJSON
+import BridgeMessage
+
+// Events: to those who subscribed, in order, without ever waiting for a slow reader.
+extension TaskRuntime {
+    /// Sends an event to every session that subscribed to its name.
+    public func publish(_ name: String, data: JSON) {
+        guard !subscribers.isEmpty else { return }
+        deliver(name, data.bytes, to: subscribers.filter { $0.patterns.contains { $0.matches(name) } })
+    }
+
+    /// Sends an event to some sessions only: to those of them that subscribed, or unasked to all of them.
+    ///
+    /// - Parameter data: JSON, checked.
+    public func publish(_ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, unasked: Bool) {
+        let candidates = numbers.map { $0.compactMap { sessions[$0] } } ?? subscribers
+        let isUnasked = unasked && numbers != nil
+        let wanted = candidates.filter { isUnasked || $0.patterns.contains { $0.matches(name) } }
+        deliver(name, Array(data), to: wanted)
+    }
+
+    private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
+        guard !receivers.isEmpty else { return }
+        let line = OutputBuffer()
+        data.withUnsafeBytes { MessageEncoder.event(name: name, data: $0, to: line) }
+        for session in receivers where session.phase == .open || session.phase == .inputEnded {
+            if session.events.isEmpty, session.output.count < Self.slowReaderBytes {
+                session.output.append(line.bytes)
+                markDirty(session)
+            } else {
+                let dropped = session.events.append(Array(line.bytes), limits: limits)
+                statistics.droppedEvents += UInt64(dropped)
+            }
+        }
+    }
+
+    /// The client has read on: what waited for it goes out, as far as there is room. The server calls this when the
+    /// session's output has shrunk.
+    public func refill(_ session: Session) {
+        guard session.output.count < Self.slowReaderBytes else { return }
+        if !session.heldProgress.isEmpty {
+            let handles = session.heldProgress
+            session.heldProgress = []
+            for handle in handles {
+                if let call = calls.call(handle) { writeHeldProgress(of: call, to: session) }
+            }
+        }
+        refillEvents(of: session)
+    }
+
+    func refillEvents(of session: Session) {
+        guard !session.events.isEmpty else { return }
+        let dropped = session.events.takeUntoldDrops()
+        if dropped > 0 {
+            let data: JSON = ["count": .number(JSONNumber(dropped))]
+            data.bytes.withUnsafeBytes {
+                MessageEncoder.event(name: "bridge.events_dropped", data: $0, to: session.output)
+            }
+        }
+        while session.output.count < Self.slowReaderBytes, let line = session.events.popFirst() {
+            line.withUnsafeBytes { session.output.append($0) }
+        }
+        markDirty(session)
+    }
+}

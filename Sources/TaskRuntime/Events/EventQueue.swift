@@ -1,0 +1,39 @@
+import DequeModule
+
+/// Events that wait for a session whose reader is slow: bounded in number and bytes, the oldest dropped first.
+struct EventQueue {
+    private var lines: Deque<[UInt8]> = []
+    private(set) var queuedBytes = 0
+    /// Dropped and not yet told.
+    private(set) var untoldDrops = 0
+
+    var isEmpty: Bool { lines.isEmpty && untoldDrops == 0 }
+    var count: Int { lines.count }
+
+    /// Takes in an event as a whole line. Returns how many had to go for it, itself included where it is too large.
+    mutating func append(_ line: [UInt8], limits: RuntimeLimits) -> Int {
+        lines.append(line)
+        queuedBytes += line.count
+        var dropped = 0
+        while let oldest = lines.first, lines.count > limits.queuedEvents || queuedBytes > limits.queuedEventBytes {
+            queuedBytes -= oldest.count
+            lines.removeFirst()
+            dropped += 1
+        }
+        untoldDrops += dropped
+        return dropped
+    }
+
+    /// The next event.
+    mutating func popFirst() -> [UInt8]? {
+        guard let line = lines.popFirst() else { return nil }
+        queuedBytes -= line.count
+        return line
+    }
+
+    /// The number of dropped events, which is told from now on.
+    mutating func takeUntoldDrops() -> Int {
+        defer { untoldDrops = 0 }
+        return untoldDrops
+    }
+}

@@ -1,0 +1,32 @@
+/// The order of a phase's workers: each after those that it names, otherwise as they were registered.
+enum LaunchOrder {
+    /// - Parameters:
+    ///   - workers: those of one phase, as they were registered.
+    ///   - done: the names of the workers of earlier phases.
+    /// - Throws: ``LaunchFailure`` where a name is missing, or where workers wait for each other in a circle.
+    static func sort(_ workers: [LaunchWorker], done: Set<String>) throws(LaunchFailure) -> [LaunchWorker] {
+        let known = done.union(workers.map(\.name))
+        for worker in workers {
+            for name in worker.after where !known.contains(name) {
+                throw LaunchFailure(
+                    worker: worker.name,
+                    description: "the launch worker \(worker.name) comes after \(name), which there is not at that time"
+                )
+            }
+        }
+        var placed = done
+        var ordered: [LaunchWorker] = []
+        var rest = workers
+        while !rest.isEmpty {
+            guard let next = rest.firstIndex(where: { placed.isSuperset(of: $0.after) }) else {
+                let names = rest.map(\.name).joined(separator: ", ")
+                throw LaunchFailure(
+                    worker: nil, description: "these launch workers wait for each other in a circle: \(names)")
+            }
+            let worker = rest.remove(at: next)
+            placed.insert(worker.name)
+            ordered.append(worker)
+        }
+        return ordered
+    }
+}

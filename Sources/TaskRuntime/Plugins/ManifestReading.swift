@@ -1,0 +1,90 @@
+public import BridgeJSON
+
+extension PluginManifest {
+    /// What the manifest's text looks like; see docs/plugins.md.
+    private struct Text: Decodable {
+        struct Task: Decodable {
+            var name: String
+            var summary: String
+            var permission: String?
+            var timeout: JSON?
+            var concurrency: Int?
+            var `private`: Bool?
+            var options: JSON?
+            var result: JSON?
+        }
+        struct Event: Decodable {
+            var name: String
+            var summary: String
+        }
+        struct Worker: Decodable {
+            var name: String
+            var phase: String
+            var after: [String]?
+            var required: Bool?
+        }
+        var name: String
+        var version: String
+        var tasks: [Task]
+        var events: [Event]?
+        var launchWorkers: [Worker]?
+        var error: String?
+    }
+
+    /// Reads a manifest.
+    ///
+    /// - Throws: a ``BridgeError`` with a sentence that says what is wrong with it.
+    public init(parsing bytes: UnsafeRawBufferPointer) throws(BridgeError) {
+        let json: JSON
+        do { json = try JSON(parsing: bytes) } catch {
+            throw Self.refusal("it is not JSON: \(error.reason) at byte \(error.offset)")
+        }
+        let text: Text
+        do { text = try JSONCoding.decode(Text.self, from: json) } catch {
+            throw Self.refusal("\(error.path): expected \(error.expected), got \(error.got)")
+        }
+        if let error = text.error { throw Self.refusal(error) }
+        guard !text.name.isEmpty else { throw Self.refusal("the plugin has no name") }
+        name = text.name
+        version = text.version
+        // A task's "timeout" that is null means none, an absent one the daemon's own: both read as nil when decoded.
+        let written = json["tasks"]?.arrayValue ?? []
+        tasks = []
+        for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw)) }
+        events = (text.events ?? []).map { ($0.name, $0.summary) }
+        workers = []
+        for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
+        let names = tasks.map(\.name)
+        guard Set(names).count == names.count else { throw Self.refusal("two of its tasks have one name") }
+    }
+
+    private static func task(_ task: Text.Task, _ raw: JSON) throws(BridgeError) -> TaskDescription {
+        guard !task.name.isEmpty else { throw refusal("a task has no name") }
+        if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
+        return TaskDescription(
+            name: task.name, summary: task.summary, permission: task.permission,
+            deadline: try deadline(raw["timeout"], of: task.name), concurrency: task.concurrency,
+            isPrivate: task.private ?? false, options: task.options, result: task.result)
+    }
+
+    private static func deadline(_ timeout: JSON?, of name: String) throws(BridgeError) -> TaskDeadline {
+        guard let timeout else { return .standard }
+        if timeout.isNull { return .none }
+        guard let milliseconds = timeout.int64Value, milliseconds > 0 else {
+            throw refusal("the task \(name) has a timeout that is neither null nor milliseconds above 0")
+        }
+        return .after(.milliseconds(milliseconds))
+    }
+
+    private static func worker(_ worker: Text.Worker) throws(BridgeError) -> Worker {
+        guard let phase = LaunchPhase(rawValue: worker.phase), phase.isOpenToPlugins else {
+            throw refusal("the launch worker \(worker.name) names no phase for plugins: \(worker.phase)")
+        }
+        return Worker(
+            name: worker.name, phase: phase, after: worker.after ?? [], isRequired: worker.required ?? true)
+    }
+
+    private static func refusal(_ reason: String) -> BridgeError {
+        BridgeError(.pluginUnavailable, "the plugin's manifest cannot be used: \(reason)")
+    }
+}

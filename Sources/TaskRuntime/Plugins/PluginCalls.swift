@@ -1,0 +1,136 @@
+public import BridgeJSON
+import BridgeMessage
+
+/// A call that a plugin makes to a task of the bridge.
+public struct PluginCall {
+    /// The call on whose behalf it is made; nil: in the plugin's own name.
+    public var parent: CallHandle?
+    /// The task's name. Borrowed until the call has been made.
+    public var task: UnsafeRawBufferPointer
+    /// Its options, JSON that is checked here. Borrowed; readable for 64 bytes past their end.
+    public var options: UnsafeRawBufferPointer
+    /// Only a task that this session registered.
+    public var session: UInt64?
+    /// How long it may take.
+    public var deadline: TaskDeadline
+    /// Told of intermediate results; nil: none wanted.
+    public var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
+    /// Told of the end, once.
+    public var completion: (CallOutcome) -> Void
+
+    /// A call.
+    public init(
+        parent: CallHandle?, task: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer, session: UInt64?,
+        deadline: TaskDeadline, onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?,
+        completion: @escaping (CallOutcome) -> Void
+    ) {
+        self.parent = parent
+        self.task = task
+        self.options = options
+        self.session = session
+        self.deadline = deadline
+        self.onProgress = onProgress
+        self.completion = completion
+    }
+}
+
+extension TaskRuntime {
+    /// Takes in a plugin whose library has been loaded. Its tasks are not callable before ``open(_:)``.
+    public func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginSlot {
+        if let other = plugins.first(where: { $0.name == manifest.name }) {
+            throw BridgeError(.pluginUnavailable, "a plugin named \(manifest.name) was loaded from \(other.path)")
+        }
+        for task in manifest.tasks {
+            guard let taken = taker(of: task.name) else { continue }
+            throw BridgeError(.pluginUnavailable, "its task \(task.name) is provided by \(taken) already")
+        }
+        let slot = PluginSlot(manifest, path: path, host: host, runtime: self)
+        plugins.append(slot)
+        return slot
+    }
+
+    private func taker(of name: String) -> String? {
+        if let plugin = plugins.first(where: { $0.manifest.tasks.contains { $0.name == name } }) {
+            return plugin.providerName
+        }
+        return registry.find(name)?.provider.providerName
+    }
+
+    /// The plugin takes calls from now on.
+    public func open(_ plugin: PluginSlot) {
+        plugin.state = .running
+        for task in plugin.tasks { registry.insert(task) }
+        publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
+    }
+
+    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
+    public func close(_ plugin: PluginSlot) {
+        for task in plugin.tasks { registry.remove(task) }
+        plugin.state = .stopping
+        let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
+        for call in calls.inFlight where call.task?.provider === plugin && call.task?.isInternal == false {
+            abort(call, error, reason: .shutdown)
+        }
+    }
+
+    /// The plugin has stopped, or was not to be had: it is known no more.
+    public func remove(_ plugin: PluginSlot) {
+        close(plugin)
+        plugin.state = .stopped
+        plugins.removeAll { $0 === plugin }
+    }
+
+    /// Makes a call for a plugin. `completion` is told of its end, before this returns where it ends at once.
+    ///
+    /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
+    public func call(_ request: PluginCall, by plugin: PluginSlot) -> CallHandle {
+        let task: TaskEntry
+        let target: Session?
+        let parent: Call?
+        do throws(BridgeError) {
+            parent = try livingParent(request.parent)
+            target = try targetSession(request.session)
+            guard let found = registry.find(request.task) else { throw notFound(request.task) }
+            task = found
+            if let fault = check.fault(in: request.options) {
+                throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
+            }
+        } catch {
+            request.completion(.failure(error))
+            return CallHandle(rawValue: 0)
+        }
+        let now = clock.now
+        let call = calls.begin(
+            Call.Request(
+                origin: .plugin(name: plugin.name, onBehalfOf: parent?.session), task: task, id: nil,
+                wantsProgress: request.onProgress != nil, startedAt: now,
+                deadline: deadline(request.deadline, of: task, from: now), parent: request.parent, target: target,
+                completion: request.completion, onProgress: request.onProgress))
+        let handle = call.handle
+        parent?.children.append(handle)
+        dispatch(call, options: request.options)
+        return handle
+    }
+
+    /// Ends a call that a plugin made, where it is still in flight.
+    public func cancelPluginCall(_ handle: CallHandle) {
+        cancel(handle, BridgeError(.callCancelled, "the plugin cancelled the call"))
+    }
+
+    private func livingParent(_ handle: CallHandle?) throws(BridgeError) -> Call? {
+        guard let handle else { return nil }
+        guard let parent = calls.call(handle) else {
+            throw BridgeError(
+                .callCancelled, "the call on whose behalf this one was to be made has ended", data: ["started": false])
+        }
+        return parent
+    }
+
+    private func deadline(_ deadline: TaskDeadline, of task: TaskEntry, from now: RuntimeInstant) -> RuntimeInstant? {
+        switch deadline {
+        case .standard: self.deadline(of: task, nil, from: now)
+        case .after(let duration): now.advanced(by: duration)
+        case .none: nil
+        }
+    }
+}

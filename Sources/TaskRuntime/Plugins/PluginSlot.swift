@@ -1,0 +1,251 @@
+public import BridgeJSON
+import BridgeMessage
+import DequeModule
+import Logging
+
+/// A plugin, as the runtime knows it: its tasks, the calls that wait for their turn, and the way back for its answers.
+/// A host drives it; it can end none but its own calls. Loop thread only.
+public final class PluginSlot: TaskProvider {
+    /// What a plugin is doing.
+    public enum State: String, Sendable {
+        /// Its library is there, its work has not begun.
+        case loaded
+        /// It takes calls.
+        case running
+        /// It finishes.
+        case stopping
+        /// It takes calls no more.
+        case stopped
+    }
+
+    /// Its name, version, tasks and launch workers.
+    public let manifest: PluginManifest
+    /// The library's path.
+    public let path: String
+    /// What it is doing.
+    public internal(set) var state = State.loaded
+
+    let host: any TaskHost
+    unowned let runtime: TaskRuntime
+    private(set) var tasks: [TaskEntry] = []
+    /// Calls whose turn has not come, in the order in which they came.
+    private var waiting: Deque<CallHandle> = []
+    /// How many calls of each session wait.
+    private var waitingBySession: [UInt64: Int] = [:]
+    private var isAdmitting = false
+    /// Work that goes on though its call has ended.
+    private var abandoned: [CallHandle: TaskEntry] = [:]
+
+    /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
+    private static let mostAbandoned = 65_536
+
+    init(_ manifest: PluginManifest, path: String, host: any TaskHost, runtime: TaskRuntime) {
+        self.manifest = manifest
+        self.path = path
+        self.host = host
+        self.runtime = runtime
+        tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
+    }
+
+    /// The plugin's name.
+    public var name: String { manifest.name }
+    var providerName: String { "the plugin \(name)" }
+    var waitingCount: Int { waiting.count }
+
+    // MARK: Calls in
+
+    func start(_ call: Call, options: UnsafeRawBufferPointer) {
+        guard let task = call.task else { return }
+        if waiting.isEmpty ? hasRoom(task) : mayOvertake(call, task) {
+            run(call, task, options: options)
+        } else {
+            call.heldOptions = Array(options)
+            waiting.append(call.handle)
+            waitingBySession[call.session?.number ?? 0, default: 0] += 1
+        }
+    }
+
+    private func hasRoom(_ task: TaskEntry) -> Bool {
+        guard let bound = task.description.concurrency else { return true }
+        return task.runningCount < bound
+    }
+
+    /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
+    private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
+        waitingBySession[call.session?.number ?? 0] == nil && hasRoom(task)
+    }
+
+    private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
+        call.state = .running
+        task.runningCount += 1
+        host.perform(work(of: task), for: call, options: options)
+    }
+
+    private func work(of task: TaskEntry) -> PluginWork {
+        tasks.indices.contains(task.index) && tasks[task.index] === task ? .task(task.index) : lifecycle[task.index]
+    }
+
+    /// Begins what waits, as far as there is room; sessions keep their order.
+    private func admitWaiting() {
+        guard !isAdmitting, !waiting.isEmpty else { return }
+        isAdmitting = true
+        defer { isAdmitting = false }
+        var blocked: Set<UInt64> = []
+        var index = 0
+        while index < waiting.count {
+            let handle = waiting[index]
+            guard let call = runtime.calls.call(handle), let task = call.task else {
+                waiting.remove(at: index)
+                continue
+            }
+            let session = call.session?.number ?? 0
+            guard !blocked.contains(session), hasRoom(task) else {
+                blocked.insert(session)
+                index += 1
+                continue
+            }
+            waiting.remove(at: index)
+            forgetWaiting(session)
+            runHeld(call, task)
+            // Calls may have ended or come meanwhile: their room is looked for from the start.
+            blocked = []
+            index = 0
+        }
+    }
+
+    private func runHeld(_ call: Call, _ task: TaskEntry) {
+        var options = call.heldOptions
+        call.heldOptions = []
+        let count = options.count
+        options.append(contentsOf: repeatElement(0, count: 64))
+        options.withUnsafeBytes { run(call, task, options: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    private func forgetWaiting(_ session: UInt64) {
+        guard let count = waitingBySession[session] else { return }
+        waitingBySession[session] = count > 1 ? count - 1 : nil
+    }
+
+    func abandon(_ call: Call, reason: CancelReason) {
+        guard let task = call.task else { return }
+        guard call.state == .running else {
+            if let index = waiting.firstIndex(of: call.handle) {
+                waiting.remove(at: index)
+                forgetWaiting(call.session?.number ?? 0)
+            }
+            return
+        }
+        if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
+            abandoned[some.key] = nil
+            some.value.runningCount -= 1
+        }
+        abandoned[call.handle] = task
+        host.cancel(call.handle, reason: reason)
+    }
+
+    func tell(_ change: SessionChange, _ session: Session) {
+        if state == .running { host.tell(change, session) }
+    }
+
+    // MARK: Answers out
+
+    /// Ends a call of this plugin with a result.
+    ///
+    /// - Parameters:
+    ///   - result: checked to be one JSON value, unless the caller knows that it has been.
+    ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
+    public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
+        guard let call = ownCall(handle) else { return dropLate(handle) }
+        if !isChecked, let fault = runtime.check.fault(in: result) {
+            let error = BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)")
+            return finish(call, .failure(error))
+        }
+        finish(call, .result(result))
+    }
+
+    /// Ends a call of this plugin with an error.
+    public func fail(_ handle: CallHandle, _ error: BridgeError) {
+        guard let call = ownCall(handle) else { return dropLate(handle) }
+        finish(call, .failure(error))
+    }
+
+    /// Sends an intermediate result of a call of this plugin.
+    public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
+        guard let call = ownCall(handle), call.takesProgress else { return }
+        if let fault = runtime.check.fault(in: value) {
+            return runtime.log.warning("\(providerName) sent progress that is no JSON: \(fault)")
+        }
+        runtime.progress(call, value)
+    }
+
+    private func ownCall(_ handle: CallHandle) -> Call? {
+        guard let call = runtime.calls.call(handle), call.task?.provider === self, call.state == .running else {
+            return nil
+        }
+        return call
+    }
+
+    private func finish(_ call: Call, _ outcome: CallOutcome) {
+        call.task?.runningCount -= 1
+        runtime.end(call, outcome)
+        admitWaiting()
+    }
+
+    private func dropLate(_ handle: CallHandle) {
+        runtime.dropReply("\(providerName) answered a call that has ended")
+        guard let task = abandoned.removeValue(forKey: handle) else { return }
+        task.runningCount -= 1
+        admitWaiting()
+    }
+
+    // MARK: Its life
+
+    /// The entries under which the daemon's own requests to the plugin are counted; not callable by anybody else.
+    private lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
+        TaskEntry(
+            TaskDescription(name: "plugin.\(work.name)", deadline: .none), index: index, provider: self,
+            isInternal: true)
+    }
+    private lazy var lifecycle: [PluginWork] =
+        [.configure, .start, .stop] + manifest.workers.indices.map { .launch($0) }
+
+    /// Has the plugin do something that is no task.
+    ///
+    /// - Parameters:
+    ///   - timeout: how long it may take.
+    ///   - done: told of the end, once.
+    public func perform(
+        _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<Void, BridgeError>) -> Void
+    ) {
+        guard let index = lifecycle.firstIndex(of: work) else {
+            return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
+        }
+        let now = runtime.clock.now
+        let call = runtime.calls.begin(
+            Call.Request(
+                origin: .daemon, task: lifecycleEntries[index], id: nil, wantsProgress: false, startedAt: now,
+                deadline: timeout.map { now.advanced(by: $0) },
+                completion: { outcome in
+                    if case .failure(let error) = outcome { done(.failure(error)) } else { done(.success(())) }
+                }))
+        var bytes = options.bytes
+        let count = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: 64))
+        bytes.withUnsafeBytes {
+            runtime.dispatch(call, options: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        }
+    }
+}
+
+extension PluginWork {
+    /// The work's name, as the worker protocol calls it.
+    var name: String {
+        switch self {
+        case .configure: "configure"
+        case .start: "start"
+        case .launch: "launch"
+        case .task: "call"
+        case .stop: "stop"
+        }
+    }
+}

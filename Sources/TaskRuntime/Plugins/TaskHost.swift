@@ -1,0 +1,57 @@
+import BridgeJSON
+
+/// Where a plugin's code runs: in this process, in another one. The runtime asks, the host answers through the
+/// ``PluginSlot`` that it was given. Loop thread only.
+public protocol TaskHost: AnyObject {
+    /// How the plugin is kept apart, for `bridge.plugins`: "none" in the daemon's own process.
+    var isolation: String { get }
+    /// Begins a piece of work. It ends with ``PluginSlot/reply(_:_:)`` or ``PluginSlot/fail(_:_:)``, possibly before
+    /// this returns.
+    ///
+    /// - Parameter options: borrowed until this returns; readable for 64 bytes past their end.
+    func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer)
+    /// Nobody wants the work of this call any more. An answer that still comes tells that it is over.
+    func cancel(_ call: CallHandle, reason: CancelReason)
+    /// Something happened to a session.
+    func tell(_ change: SessionChange, _ session: Session)
+}
+
+/// What a plugin may be asked to do.
+public enum PluginWork: Sendable, Hashable {
+    /// Check its section of the configuration and keep it.
+    case configure
+    /// Make ready.
+    case start
+    /// Run the launch worker of this number.
+    case launch(Int)
+    /// Work on a call of the task of this number.
+    case task(Int)
+    /// Finish.
+    case stop
+}
+
+/// What a plugin says of itself.
+public struct PluginManifest: Sendable {
+    /// A launch worker of a plugin.
+    public struct Worker: Sendable {
+        /// Its name, unique in the daemon.
+        public var name: String
+        /// When it runs.
+        public var phase: LaunchPhase
+        /// The workers that must have run before.
+        public var after: [String]
+        /// Whether the daemon cannot start without it.
+        public var isRequired: Bool
+    }
+
+    /// The plugin's name, also of its section of the configuration.
+    public var name: String
+    /// Its version.
+    public var version: String
+    /// Its tasks, in the order of their numbers.
+    public var tasks: [TaskDescription]
+    /// The events that it sends: name and summary.
+    public var events: [(name: String, summary: String)]
+    /// Its launch workers, in the order of their numbers.
+    public var workers: [Worker]
+}

@@ -1,0 +1,196 @@
+import BridgeJSON
+import BridgeMessage
+import Logging
+
+/// Whose calls a client takes for a task that it registered.
+enum ProviderScope: String, Codable, CaseIterable {
+    /// Anybody's.
+    case any
+    /// Only those that name its session.
+    case session
+}
+
+/// A task that clients provide: which of them do, and which of them gets a call.
+final class ClientTask: TaskProvider {
+    private struct Registration {
+        var session: Session
+        var scope: ProviderScope
+    }
+
+    private unowned let runtime: TaskRuntime
+    /// The newest last.
+    private var registrations: [Registration] = []
+
+    init(runtime: TaskRuntime) { self.runtime = runtime }
+
+    var providerName: String { "client" }
+    var isEmpty: Bool { registrations.isEmpty }
+
+    /// Enters a session, or changes its scope. One that registers anew counts as the newest.
+    func register(_ session: Session, _ scope: ProviderScope) {
+        unregister(session)
+        registrations.append(Registration(session: session, scope: scope))
+    }
+
+    func unregister(_ session: Session) {
+        registrations.removeAll { $0.session === session }
+    }
+
+    // MARK: Calls
+
+    func start(_ call: Call, options: UnsafeRawBufferPointer) {
+        do throws(BridgeError) {
+            forward(call, options, to: try provider(for: call))
+        } catch {
+            runtime.end(call, .failure(error))
+        }
+    }
+
+    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy allows.
+    private func provider(for call: Call) throws(BridgeError) -> Session {
+        if let target = call.target {
+            guard registrations.contains(where: { $0.session === target }) else {
+                throw BridgeError(
+                    .taskNotFound, "session \(target.number) provides no task \(call.task?.name ?? "of that name")")
+            }
+            return target
+        }
+        let open = registrations.last { $0.scope == .any && $0.session.peer.uid == uid(of: call) }
+        if let open { return open.session }
+        var denial: String?
+        for registration in registrations.reversed() where registration.scope == .any {
+            switch mayServe(registration.session, call) {
+            case .allowed: return registration.session
+            case .denied(let rule): denial = rule
+            }
+        }
+        if let denial {
+            throw BridgeError(
+                .permissionDenied, "the task is provided by another user only", data: ["rule": .string(denial)])
+        }
+        throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
+    }
+
+    private func uid(of call: Call) -> UInt32? { call.session?.peer.uid }
+
+    private func mayServe(_ provider: Session, _ call: Call) -> PolicyDecision {
+        guard let caller = call.session else { return .allowed }
+        return runtime.policy.useProvider(ofUID: provider.peer.uid, by: caller)
+    }
+
+    private func forward(_ call: Call, _ options: UnsafeRawBufferPointer, to session: Session) {
+        guard session.output.count < runtime.limits.unreadBytes else {
+            let error = BridgeError(
+                .busy, "the client that provides the task does not read its calls", isTransient: true,
+                retryAfter: .seconds(1))
+            return runtime.end(call, .failure(error))
+        }
+        call.state = .running
+        var outgoing = OutgoingCall(task: call.task?.name ?? "", options: options)
+        outgoing.caller = (call.session?.callerJSON ?? runtime.ownCallerJSON).bytes
+        outgoing.timeout = call.remaining(at: runtime.clock.now)
+        if !call.isOneWay {
+            let id = session.takeForwardedID()
+            session.forwarded[id] = call.handle
+            call.provider = (session, id)
+            outgoing.id = id
+            outgoing.wantsProgress = call.takesProgress
+        }
+        MessageEncoder.call(outgoing, to: session.output)
+        runtime.markDirty(session)
+        if call.isOneWay { runtime.end(call, .result(UnsafeRawBufferPointer(start: nil, count: 0))) }
+    }
+
+    func abandon(_ call: Call, reason: CancelReason) {
+        guard let (session, id) = call.provider, session.phase == .open else { return }
+        session.forwarded[id] = nil
+        MessageEncoder.cancel(id: id, to: session.output)
+        runtime.markDirty(session)
+    }
+}
+
+// What clients that provide tasks send back.
+extension TaskRuntime {
+    /// Who calls, where it is the daemon or one of its plugins.
+    var ownCallerJSON: JSON {
+        ["session": 0, "uid": .number(JSONNumber(UInt64(policy.daemonUID))), "origin": "local", "user": nil]
+    }
+
+    func receive(_ callback: CallbackMessage, from session: Session) {
+        guard let call = forwardedCall(callback.callbackID, session) else {
+            guard callback.isValid else {
+                let error = BridgeError(
+                    .messageInvalid, "a message has one of the fields task, result, error, progress, cancel and event")
+                return answer(MessageProblem(error: error, callbackID: callback.callbackID), to: session)
+            }
+            return dropReply("session \(session.number) answered a call that it does not have")
+        }
+        end(call, outcome(of: callback))
+    }
+
+    private func outcome(of callback: CallbackMessage) -> CallOutcome {
+        guard callback.isValid else {
+            return .failure(
+                BridgeError(.pluginInvalidReply, "the provider answered with neither or both of result and error"))
+        }
+        if let result = callback.result { return .result(result) }
+        guard let text = callback.error, let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
+            return .failure(
+                BridgeError(
+                    .pluginInvalidReply, "the provider answered with an error that is no object with code and message"))
+        }
+        return .failure(error)
+    }
+
+    func receive(_ progress: ProgressMessage, from session: Session) {
+        guard let call = forwardedCall(progress.callbackID, session) else { return }
+        self.progress(call, progress.value)
+    }
+
+    /// The call that the session knows under this id of ours.
+    private func forwardedCall(_ id: CallbackID, _ session: Session) -> Call? {
+        guard !id.isString, let number = UInt64(String(decoding: id.text, as: UTF8.self)),
+            let handle = session.forwarded[number]
+        else { return nil }
+        return calls.call(handle)
+    }
+
+    /// A reply to a call that has ended, or that never was: dropped, counted and logged.
+    func dropReply(_ what: String) {
+        statistics.droppedReplies += 1
+        log.debug("a reply was dropped: \(what)")
+    }
+
+    // MARK: Registration
+
+    /// The session provides a task from now on.
+    func register(_ name: String, by session: Session, _ scope: ProviderScope) throws(BridgeError) {
+        let task: ClientTask
+        if let entry = registry.find(name) {
+            guard let known = entry.provider as? ClientTask else {
+                throw BridgeError(
+                    .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+            }
+            task = known
+        } else {
+            task = ClientTask(runtime: self)
+            let description = TaskDescription(name: name, summary: "Provided by a client.")
+            registry.insert(TaskEntry(description, index: 0, provider: task))
+        }
+        task.register(session, scope)
+        session.registrations.insert(name)
+    }
+
+    /// The session provides the task no more. Calls that it works on go on.
+    func unregister(_ name: String, by session: Session) {
+        session.registrations.remove(name)
+        guard let entry = registry.find(name), let task = entry.provider as? ClientTask else { return }
+        task.unregister(session)
+        if task.isEmpty { registry.remove(entry) }
+    }
+}
+
+extension ErrorCode {
+    /// A client wants to provide a task whose name belongs to a plugin or to the daemon.
+    static let taskTaken: ErrorCode = "task.taken"
+}

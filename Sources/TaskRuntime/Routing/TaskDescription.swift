@@ -1,0 +1,46 @@
+public import BridgeJSON
+
+/// How long a task's calls may take.
+public enum TaskDeadline: Sendable, Hashable {
+    /// As long as the daemon allows any call.
+    case standard
+    /// As long as they like, unless the call itself says otherwise.
+    case none
+    /// This long, unless the call itself says otherwise.
+    case after(Duration)
+}
+
+/// What is known of a task before it is called.
+public struct TaskDescription: Sendable {
+    /// The name by which it is called.
+    public var name: String
+    /// One sentence for a person.
+    public var summary: String
+    /// The permission that its callers need.
+    public var permission: String
+    /// How long a call may take.
+    public var deadline: TaskDeadline
+    /// How many calls may run at once; nil: any number.
+    public var concurrency: Int?
+    /// Whether options and results are secret: never logged, never shown.
+    public var isPrivate: Bool
+    /// JSON Schema of the options, where there is one.
+    public var options: JSON?
+    /// JSON Schema of the result, where there is one.
+    public var result: JSON?
+
+    /// A description; all but the name may be left out.
+    public init(
+        name: String, summary: String = "", permission: String? = nil, deadline: TaskDeadline = .standard,
+        concurrency: Int? = nil, isPrivate: Bool = false, options: JSON? = nil, result: JSON? = nil
+    ) {
+        self.name = name
+        self.summary = summary
+        self.permission = permission ?? name
+        self.deadline = deadline
+        self.concurrency = concurrency
+        self.isPrivate = isPrivate
+        self.options = options
+        self.result = result
+    }
+}

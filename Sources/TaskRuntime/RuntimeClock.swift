@@ -1,0 +1,44 @@
+/// A moment on a clock that never goes backwards.
+public struct RuntimeInstant: Sendable, Hashable, Comparable {
+    /// Nanoseconds since a point that stays the same while the process runs.
+    public var nanoseconds: UInt64
+
+    /// The moment this many nanoseconds after the clock's zero.
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// Whether the first moment is the earlier one.
+    public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// The moment `duration` later; the end of time where there is no such moment.
+    public func advanced(by duration: Duration) -> RuntimeInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
+        return RuntimeInstant(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// How long it is from `earlier` to this moment; zero where it is not earlier.
+    public func since(_ earlier: RuntimeInstant) -> Duration {
+        .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, from zero to what 64 bits hold.
+    public var clampedNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : whole + UInt64(attoseconds / 1_000_000_000)
+    }
+
+    /// Whole milliseconds, for messages and statistics.
+    public var wholeMilliseconds: Int64 { Int64(clampedNanoseconds / 1_000_000) }
+}
+
+/// Time, as the runtime needs it: what it is, and being woken. The daemon's loop in service, a fake in tests.
+public protocol RuntimeClock: AnyObject {
+    /// The present. May stand still within one turn of the loop.
+    var now: RuntimeInstant { get }
+    /// From now on ``TaskRuntime/expire()`` is to be called once, at this moment or soon after; nil: not at all. Each
+    /// call replaces the one before.
+    func wake(at moment: RuntimeInstant?)
+}

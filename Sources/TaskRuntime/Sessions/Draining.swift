@@ -1,0 +1,33 @@
+import BridgeJSON
+
+// Stopping without losing a callback.
+extension TaskRuntime {
+    /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, at once where
+    /// there is none.
+    public func drain(_ done: @escaping () -> Void) {
+        guard !isDraining else { return }
+        publish("daemon.draining", data: .object([:]))
+        isDraining = true
+        onDrained = done
+        noteDrainProgress()
+    }
+
+    /// The time for draining is over: calls that are still in flight end with `shutting_down`.
+    public func endCallsInFlight() {
+        for call in calls.inFlight where isClientCall(call) {
+            let error = BridgeError(
+                .shuttingDown, "the daemon is stopping and waited as long as it may", isTransient: true)
+            abort(call, error, reason: .shutdown)
+        }
+    }
+
+    private func isClientCall(_ call: Call) -> Bool {
+        if case .session = call.origin { true } else { false }
+    }
+
+    func noteDrainProgress() {
+        guard let done = onDrained, clientCallsInFlight == 0 else { return }
+        onDrained = nil
+        done()
+    }
+}

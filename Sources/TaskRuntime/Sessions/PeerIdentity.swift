@@ -1,0 +1,16 @@
+/// Who is at the other end of a connection, as the kernel told it when the connection was made.
+public struct PeerIdentity: Sendable, Hashable {
+    /// User id.
+    public var uid: UInt32
+    /// Group id.
+    public var gid: UInt32
+    /// Process id at that time; the process may have ended since. For people to read, never to decide by.
+    public var pid: Int32
+
+    /// An identity.
+    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+}

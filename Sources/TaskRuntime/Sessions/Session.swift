@@ -1,0 +1,105 @@
+import BridgeJSON
+public import BridgeMessage
+
+/// What a session needs of its connection.
+public protocol SessionTransport: AnyObject {
+    /// Write what the session's output holds, as far as the socket takes it.
+    func writeOutput()
+    /// Close the connection once everything that waits has been written.
+    func closeWhenWritten()
+}
+
+/// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
+/// listens to. Loop thread only.
+public final class Session {
+    /// How far along its end a session is.
+    enum Phase {
+        /// Messages go both ways.
+        case open
+        /// The client sends nothing more, but still gets what it is owed.
+        case inputEnded
+        /// It is being closed; what waits is still written.
+        case closing
+        /// Gone. Nothing reaches it any more.
+        case closed
+    }
+
+    /// Its number, never used again while the daemon runs.
+    public let number: UInt64
+    /// Who is at the other end.
+    public let peer: PeerIdentity
+    /// Whether the peer is root or the daemon's own user.
+    public let isTrusted: Bool
+    /// Messages on their way to the client.
+    public let output = OutputBuffer()
+
+    let openedAt: RuntimeInstant
+    /// The connection; nil once it is gone.
+    public internal(set) weak var transport: (any SessionTransport)?
+    var phase = Phase.open
+    /// Whether the server knows that there is something to write.
+    var isDirty = false
+
+    // What the client said of itself, or a plugin of it.
+    /// What it speaks for.
+    public internal(set) var origin = Session.localOrigin
+    var hasNamedOrigin = false
+    /// The user that is logged in.
+    public internal(set) var user: String?
+    /// The name that the client gave itself.
+    public internal(set) var client: String?
+    var version: String?
+    var userAgent: String?
+    var page: JSON?
+
+    // Calls by it.
+    var index = CallIndex()
+    /// Its calls in flight, one-way calls included.
+    public internal(set) var callsInFlight = 0
+
+    // Calls to it.
+    var forwarded: [UInt64: CallHandle] = [:]
+    private var lastForwardedID: UInt64 = 0
+    var registrations: Set<String> = []
+
+    // Events.
+    var patterns: [EventPattern] = []
+    var events = EventQueue()
+    /// Calls whose progress waits until the client has read on.
+    var heldProgress: [CallHandle] = []
+
+    /// What a session speaks for that never named anything else.
+    public static let localOrigin = "local"
+
+    init(
+        number: UInt64, peer: PeerIdentity, isTrusted: Bool, openedAt: RuntimeInstant,
+        transport: (any SessionTransport)?
+    ) {
+        self.number = number
+        self.peer = peer
+        self.isTrusted = isTrusted
+        self.openedAt = openedAt
+        self.transport = transport
+    }
+
+    /// Whether messages still reach the client.
+    public var takesMessages: Bool { phase != .closed }
+    /// Whether it has ended its input, or is about to be closed, and so provides nothing.
+    var hasEndedInput: Bool { phase != .open }
+
+    /// Bytes that the client has yet to read, waiting events included.
+    public var queuedBytes: Int { output.count + events.queuedBytes }
+
+    func takeForwardedID() -> UInt64 {
+        lastForwardedID += 1
+        return lastForwardedID
+    }
+
+    /// Who this is, for the tasks that clients provide. Written by the daemon alone.
+    var callerJSON: JSON {
+        [
+            "session": .number(JSONNumber(number)), "uid": .number(JSONNumber(UInt64(peer.uid))),
+            "origin": .string(origin), "user": user.map(JSON.string) ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,47 @@
+/// How long calls took, in fixed memory: buckets of doubling width, each cut into four, so that a quantile is at most
+/// a quarter too high. Recording is a shift, a mask and an increment.
+struct LatencyHistogram {
+    /// Four cuts for each power of two of a 64-bit number of nanoseconds.
+    private static let cutBits = 2
+    private static let bucketCount = 64 << cutBits
+
+    /// Allocated with the first call, so that a task that nobody calls costs nothing.
+    private var counts: [UInt32] = []
+    private(set) var total: UInt64 = 0
+
+    mutating func record(nanoseconds: UInt64) {
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
+        counts[Self.bucket(of: nanoseconds)] &+= 1
+        total += 1
+    }
+
+    /// The duration below which this share of the calls stayed; nil where there was none.
+    func quantile(_ share: Double) -> Duration? {
+        let recorded = counts.reduce(into: UInt64(0)) { $0 += UInt64($1) }
+        guard recorded > 0 else { return nil }
+        let wanted = max(1, UInt64((Double(recorded) * share).rounded(.up)))
+        var seen: UInt64 = 0
+        for (bucket, count) in counts.enumerated() {
+            seen += UInt64(count)
+            if seen >= wanted { return .nanoseconds(Int64(clamping: Self.upperBound(of: bucket))) }
+        }
+        return nil
+    }
+
+    /// The bucket: the place of the highest bit, and the two bits behind it.
+    static func bucket(of nanoseconds: UInt64) -> Int {
+        guard nanoseconds >= 1 << cutBits else { return Int(nanoseconds) }
+        let highest = 63 - nanoseconds.leadingZeroBitCount
+        let cut = Int(nanoseconds >> UInt64(highest - cutBits)) & ((1 << cutBits) - 1)
+        return highest << cutBits | cut
+    }
+
+    /// The largest duration that falls into a bucket, in nanoseconds.
+    static func upperBound(of bucket: Int) -> UInt64 {
+        let highest = bucket >> cutBits
+        guard highest >= cutBits else { return UInt64(bucket) }
+        let cut = UInt64(bucket & ((1 << cutBits) - 1))
+        let width = UInt64(1) << UInt64(highest - cutBits)
+        return (UInt64(1) << UInt64(highest)) &+ (cut + 1) &* width &- 1
+    }
+}

@@ -1,0 +1,24 @@
+/// What happened to one task's calls. Plain counters; loop thread only.
+struct TaskStatistics {
+    /// Calls that were begun or refused by the task's own bounds.
+    var calls: UInt64 = 0
+    /// Those that ended with an error.
+    var errors: UInt64 = 0
+    /// Those that have not ended.
+    var inFlight = 0
+    var latency = LatencyHistogram()
+}
+
+/// What happened in the runtime as a whole.
+public struct RuntimeStatistics: Sendable {
+    /// Messages that made sense.
+    public var messages: UInt64 = 0
+    /// Lines and items that were none.
+    public var invalidMessages: UInt64 = 0
+    /// Replies to calls that had ended: late ones and second ones.
+    public var droppedReplies: UInt64 = 0
+    /// Events that slow readers missed.
+    public var droppedEvents: UInt64 = 0
+    /// Sessions since the start.
+    public var sessionsOpened: UInt64 = 0
+}

@@ -1,0 +1,312 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("A call")
+struct CallTests {
+    let bench = Bench()
+
+    @Test("It reaches the plugin with its options as they came, and its result goes back under its id")
+    func result() {
+        let client = bench.client()
+        client.send(#"{"task":"work","options":{"n": 1.50},"callbackId":"a"}"#)
+        #expect(bench.host.started.map(\.work) == [.task(0)])
+        #expect(bench.host.started[0].options == #"{"n": 1.50}"#)
+        #expect(client.read().isEmpty)
+        bench.reply(0, #"{"ok":true}"#)
+        #expect(client.readOne() == ["callbackId": "a", "result": ["ok": true]])
+    }
+
+    @Test("Without an id nobody is told of its end")
+    func oneWay() {
+        let client = bench.client()
+        client.send(#"{"task":"work"}"#)
+        bench.reply(0, "1")
+        client.send(#"{"task":"unknown"}"#)
+        #expect(client.read().isEmpty)
+        #expect(client.session.callsInFlight == 0)
+    }
+
+    @Test("A second reply is dropped and counted")
+    func secondReply() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.reply(0, "1")
+        bench.reply(0, "2")
+        bench.slot.fail(bench.host.started[0].handle, BridgeError(.internal, "late"))
+        #expect(client.read() == [["callbackId": 1, "result": 1]])
+        #expect(bench.runtime.statistics.droppedReplies == 2)
+    }
+
+    @Test(
+        "A reply that is no JSON ends the call with plugin.invalid_reply", arguments: ["", "{", "1 2", "[1,]", "tru"])
+    func invalidReply(text: String) {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.reply(0, text)
+        #expect(client.readOne()?.errorCode == "plugin.invalid_reply")
+    }
+
+    @Test("A result longer than a message may be ends it with result.too_large")
+    func tooLarge() {
+        var limits = RuntimeLimits()
+        limits.messageBytes = 100
+        let bench = Bench(limits: limits)
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.reply(0, "\"" + String(repeating: "x", count: 99) + "\"")
+        #expect(client.readOne()?.errorCode == "result.too_large")
+    }
+
+    @Test("Unknown tasks are told so")
+    func unknownTask() {
+        let client = bench.client()
+        client.send(#"{"task":"nope","callbackId":1}"#)
+        #expect(client.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("Nobody but root and the daemon's own user may call, and the rule is named")
+    func permission() {
+        let stranger = bench.client(uid: 1000)
+        stranger.send(#"{"task":"work","callbackId":1}"#)
+        let answer = stranger.readOne()
+        #expect(answer?.errorCode == "permission.denied")
+        #expect(answer?["error"]?["data"]?["rule"]?.stringValue?.contains("uid 900") == true)
+        for uid in [0, Bench.daemonUID] {
+            let client = bench.client(uid: uid)
+            client.send(#"{"task":"work","callbackId":1}"#)
+            #expect(client.read().isEmpty)
+        }
+        #expect(bench.host.started.count == 2)
+    }
+
+    @Test("Clients cannot call what only plugins may")
+    func internalTasks() {
+        let client = bench.client()
+        for task in ["bridge.session.close", "bridge.session.identify", "plugin.start", "plugin.stop"] {
+            client.send(#"{"task":"\#(task)","options":{"session":1},"callbackId":1}"#)
+            #expect(client.readOne()?.errorCode == "task.not_found")
+        }
+    }
+
+    // MARK: Ids
+
+    @Test("A second call with an id that is in flight is refused, and the first one still gets its callback")
+    func duplicate() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":"a"}"#)
+        client.send(#"{"task":"work","callbackId":"\u0061"}"#)
+        let refusal = client.readOne()
+        #expect(refusal?["callbackId"] == .null)
+        #expect(refusal?.errorCode == "call.duplicate")
+        #expect(refusal?["error"]?["data"]?["callbackId"] == "a")
+        bench.reply(0, "1")
+        #expect(client.readOne() == ["callbackId": "a", "result": 1])
+        client.send(#"{"task":"work","callbackId":"a"}"#)
+        #expect(bench.host.started.count == 2)
+    }
+
+    @Test("A number and a string of the same digits are two ids, and so are those of two sessions")
+    func distinctIDs() {
+        let client = bench.client()
+        let other = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        client.send(#"{"task":"work","callbackId":"1"}"#)
+        other.send(#"{"task":"work","callbackId":1}"#)
+        #expect(bench.host.started.count == 3)
+        bench.reply(1, "\"string\"")
+        #expect(client.readOne() == ["callbackId": "1", "result": "string"])
+    }
+
+    @Test("A bad message with an id that is in flight does not pass for the end of that call")
+    func badMessageInFlight() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":"a"}"#)
+        client.send(#"{"task":7,"callbackId":"a"}"#)
+        client.send(#"{"callbackId":"a","task":}"#)
+        let answers = client.read()
+        #expect(answers.count == 2)
+        for answer in answers {
+            #expect(answer["callbackId"] == .null)
+            #expect(answer.errorCode == "message.invalid")
+            #expect(answer["error"]?["data"]?["callbackId"] == "a")
+        }
+    }
+
+    // MARK: Ends that the task does not choose
+
+    @Test("Past its deadline it ends with call.timeout, the plugin is told, and its reply comes to nothing")
+    func timeout() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1,"timeout":250}"#)
+        bench.clock.advance(.milliseconds(249))
+        #expect(client.read().isEmpty)
+        bench.clock.advance(.milliseconds(1))
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "call.timeout")
+        #expect(answer?["error"]?["data"]?["started"] == true)
+        #expect(bench.host.cancelled.map(\.1) == [.timeout])
+        bench.reply(0, "1")
+        #expect(client.read().isEmpty)
+        #expect(bench.runtime.statistics.droppedReplies == 1)
+    }
+
+    @Test("Its own timeout comes first, then its task's, then the daemon's; some tasks have none")
+    func deadlines() {
+        let client = bench.client()
+        for (id, task) in [(1, "work"), (2, "slow"), (3, "quick")] {
+            client.send(#"{"task":"\#(task)","callbackId":\#(id)}"#)
+        }
+        client.send(#"{"task":"quick","callbackId":4,"timeout":100000}"#)
+        bench.clock.advance(.milliseconds(50))
+        #expect(client.readOne()?["callbackId"] == 3)
+        bench.clock.advance(.seconds(60))
+        #expect(client.readOne()?["callbackId"] == 1)
+        bench.clock.advance(.seconds(40))
+        #expect(client.readOne()?["callbackId"] == 4)
+        bench.clock.advance(.seconds(1_000_000))
+        #expect(client.read().isEmpty)
+        #expect(client.session.callsInFlight == 1)
+    }
+
+    @Test("A cancel ends it, once, and a cancel of nothing is nothing")
+    func cancel() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":"a"}"#)
+        client.send(#"{"cancel":"b"}"#)
+        #expect(client.read().isEmpty)
+        client.send(#"{"cancel":"a"}"#)
+        let answer = client.readOne()
+        #expect(answer?["callbackId"] == "a")
+        #expect(answer?.errorCode == "call.cancelled")
+        #expect(answer?["error"]?["data"]?["started"] == true)
+        client.send(#"{"cancel":"a"}"#)
+        bench.reply(0, "1")
+        #expect(client.read().isEmpty)
+        #expect(bench.host.cancelled.count == 1)
+    }
+
+    @Test("A client that is gone has its calls cancelled, and nobody else's")
+    func gone() {
+        let client = bench.client()
+        let other = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        client.send(#"{"task":"work"}"#)
+        other.send(#"{"task":"work","callbackId":1}"#)
+        bench.runtime.hangUp(client.session)
+        #expect(bench.host.cancelled.map(\.1) == [.gone, .gone])
+        bench.reply(2, "1")
+        #expect(other.readOne() == ["callbackId": 1, "result": 1])
+        bench.reply(0, "1")
+        #expect(client.session.output.isEmpty)
+    }
+
+    @Test("After a half-close outstanding replies still come, then the connection closes")
+    func halfClose() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        client.send(#"{"task":"work","callbackId":2}"#)
+        bench.runtime.endInput(of: client.session)
+        bench.reply(1, "2")
+        #expect(!client.transport.isToBeClosed)
+        bench.reply(0, "1")
+        #expect(client.transport.isToBeClosed)
+        #expect(client.read().map { $0["callbackId"] } == [2, 1])
+    }
+
+    @Test("More calls than a session may have in flight are answered busy, and may be tried again")
+    func bound() {
+        var limits = RuntimeLimits()
+        limits.callsInFlight = 3
+        let bench = Bench(limits: limits)
+        let client = bench.client()
+        for id in 1...4 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
+        let answer = client.readOne()
+        #expect(answer?["callbackId"] == 4)
+        #expect(answer?.errorCode == "busy")
+        #expect(answer?["error"]?["transient"] == true)
+        #expect((answer?["error"]?["retryAfter"]?.int64Value ?? 0) > 0)
+        bench.reply(0, "1")
+        client.send(#"{"task":"work","callbackId":4}"#)
+        #expect(client.read().count == 1)
+        #expect(bench.host.started.count == 4)
+    }
+
+    // MARK: Progress
+
+    @Test("Progress comes numbered and in order to those who asked for it, and never after the callback")
+    func progress() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":"p","progress":true}"#)
+        client.send(#"{"task":"work","callbackId":"q"}"#)
+        bench.progress(0, "0.1")
+        bench.progress(1, "0.1")
+        bench.progress(0, "[2]")
+        bench.reply(0, "1")
+        bench.progress(0, "0.9")
+        #expect(
+            client.read() == [
+                ["callbackId": "p", "progress": JSON.number(JSONNumber(text: "0.1")!), "sequence": 0],
+                ["callbackId": "p", "progress": [2], "sequence": 1], ["callbackId": "p", "result": 1],
+            ])
+    }
+
+    @Test("A slow reader gets the newest progress, before the callback")
+    func slowReader() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1,"progress":true}"#)
+        Array(repeating: UInt8(ascii: " "), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+            client.session.output.append($0)
+        }
+        for value in 0..<10 { bench.progress(0, "\(value)") }
+        #expect(client.session.output.count == TaskRuntime.slowReaderBytes)
+        client.session.output.removeFirst(client.session.output.count)
+        bench.runtime.refill(client.session)
+        #expect(client.readOne() == ["callbackId": 1, "progress": 9, "sequence": 9])
+        bench.reply(0, "1")
+        #expect(client.read().count == 1)
+    }
+
+    // MARK: Operators
+
+    @Test("It is listed while in flight, and can be killed")
+    func kill() throws {
+        let client = bench.client()
+        let operatorClient = bench.client()
+        client.send(#"{"task":"work","callbackId":"a","timeout":1000}"#)
+        bench.clock.advance(.milliseconds(300))
+        operatorClient.send(#"{"task":"bridge.calls","callbackId":1}"#)
+        let listed = try #require(operatorClient.readOne()?["result"]?["calls"]?[0])
+        #expect(listed["task"] == "work")
+        #expect(listed["ageMs"] == 300)
+        #expect(listed["timeoutMs"] == 700)
+        #expect(listed["state"] == "running")
+        let number = try #require(listed["call"]?.int64Value)
+        operatorClient.send(#"{"task":"bridge.kill","options":{"call":\#(number)},"callbackId":2}"#)
+        #expect(operatorClient.readOne()?["result"] == [:])
+        #expect(client.readOne()?.errorCode == "call.cancelled")
+        operatorClient.send(#"{"task":"bridge.kill","options":{"call":\#(number)},"callbackId":2}"#)
+        #expect(operatorClient.readOne()?.errorCode == "call.not_found")
+    }
+
+    @Test("What happened to it is counted")
+    func statistics() throws {
+        let client = bench.client()
+        for id in 1...4 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
+        bench.clock.advance(.milliseconds(8))
+        bench.reply(0, "1")
+        bench.slot.fail(bench.host.started[1].handle, BridgeError(.internal, "no"))
+        _ = client.read()
+        client.send(#"{"task":"bridge.status","callbackId":9}"#)
+        let result = try #require(client.readOne()?["result"])
+        let task = try #require(result["tasks"]?.arrayValue?.first { $0["name"] == "work" })
+        #expect(task["calls"] == 4)
+        #expect(task["errors"] == 1)
+        #expect(task["inFlight"] == 2)
+        let p50 = try #require(task["p50Us"]?.int64Value)
+        #expect((8000...10_000).contains(p50))
+        #expect(result["version"] == "1.2.3")
+    }
+}

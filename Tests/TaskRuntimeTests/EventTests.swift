@@ -1,0 +1,113 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Events")
+struct EventTests {
+    let bench = Bench()
+
+    private func subscriber(_ patterns: String..., on bench: Bench? = nil) -> FakeClient {
+        let client = (bench ?? self.bench).client()
+        let list = patterns.map { "\"\($0)\"" }.joined(separator: ",")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(list)]},"callbackId":"s"}"#)
+        #expect(client.readOne()?["result"]?["events"]?.arrayValue?.count == patterns.count)
+        return client
+    }
+
+    @Test("They reach those who subscribed to the name or to its beginning, once each and in order")
+    func delivery() {
+        let exact = subscriber("a.b")
+        let beginning = subscriber("a.*", "a.b")
+        let all = subscriber("*")
+        let other = subscriber("a")
+        let sender = bench.client()
+        _ = all.read()
+        sender.send(#"{"task":"bridge.publish","options":{"event":"a.b","data":{"n":1}},"callbackId":1}"#)
+        sender.send(#"{"task":"bridge.publish","options":{"event":"a.c"},"callbackId":2}"#)
+        let first: JSON = ["event": "a.b", "data": ["n": 1]]
+        let second: JSON = ["event": "a.c", "data": nil]
+        #expect(exact.read() == [first])
+        #expect(beginning.read() == [first, second])
+        #expect(all.read() == [first, second])
+        #expect(other.read().isEmpty)
+        #expect(sender.read().map { $0["result"] } == [[:], [:]])
+    }
+
+    @Test("Who unsubscribed hears nothing more")
+    func unsubscribe() {
+        let client = subscriber("a", "b")
+        client.send(#"{"task":"bridge.unsubscribe","options":{"events":["a"]},"callbackId":1}"#)
+        #expect(client.readOne()?["result"] == ["events": ["b"]])
+        bench.runtime.publish("a", data: nil)
+        bench.runtime.publish("b", data: nil)
+        #expect(client.read().map { $0["event"] } == ["b"])
+    }
+
+    @Test("A pattern with a star anywhere but at its end is refused", arguments: ["", "*.a", "a*b", "**"])
+    func badPatterns(pattern: String) {
+        let client = bench.client()
+        client.send(#"{"task":"bridge.subscribe","options":{"events":["ok","\#(pattern)"]},"callbackId":1}"#)
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "options.invalid")
+        #expect(answer?["error"]?["data"]?["path"] == "$.events[1]")
+    }
+
+    @Test("A slow reader misses the oldest, is told how many, and gets the rest in order")
+    func slowReader() {
+        var limits = RuntimeLimits()
+        limits.queuedEvents = 10
+        let bench = Bench(limits: limits)
+        let client = subscriber("e", on: bench)
+        Array(repeating: UInt8(ascii: "\n"), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+            client.session.output.append($0)
+        }
+        for number in 0..<25 { bench.runtime.publish("e", data: .number(JSONNumber(number))) }
+        #expect(client.session.output.count == TaskRuntime.slowReaderBytes)
+        #expect(client.read().isEmpty)
+        let messages = client.read()
+        #expect(messages.first == ["event": "bridge.events_dropped", "data": ["count": 15]])
+        #expect(messages.dropFirst().compactMap { $0["data"]?.int64Value } == Array(15..<25))
+        #expect(bench.runtime.statistics.droppedEvents == 15)
+    }
+
+    @Test("What waits for a slow reader is bounded in bytes too")
+    func boundedBytes() {
+        var queue = EventQueue()
+        var limits = RuntimeLimits()
+        limits.queuedEventBytes = 100
+        for _ in 0..<50 { _ = queue.append(Array(repeating: 0, count: 30), limits: limits) }
+        #expect(queue.queuedBytes <= 100)
+        #expect(queue.count == 3)
+        #expect(queue.append(Array(repeating: 0, count: 101), limits: limits) == 4)
+        #expect(queue.takeUntoldDrops() == 51)
+    }
+
+    @Test("Some events go to the named sessions only, asked for or not")
+    func namedSessions() {
+        let listener = subscriber("e")
+        let other = subscriber("e")
+        let deaf = bench.client()
+        let numbers = [listener.session.number, deaf.session.number, 999]
+        let data = Array("1".utf8)
+        data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
+        #expect(listener.read().count == 1)
+        #expect(deaf.read().isEmpty)
+        data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: true) }
+        #expect(listener.read().count == 1)
+        #expect(deaf.read().count == 1)
+        #expect(other.read().isEmpty)
+    }
+
+    @Test("Sessions are heard to open and close, and plugins are told of them and of their pages")
+    func lifecycle() {
+        let watcher = subscriber("session.*")
+        let client = bench.client()
+        client.send(#"{"task":"bridge.publish","options":{"event":"lifecycle.background"}}"#)
+        bench.runtime.hangUp(client.session)
+        #expect(watcher.read().map { $0["event"] } == ["session.opened", "session.closed"])
+        let changes = bench.host.changes.filter { $0.1 == client.session.number }.map(\.0)
+        #expect(changes == [.opened, .background, .closed])
+    }
+}

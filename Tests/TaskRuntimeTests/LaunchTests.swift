@@ -1,0 +1,131 @@
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("The launch registry")
+struct LaunchTests {
+    /// What ran, in order.
+    private final class Trace {
+        var names: [String] = []
+        var options: [LaunchOptions] = []
+    }
+
+    private struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let options = LaunchOptions(arguments: ["trestled", "--x"], stateDirectory: "/state")
+    private let trace = Trace()
+    private let clock = FakeClock()
+    private let registry: LaunchRegistry
+
+    init() {
+        let clock = clock
+        registry = LaunchRegistry { clock.now }
+    }
+
+    private func worker(
+        _ name: String, _ phase: LaunchPhase = .beforeListening, after: [String] = [], required: Bool = true,
+        fails reason: String? = nil
+    ) -> LaunchWorker {
+        LaunchWorker(name, phase: phase, after: after, required: required) { [trace] options in
+            trace.names.append(name)
+            trace.options.append(options)
+            if let reason { throw Broken(description: reason) }
+        }
+    }
+
+    @Test("Workers run phase by phase, and within a phase after those that they name, else as registered")
+    func order() async throws {
+        for worker in [
+            worker("late", .afterListening), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
+            worker("d"), worker("early", .environment),
+        ] {
+            try registry.register(worker)
+        }
+        try await registry.run(options)
+        #expect(
+            trace.names == ["early", "a", "b", "c", "d", "late"]
+                || trace.names == ["early", "a", "b", "d", "c", "late"])
+        #expect(trace.names.firstIndex(of: "b")! < trace.names.firstIndex(of: "c")!)  // both ran, as just seen
+        #expect(trace.options.allSatisfy { $0 == options })
+    }
+
+    @Test("Afterwards the registry is empty and knows how long each took")
+    func reports() async throws {
+        try registry.register(
+            LaunchWorker("slow", phase: .environment) { [clock] _ in clock.advance(.milliseconds(30)) })
+        try registry.register(worker("quick"))
+        try await registry.run(options)
+        #expect(registry.count == 0)
+        #expect(registry.reports.map(\.name) == ["slow", "quick"])
+        #expect(registry.reports.map(\.duration) == [.milliseconds(30), .zero])
+        #expect(registry.reports.allSatisfy { $0.failure == nil })
+    }
+
+    @Test("A required worker that fails ends the launch and is named with its reason")
+    func requiredFailure() async throws {
+        try registry.register(worker("one", fails: "no disk"))
+        try registry.register(worker("two", after: ["one"]))
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        #expect(failure?.worker == "one")
+        #expect(failure?.description.contains("no disk") == true)
+        #expect(trace.names == ["one"])
+        #expect(registry.count == 0)
+    }
+
+    @Test("An optional worker that fails is reported, and the launch goes on")
+    func optionalFailure() async throws {
+        try registry.register(worker("one", required: false, fails: "no matter"))
+        try registry.register(worker("two", after: ["one"]))
+        var told: [String?] = []
+        try await registry.run(options) { told.append($0.failure) }
+        #expect(trace.names == ["one", "two"])
+        #expect(told == ["no matter", nil])
+    }
+
+    @Test("Workers that wait for each other are an error that names them, and none of them runs")
+    func circle() async throws {
+        try registry.register(worker("a", after: ["c"]))
+        try registry.register(worker("b", after: ["a"]))
+        try registry.register(worker("c", after: ["b"]))
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        for name in ["a", "b", "c"] { #expect(failure?.description.contains(name) == true) }
+        #expect(trace.names.isEmpty)
+    }
+
+    @Test("A name that there is not, or only in a later phase, is an error that names both")
+    func missing() async throws {
+        try registry.register(worker("a", after: ["ghost"]))
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        #expect(failure?.description.contains("ghost") == true)
+        let other = LaunchRegistry { [clock] in clock.now }
+        try other.register(worker("x", .environment, after: ["y"]))
+        try other.register(worker("y", .afterListening))
+        await #expect(throws: LaunchFailure.self) { try await other.run(options) }
+    }
+
+    @Test("Two workers of one name are an error")
+    func twice() throws {
+        try registry.register(worker("a"))
+        #expect(throws: LaunchFailure.self) { try registry.register(worker("a", .listening)) }
+    }
+
+    @Test("A worker may register others for later phases, not for its own")
+    func registeringOthers() async throws {
+        let trace = trace
+        try registry.register(
+            LaunchWorker("loader", phase: .plugins) { [registry] _ in
+                trace.names.append("loader")
+                try registry.register(
+                    LaunchWorker("plugin.open", phase: .beforeListening, after: ["loader"]) { _ in
+                        trace.names.append("plugin.open")
+                    })
+                #expect(throws: LaunchFailure.self) {
+                    try registry.register(LaunchWorker("late", phase: .plugins) { _ in })
+                }
+            })
+        try await registry.run(options)
+        #expect(trace.names == ["loader", "plugin.open"])
+    }
+}

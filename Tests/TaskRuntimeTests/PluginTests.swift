@@ -1,0 +1,229 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Plugins")
+struct PluginTests {
+    let bench = Bench()
+
+    /// A call by the bench's plugin; what became of it is kept.
+    private final class Outgoing {
+        var outcomes: [String] = []
+        var progress: [String] = []
+        var handle = CallHandle(rawValue: 0)
+    }
+
+    private func call(
+        _ task: String, _ options: String = "{}", parent: CallHandle? = nil, session: UInt64? = nil,
+        deadline: TaskDeadline = .standard
+    ) -> Outgoing {
+        let outgoing = Outgoing()
+        let name = Array(task.utf8)
+        let text = Array(options.utf8)
+        name.withUnsafeBytes { name in
+            text.withUnsafeBytes { text in
+                outgoing.handle = bench.runtime.call(
+                    PluginCall(
+                        parent: parent, task: name, options: text, session: session, deadline: deadline,
+                        onProgress: { outgoing.progress.append("\($0) \(String(decoding: $1, as: UTF8.self))") },
+                        completion: { outcome in
+                            switch outcome {
+                            case .result(let result): outgoing.outcomes.append(String(decoding: result, as: UTF8.self))
+                            case .failure(let error): outgoing.outcomes.append(error.code.rawValue)
+                            }
+                        }),
+                    by: bench.slot)
+            }
+        }
+        return outgoing
+    }
+
+    @Test("A plugin's call of another task is answered once, with its progress")
+    func bridgeCall() {
+        let outgoing = call("work", "[1]")
+        #expect(bench.host.started[0].options == "[1]")
+        bench.progress(0, "5")
+        bench.reply(0, "\"done\"")
+        bench.reply(0, "\"again\"")
+        #expect(outgoing.progress == ["0 5"])
+        #expect(outgoing.outcomes == ["\"done\""])
+    }
+
+    @Test("Its calls end as others do: unknown task, bad options, deadline, cancel")
+    func ends() {
+        #expect(call("nope").outcomes == ["task.not_found"])
+        #expect(call("work", "{").outcomes == ["options.invalid"])
+        #expect(call("work", session: 99).outcomes == ["session.not_found"])
+        let late = call("work", deadline: .after(.milliseconds(5)))
+        bench.clock.advance(.milliseconds(5))
+        #expect(late.outcomes == ["call.timeout"])
+        let cancelled = call("work")
+        bench.runtime.cancelPluginCall(cancelled.handle)
+        bench.runtime.cancelPluginCall(cancelled.handle)
+        #expect(cancelled.outcomes == ["call.cancelled"])
+    }
+
+    @Test("A call on another's behalf bears that caller and ends with it")
+    func parent() throws {
+        let provider = bench.client(uid: 900)
+        provider.send(#"{"task":"bridge.register","options":{"tasks":["ui.alert"]}}"#)
+        let caller = bench.client(uid: 900)
+        caller.send(#"{"task":"work","callbackId":1}"#)
+        let outgoing = call("ui.alert", parent: bench.host.started[0].handle)
+        let forwarded = try #require(provider.readOne())
+        #expect(forwarded["caller"]?["session"] == .number(JSONNumber(caller.session.number)))
+        #expect(forwarded["caller"]?["uid"] == 900)
+        caller.send(#"{"cancel":1}"#)
+        #expect(outgoing.outcomes == ["call.cancelled"])
+        #expect(provider.readOne()?["cancel"] == forwarded["callbackId"])
+        #expect(call("ui.alert", parent: bench.host.started[0].handle).outcomes == ["call.cancelled"])
+    }
+
+    @Test("No plugin can end, or send progress of, another's call")
+    func foreignCalls() {
+        let otherHost = FakeHost()
+        let other = bench.add("other", tasks: [TaskDescription(name: "theirs")], otherHost)
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1,"progress":true}"#)
+        let handle = bench.host.started[0].handle
+        Array("1".utf8).withUnsafeBytes {
+            other.reply(handle, $0)
+            other.progress(handle, $0)
+        }
+        other.fail(handle, BridgeError(.internal, "mine now"))
+        #expect(client.read().isEmpty)
+        bench.reply(0, "2")
+        #expect(client.readOne() == ["callbackId": 1, "result": 2])
+    }
+
+    @Test("It identifies a session's user")
+    func identify() {
+        let client = bench.client()
+        let number = client.session.number
+        #expect(call("bridge.session.identify", #"{"session":\#(number),"user":"ann"}"#).outcomes == ["{}"])
+        #expect(client.session.user == "ann")
+        #expect(call("bridge.session.identify", #"{"session":\#(number),"user":null}"#).outcomes == ["{}"])
+        #expect(client.session.user == nil)
+        #expect(call("bridge.session.identify", #"{"session":99}"#).outcomes == ["session.not_found"])
+    }
+
+    @Test("It closes a session: calls by it and to it end, it hears of it, and then it is closed")
+    func closeSession() throws {
+        let client = bench.client()
+        let other = bench.client()
+        client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]}}"#)
+        client.send(#"{"task":"bridge.subscribe","options":{"events":["*"]}}"#)
+        client.send(#"{"task":"work","callbackId":"mine"}"#)
+        other.send(#"{"task":"scan","callbackId":"theirs"}"#)
+        _ = client.read()
+        #expect(
+            call("bridge.session.close", #"{"session":\#(client.session.number),"info":{"a":1}}"#).outcomes == ["{}"])
+        let last = client.read()
+        #expect(last.map { $0["callbackId"] } == ["mine", nil])
+        #expect(last[0].errorCode == "call.cancelled")
+        #expect(last[1] == ["event": "web.close", "data": ["info": ["a": 1]]])
+        #expect(client.transport.isToBeClosed)
+        #expect(other.readOne()?.errorCode == "session.closed")
+        other.send(#"{"task":"scan","callbackId":1}"#)
+        #expect(other.readOne()?.errorCode == "task.not_found")
+        bench.runtime.publish("x", data: nil)
+        #expect(client.read().isEmpty)
+    }
+
+    @Test("A task name that is taken, or a plugin's name, refuses the plugin with who has it")
+    func takenNames() throws {
+        let host = FakeHost()
+        func add(_ name: String, _ task: String) throws {
+            _ = try bench.runtime.add(
+                PluginManifest(
+                    name: name, version: "1", tasks: [TaskDescription(name: task)], events: [], workers: []),
+                path: "/x.so", host: host)
+        }
+        let taken = #expect(throws: BridgeError.self) { try add("new", "work") }
+        #expect(taken?.message.contains("worker") == true)
+        #expect(throws: BridgeError.self) { try add("new", "bridge.ping") }
+        #expect(throws: BridgeError.self) { try add("worker", "fresh") }
+        try add("new", "fresh")
+    }
+
+    @Test("What it does beside tasks ends once, also where it takes too long")
+    func lifecycle() {
+        var results: [Result<Void, BridgeError>] = []
+        bench.slot.perform(.start, options: ["a": 1], timeout: .seconds(1)) { results.append($0) }
+        #expect(bench.host.started[0].work == .start)
+        #expect(bench.host.started[0].options == #"{"a":1}"#)
+        bench.reply(0, "{}")
+        bench.slot.perform(.stop, options: [:], timeout: .seconds(1)) { results.append($0) }
+        bench.clock.advance(.seconds(1))
+        bench.reply(1, "{}")
+        #expect(results.count == 2)
+        #expect(throws: Never.self) { try results[0].get() }
+        #expect(throws: BridgeError.self) { try results[1].get() }
+    }
+
+    @Test("Where it is closed its calls end, and its tasks are gone")
+    func close() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.runtime.close(bench.slot)
+        #expect(client.readOne()?.errorCode == "plugin.unavailable")
+        client.send(#"{"task":"work","callbackId":2}"#)
+        #expect(client.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("Draining begins no more calls, waits for those in flight, and ends what hangs")
+    func draining() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        client.send(#"{"task":"work","callbackId":2}"#)
+        var isDrained = false
+        bench.runtime.drain { isDrained = true }
+        client.send(#"{"task":"work","callbackId":3}"#)
+        let refusal = client.readOne()
+        #expect(refusal?["callbackId"] == 3)
+        #expect(refusal?.errorCode == "shutting_down")
+        #expect(refusal?["error"]?["data"]?["started"] == false)
+        bench.reply(0, "1")
+        #expect(!isDrained)
+        bench.runtime.endCallsInFlight()
+        #expect(isDrained)
+        #expect(client.read().map(\.errorCode) == [nil, "shutting_down"])
+        #expect(bench.host.cancelled.map(\.1) == [.shutdown])
+    }
+
+    @Test(
+        "A manifest that cannot be used says why",
+        arguments: [
+            (#"{"name":"x"}"#, "$.version"), (#"{"name":"","version":"1","tasks":[]}"#, "no name"),
+            (#"{"name":"x","version":"1","tasks":[{"name":"t"}]}"#, "$.tasks[0].summary"),
+            (#"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s","timeout":0}]}"#, "timeout"),
+            (#"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s","concurrency":0}]}"#, "less than one"),
+            (
+                #"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s"},{"name":"t","summary":"s"}]}"#,
+                "one name"
+            ),
+            (#"{"name":"x","version":"1","tasks":[],"launchWorkers":[{"name":"w","phase":"environment"}]}"#, "phase"),
+            (#"{"name":"x","version":"1","tasks":[],"error":"the type T has no schema"}"#, "the type T has no schema"),
+            ("{", "no JSON"), ("not", "JSON"),
+        ])
+    func badManifests(text: String, part: String) {
+        let error = #expect(throws: BridgeError.self) {
+            try Array(text.utf8).withUnsafeBytes { _ = try PluginManifest(parsing: $0) }
+        }
+        #expect(error?.message.contains(part == "no JSON" ? "JSON" : part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("A manifest's deadlines are the daemon's, none, or its own")
+    func manifestDeadlines() throws {
+        let text = #"""
+            {"name":"x","version":"1","tasks":[{"name":"a","summary":"s"},{"name":"b","summary":"s","timeout":null},
+            {"name":"c","summary":"s","timeout":250,"concurrency":2,"private":true,"permission":"p"}]}
+            """#
+        let manifest = try Array(text.utf8).withUnsafeBytes { try PluginManifest(parsing: $0) }
+        #expect(manifest.tasks.map(\.deadline) == [.standard, .none, .after(.milliseconds(250))])
+        #expect(manifest.tasks[2].concurrency == 2 && manifest.tasks[2].isPrivate)
+        #expect(manifest.tasks.map(\.permission) == ["a", "b", "p"])
+    }
+}

@@ -1,0 +1,184 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Tasks that clients provide")
+struct ProviderTests {
+    let bench = Bench()
+
+    private func provider(uid: UInt32 = 0, _ task: String = "scan", scope: String = "any") -> FakeClient {
+        let client = bench.client(uid: uid)
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":["\#(task)"],"scope":"\#(scope)"},"callbackId":"r"}"#)
+        #expect(client.readOne()?["result"] == ["tasks": [.string(task)]])
+        return client
+    }
+
+    @Test("A call is forwarded with who calls and what is left of its time; the answer goes back")
+    func forwarding() throws {
+        let provider = provider()
+        let caller = bench.client(uid: Bench.daemonUID)
+        caller.send(#"{"task":"scan","options":{"x":1},"callbackId":"c","timeout":900,"progress":true}"#)
+        let call = try #require(provider.readOne())
+        #expect(call["task"] == "scan")
+        #expect(call["options"] == ["x": 1])
+        #expect(call["timeout"] == 900)
+        #expect(call["progress"] == true)
+        #expect(
+            call["caller"] == [
+                "session": .number(JSONNumber(caller.session.number)), "uid": 900, "origin": "local", "user": nil,
+            ])
+        let id = try #require(call["callbackId"]?.int64Value)
+        provider.send(#"{"callbackId":\#(id),"progress":"half","sequence":0}"#)
+        provider.send(#"{"callbackId":\#(id),"result":{"code":7}}"#)
+        provider.send(#"{"callbackId":\#(id),"result":"again"}"#)
+        #expect(
+            caller.read() == [
+                ["callbackId": "c", "progress": "half", "sequence": 0],
+                ["callbackId": "c", "result": ["code": 7]],
+            ])
+        #expect(bench.runtime.statistics.droppedReplies == 1)
+    }
+
+    @Test(
+        "Its error goes back as it is; an answer that is none is told for what it is",
+        arguments: [
+            (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),
+            (#""error":{"no":"code"}"#, "plugin.invalid_reply"), (#""error":"text""#, "plugin.invalid_reply"),
+            (#""result":1,"error":{"code":"c","message":"m"}"#, "plugin.invalid_reply"),
+            (#""more":1"#, "plugin.invalid_reply"),
+        ])
+    func errors(answer: String, code: String) throws {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
+        provider.send(#"{"callbackId":\#(id),\#(answer)}"#)
+        #expect(caller.readOne()?.errorCode == code)
+    }
+
+    @Test("A caller's cancel, and its deadline, are passed on")
+    func cancel() throws {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        caller.send(#"{"task":"scan","callbackId":2,"timeout":10}"#)
+        let ids = provider.read().compactMap { $0["callbackId"] }
+        caller.send(#"{"cancel":1}"#)
+        #expect(provider.readOne() == ["cancel": ids[0]])
+        bench.clock.advance(.milliseconds(10))
+        #expect(provider.readOne() == ["cancel": ids[1]])
+        #expect(caller.read().map(\.errorCode) == ["call.cancelled", "call.timeout"])
+    }
+
+    @Test("A call goes to the newest provider of the caller's own user, else to the newest that is allowed")
+    func preference() throws {
+        let old = provider(uid: 0)
+        let own = provider(uid: Bench.daemonUID)
+        let newest = provider(uid: 0)
+        let caller = bench.client(uid: Bench.daemonUID)
+        caller.send(#"{"task":"scan"}"#)
+        #expect(own.read().count == 1)
+        bench.client(uid: 0).send(#"{"task":"scan"}"#)
+        #expect(newest.read().count == 1)
+        bench.runtime.hangUp(own.session)
+        caller.send(#"{"task":"scan"}"#)
+        #expect(newest.read().count == 1)
+        bench.runtime.hangUp(newest.session)
+        caller.send(#"{"task":"scan"}"#)
+        #expect(old.read().count == 1)
+        bench.runtime.hangUp(old.session)
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("A call that names a session goes there and nowhere else")
+    func addressed() {
+        let first = provider(scope: "session")
+        let second = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","session":\#(first.session.number)}"#)
+        #expect(first.read().count == 1)
+        #expect(second.read().isEmpty)
+        caller.send(#"{"task":"scan"}"#)
+        #expect(second.read().count == 1)
+        caller.send(#"{"task":"scan","session":\#(caller.session.number),"callbackId":1}"#)
+        caller.send(#"{"task":"scan","session":999,"callbackId":2}"#)
+        #expect(caller.read().map(\.errorCode) == ["task.not_found", "session.not_found"])
+    }
+
+    @Test("A task of scope session is not found by those who name no session")
+    func sessionScope() {
+        _ = provider(scope: "session")
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("Where the provider goes, or ends its input, its calls end with session.closed", arguments: [true, false])
+    func providerGone(hangsUp: Bool) {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        if hangsUp { bench.runtime.hangUp(provider.session) } else { bench.runtime.endInput(of: provider.session) }
+        let answer = caller.readOne()
+        #expect(answer?.errorCode == "session.closed")
+        #expect(answer?["error"]?["data"]?["started"] == true)
+        caller.send(#"{"task":"scan","callbackId":2}"#)
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test(
+        "Names that belong to a plugin or to the daemon cannot be taken, nor half of a list be entered",
+        arguments: [
+            "work", "bridge.ping", "bridge.anything", "plugin.x", "", "with space",
+        ])
+    func takenNames(name: String) {
+        let client = bench.client()
+        client.send(#"{"task":"bridge.register","options":{"tasks":["fine","\#(name)"]},"callbackId":1}"#)
+        #expect(["task.taken", "options.invalid"].contains(client.readOne()?.errorCode))
+        client.send(#"{"task":"fine","callbackId":2}"#)
+        #expect(client.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("What is unregistered is provided no more")
+    func unregister() {
+        let provider = provider()
+        provider.send(#"{"task":"bridge.unregister","options":{"tasks":["scan","never"]},"callbackId":1}"#)
+        #expect(provider.readOne()?["result"] == ["tasks": []])
+        provider.send(#"{"task":"scan","callbackId":2}"#)
+        #expect(provider.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("Answers to calls that it does not have change nothing")
+    func foreignIDs() {
+        let provider = provider()
+        let caller = bench.client()
+        let liar = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        for id in ["1", "0", "-1", "99999999999999999999", "\"1\""] {
+            liar.send(#"{"callbackId":\#(id),"result":"stolen"}"#)
+            liar.send(#"{"callbackId":\#(id),"progress":"stolen"}"#)
+        }
+        #expect(caller.read().isEmpty)
+        #expect(liar.read().isEmpty)
+        #expect(bench.runtime.statistics.droppedReplies == 5)
+        _ = provider
+    }
+
+    @Test("A provider that does not read its calls is busy, and hurts nobody else")
+    func providerThatDoesNotRead() {
+        var limits = RuntimeLimits()
+        limits.unreadBytes = 2000
+        let bench = Bench(limits: limits)
+        let provider = bench.client()
+        provider.send(#"{"task":"bridge.register","options":{"tasks":["scan"]}}"#)
+        let caller = bench.client()
+        for id in 0..<200 { caller.send(#"{"task":"scan","callbackId":\#(id)}"#) }
+        #expect(provider.session.output.count < 2500)
+        let answers = caller.read()
+        #expect(!answers.isEmpty && answers.allSatisfy { $0.errorCode == "busy" })
+    }
+}

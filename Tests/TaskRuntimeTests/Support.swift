@@ -1,0 +1,163 @@
+import BridgeJSON
+import BridgeMessage
+import Logging
+
+@testable import TaskRuntime
+
+/// A clock that stands still until a test moves it.
+final class FakeClock: RuntimeClock {
+    private(set) var now = RuntimeInstant(nanoseconds: 1_000_000_000)
+    private(set) var wakeTime: RuntimeInstant?
+    weak var runtime: TaskRuntime?
+
+    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
+
+    /// Moves on, waking the runtime as often as it asked for on the way.
+    func advance(_ duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let wake = wakeTime, wake <= end {
+            now = max(now, wake)
+            wakeTime = nil
+            runtime?.expire()
+        }
+        now = end
+    }
+}
+
+/// A connection without a socket.
+final class FakeTransport: SessionTransport {
+    private(set) var isToBeClosed = false
+    func writeOutput() {}
+    func closeWhenWritten() { isToBeClosed = true }
+}
+
+/// A plugin's host whose answers are the test's.
+final class FakeHost: TaskHost {
+    struct Started {
+        var work: PluginWork
+        var handle: CallHandle
+        var options: String
+    }
+
+    let isolation = "none"
+    private(set) var started: [Started] = []
+    private(set) var cancelled: [(CallHandle, CancelReason)] = []
+    private(set) var changes: [(SessionChange, UInt64)] = []
+    /// Called for each piece of work, where a test answers at once.
+    var onStart: ((Started) -> Void)?
+
+    func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
+        let item = Started(work: work, handle: call.handle, options: String(decoding: options, as: UTF8.self))
+        started.append(item)
+        onStart?(item)
+    }
+
+    func cancel(_ call: CallHandle, reason: CancelReason) { cancelled.append((call, reason)) }
+    func tell(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
+}
+
+/// A client of the runtime in a test: sends lines, reads what came back.
+final class FakeClient {
+    let session: Session
+    let transport = FakeTransport()
+    private unowned let bench: Bench
+
+    init(_ bench: Bench, uid: UInt32) {
+        self.bench = bench
+        session = bench.runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: transport)
+    }
+
+    func send(_ line: String) {
+        let bytes = Array(line.utf8) + Array(repeating: 0, count: MessageSplitter.paddingBytes)
+        bytes.withUnsafeBytes {
+            let text = UnsafeRawBufferPointer(rebasing: $0[..<line.utf8.count])
+            _ = bench.decoder.decode(.line(text)) { item in
+                bench.runtime.receive(item, from: session)
+                return true
+            }
+        }
+    }
+
+    /// The messages since the last time, and the output as if the client had read all of it.
+    func read() -> [JSON] {
+        let text = String(decoding: session.output.bytes, as: UTF8.self)
+        session.output.removeFirst(session.output.count)
+        bench.runtime.refill(session)
+        return text.split(separator: "\n").map { (try? JSON(parsing: String($0))) ?? .string("no JSON: \($0)") }
+    }
+
+    /// The one message since the last time.
+    func readOne() -> JSON? {
+        let messages = read()
+        return messages.count == 1 ? messages[0] : nil
+    }
+}
+
+extension JSON {
+    /// The error code of a callback.
+    var errorCode: String? { self["error"]?["code"]?.stringValue }
+}
+
+/// A runtime on a fake clock, with one plugin whose tasks are called `work`, `one` (one call at once), `slow` (no
+/// deadline) and `quick` (a deadline of 50 ms).
+final class Bench {
+    let clock = FakeClock()
+    let decoder = MessageDecoder()
+    let runtime: TaskRuntime
+    let host = FakeHost()
+    private(set) var slot: PluginSlot! = nil  // set before init returns
+
+    static let daemonUID: UInt32 = 900
+
+    init(limits: RuntimeLimits = RuntimeLimits()) {
+        runtime = TaskRuntime(
+            limits: limits, policy: Policy(daemonUID: Self.daemonUID),
+            daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
+            log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        clock.runtime = runtime
+        slot = add(
+            "worker",
+            tasks: [
+                TaskDescription(name: "work"), TaskDescription(name: "one", concurrency: 1),
+                TaskDescription(name: "slow", deadline: .none),
+                TaskDescription(name: "quick", deadline: .after(.milliseconds(50))),
+            ], host)
+    }
+
+    func add(_ name: String, tasks: [TaskDescription], _ host: FakeHost) -> PluginSlot {
+        let manifest = PluginManifest(name: name, version: "1.0", tasks: tasks, events: [], workers: [])
+        do {
+            let slot = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
+            runtime.open(slot)
+            return slot
+        } catch {
+            fatalError("the test's own plugin was refused: \(error)")
+        }
+    }
+
+    func client(uid: UInt32 = 0) -> FakeClient { FakeClient(self, uid: uid) }
+
+    /// Has the plugin answer.
+    func reply(_ index: Int, _ result: String) {
+        Array(result.utf8).withUnsafeBytes { slot.reply(host.started[index].handle, $0) }
+    }
+
+    func progress(_ index: Int, _ value: String) {
+        Array(value.utf8).withUnsafeBytes { slot.progress(host.started[index].handle, $0) }
+    }
+}
+
+/// Random numbers that are the same in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
