@@ -91,7 +91,7 @@ let package = Package(
             dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskRuntime", deque, logging],
             swiftSettings: strict),
         .target(
-            name: "BridgeServer", dependencies: ["BridgeMessage", "EventLoop", "TaskRuntime", logging],
+            name: "BridgeServer", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .executableTarget(
             name: "trestled",
@@ -110,7 +110,9 @@ let package = Package(
         // MARK: Test kit
         .target(
             name: "TaskKitTesting",
-            dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime"],
+            dependencies: [
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime",
+            ],
             swiftSettings: strict),
 
         // MARK: Tests, mirroring Sources
@@ -118,7 +120,8 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TOMLDocument"], swiftSettings: strict),
         .testTarget(name: "BridgeMessageTests", dependencies: ["BridgeMessage", "BridgeJSON"], swiftSettings: strict),
-        .testTarget(name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .testTarget(
+            name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
         .testTarget(
             name: "TaskRuntimeTests", dependencies: ["TaskRuntime", "BridgeMessage", "BridgeJSON"],
             swiftSettings: strict),

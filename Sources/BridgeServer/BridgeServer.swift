@@ -1,1 +1,142 @@
-// BridgeServer: the Unix socket. Listener and connections, feeding the runtime.
+// BridgeServer: the Unix socket. Accepts connections, feeds what they send to the runtime, and writes what the runtime
+// leaves in their sessions' output: once for each turn of the loop.
+import BridgeMessage
+public import EventLoop
+public import Logging
+public import TaskRuntime
+
+/// Bounds of the server, beside those of the runtime.
+public struct ServerLimits: Sendable {
+    /// Connections at once. Each costs a descriptor and about 1 KiB.
+    public var sessions = 10_000
+    /// How long a client that does not read may keep more unread replies than its bound, or a closing connection open.
+    public var stalled = Duration.seconds(30)
+
+    /// The bounds of the protocol.
+    public init() {}
+}
+
+/// Listens at a Unix socket and serves those who connect.
+@LoopActor
+public final class BridgeServer {
+    let runtime: TaskRuntime
+    let limits: ServerLimits
+    let log: Logger
+    /// One decoder for all: a line is decoded and handled before the next one is looked at.
+    let decoder = MessageDecoder()
+
+    private var listener: UnixListener?
+    private var connections: [ObjectIdentifier: Connection] = [:]
+    private var turnEnd: TurnEndHook?
+    private var sweepTimer: LoopTimer?
+    private var onEmpty: (@LoopActor () -> Void)?
+
+    /// A server that does not listen yet.
+    public init(runtime: TaskRuntime, limits: ServerLimits, log: Logger) {
+        self.runtime = runtime
+        self.limits = limits
+        self.log = log
+        turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
+        runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
+    }
+
+    // MARK: Listening
+
+    /// Listens at a path.
+    ///
+    /// - Parameter mode: the socket's permissions, such as 0o600.
+    /// - Throws: ``SystemError`` where a daemon listens there already, or where the path cannot be used.
+    public func listen(path: String, mode: UInt32) throws(SystemError) {
+        let listener = try UnixListener.bind(path: path, mode: mode)
+        listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
+        listener.onTrouble = { [log] error, turnedAway in
+            log.error("\(error); connections turned away: \(turnedAway)")
+        }
+        listener.startAccepting()
+        self.listener = listener
+    }
+
+    /// Accepts those who are in the socket's queue already, then nobody any more; removes the socket.
+    public func stopListening() {
+        listener?.stopAccepting()
+        listener?.drainBacklog()
+        listener?.close()
+        listener = nil
+    }
+
+    private func accept(_ socket: consuming UnixSocket, _ peer: PeerCredentials) {
+        do {
+            let stream = try UnixStream(adopting: socket)
+            let connection = Connection(stream, server: self)
+            connections[ObjectIdentifier(connection)] = connection
+            if connections.count > limits.sessions {
+                connection.turnAway(limit: limits.sessions)
+            } else {
+                connection.open(PeerIdentity(uid: peer.uid, gid: peer.gid, pid: peer.pid))
+            }
+        } catch {
+            log.error("a connection could not be taken: \(error)")
+        }
+    }
+
+    // MARK: Connections
+
+    func didClose(_ connection: Connection) {
+        connections[ObjectIdentifier(connection)] = nil
+        if connections.isEmpty, let onEmpty {
+            self.onEmpty = nil
+            onEmpty()
+        }
+    }
+
+    /// Looks again, soon, whether connections that wait for their reader move: only while there are such.
+    func watchStalled() {
+        guard sweepTimer == nil else { return }
+        let timer = LoopTimer { [weak self] in self?.sweep() }
+        timer.schedule(after: limits.stalled / 4)
+        sweepTimer = timer
+    }
+
+    private func sweep() {
+        let now = EventLoop.now
+        var anyWaits = false
+        for connection in connections.values where connection.waitsForReader {
+            if now - connection.lastMoved >= limits.stalled {
+                connection.endStalled()
+            } else {
+                anyWaits = true
+            }
+        }
+        if anyWaits {
+            sweepTimer?.schedule(after: limits.stalled / 4)
+        } else {
+            sweepTimer?.close()
+            sweepTimer = nil
+        }
+    }
+
+    // MARK: The end
+
+    /// Reads what the sockets still hold, answers it, and closes every connection once its output is written.
+    ///
+    /// - Parameters:
+    ///   - patience: how long those who do not read are waited for.
+    public func close(patience: Duration) async {
+        for connection in connections.values { connection.finish() }
+        runtime.writeOutput()
+        guard !connections.isEmpty else { return end() }
+        let timer = LoopTimer { [weak self] in
+            for connection in self.map({ Array($0.connections.values) }) ?? [] { connection.abandon() }
+        }
+        timer.schedule(after: patience)
+        await withCheckedContinuation { continuation in onEmpty = { continuation.resume() } }
+        timer.close()
+        end()
+    }
+
+    private func end() {
+        turnEnd?.remove()
+        sweepTimer?.close()
+        sweepTimer = nil
+    }
+}

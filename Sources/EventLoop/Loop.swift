@@ -46,7 +46,8 @@ final class Loop: @unchecked Sendable {
         require(uv_prepare_init(raw, prepare), "uv_prepare_init")
         require(uv_prepare_start(prepare) { _ in Loop.shared.endTurn() }, "uv_prepare_start")
         let status = pthread_create(&thread, nil, { _ in Loop.run() }, nil)
-        precondition(status == 0, "The loop thread cannot be started: \(SystemError(code: status, operation: "thread"))")
+        precondition(
+            status == 0, "The loop thread cannot be started: \(SystemError(code: status, operation: "thread"))")
     }
 
     private static func run() -> UnsafeMutableRawPointer? {

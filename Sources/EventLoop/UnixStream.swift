@@ -54,7 +54,7 @@ public final class UnixStream {
         var isSocket = true
         do {
             peer = try PeerCredentials(of: descriptor)
-        } catch where error.code == ENOTSOCK {
+        } catch  where error.code == ENOTSOCK {
             isSocket = false
         }
         // Also makes the descriptor non-blocking.
@@ -147,7 +147,21 @@ public final class UnixStream {
         watch()
     }
 
-    private func readOnce() {
+    /// Reads, here and now, what the socket holds, as far as it is being read: before a connection is closed from this
+    /// side, so that what the peer had sent by then is not lost.
+    /// - Parameter limitBytes: where to stop with a peer that sends without end.
+    public func readAvailable(limitBytes: Int) {
+        var leftBytes = limitBytes
+        while isReading, !isAtEnd, !isOver, handle != nil, leftBytes > 0 {
+            let count = readOnce()
+            guard count > 0 else { return }
+            leftBytes -= count
+        }
+    }
+
+    /// Returns the number of bytes delivered; 0 where there was none.
+    @discardableResult
+    private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
         let count = uninterrupted { Glibc.read(descriptor, buffer, Loop.readBufferBytes) }
         if count > 0 {
@@ -157,9 +171,10 @@ public final class UnixStream {
             if isHungUp { end(nil) } else { delegate?.endOfInput() }
         } else {
             let code = errno
-            if code == EAGAIN { return }
+            if code == EAGAIN { return 0 }
             end(code == ECONNRESET || code == EPIPE ? nil : SystemError(code: code, operation: "read"))
         }
+        return max(count, 0)
     }
 
     /// Whether both directions have ended.

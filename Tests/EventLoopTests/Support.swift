@@ -33,7 +33,8 @@ final class Recorder: UnixStreamDelegate {
     var received: [UInt8] = []
     /// Called after each report is noted.
     var onReport: (@LoopActor (Report) -> Void)?
-    private var waiting: [(condition: @LoopActor (Recorder) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    private var waiting: [(condition: @LoopActor (Recorder) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+        []
 
     func read(bytes: UnsafeRawBufferPointer) {
         received += bytes

@@ -20,7 +20,8 @@ import Testing
         #expect(pair.ours.peer == PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid()))
     }
 
-    @Test("A half-close is the end of input, not a hang-up, and the other direction still works; then the hang-up comes")
+    @Test(
+        "A half-close is the end of input, not a hang-up, and the other direction still works; then the hang-up comes")
     func halfClose() async throws {
         let pair = try StreamPair()
         defer { pair.close() }

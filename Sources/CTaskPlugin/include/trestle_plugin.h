@@ -18,8 +18,9 @@
  *   Re-entry   Inside any call from the daemon the plugin may call every host function. `reply` may run
  *              other plugins' code before it returns: hold no lock across it.
  *   Memory     Bytes that one side hands to the other are borrowed until the function returns; who wants
- *              to keep them copies them. Bytes that the daemon hands over are readable (not meaningful)
- *              for TRESTLE_PADDING bytes past their end. Strings are UTF-8 and not terminated.
+ *              to keep them copies them. A request's options, and the results and progress of the plugin's own
+ *              calls, are readable (not meaningful) for TRESTLE_PADDING bytes past their end, so that vector
+ *              code may read ahead. Strings are UTF-8 and not terminated.
  *   JSON       Wherever a field is said to be JSON, it is one complete value of RFC 8259. What comes from
  *              the daemon has been checked; what goes to it will be.
  *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
@@ -39,7 +40,7 @@ extern "C" {
 /* The version of this interface. */
 #define TRESTLE_ABI 1u
 
-/* Readable bytes behind every `trestle_bytes` that the daemon hands to a plugin. */
+/* Readable bytes behind the options, results and progress that the daemon hands to a plugin. */
 #define TRESTLE_PADDING 64u
 
 /* A call in flight. 0 is no call. */
@@ -205,7 +206,8 @@ typedef struct trestle_plugin {
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
         "private"?, "options"?: JSON Schema, "result"?: JSON Schema}], "events"?: [{"name", "summary"}],
-        "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema}
+        "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
+        "error"?: why the plugin cannot be used}
        "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening". */
     trestle_bytes manifest;
 

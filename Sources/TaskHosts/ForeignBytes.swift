@@ -1,0 +1,62 @@
+import BridgeJSON
+import CTaskPlugin
+
+// Bytes and errors on their way over the plugin interface.
+
+extension trestle_bytes {
+    /// The bytes, borrowed as the interface says.
+    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
+    /// The bytes as text; what is no UTF-8 is replaced.
+    var string: String { String(decoding: buffer, as: UTF8.self) }
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+    }
+}
+
+/// The bytes of a literal; they live as long as the process.
+func literal(_ text: StaticString) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+}
+
+/// Hands `body` the text as borrowed bytes.
+func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
+    var text = text
+    return text.withUTF8 { body(trestle_bytes(UnsafeRawBufferPointer($0))) }
+}
+
+extension BridgeError {
+    /// An error as a plugin gave it. Data that are no JSON are left out: the error matters more.
+    init(foreign error: UnsafePointer<trestle_error>?) {
+        guard let error = error?.pointee else {
+            self.init(.pluginInvalidReply, "the plugin failed without an error")
+            return
+        }
+        let code = error.code.string
+        self.init(
+            ErrorCode(rawValue: code.isEmpty ? "internal" : code), error.message.string,
+            data: error.data.buffer.isEmpty ? nil : try? JSON(parsing: error.data.buffer),
+            isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
+            retryAfter: error.retry_after_ms >= 0 ? .milliseconds(error.retry_after_ms) : nil)
+    }
+
+    /// Hands `body` the error as the interface has it.
+    func withForeign(_ body: (UnsafePointer<trestle_error>) -> Void) {
+        let data = data?.bytes ?? []
+        data.withUnsafeBytes { data in
+            withBytes(code.rawValue) { code in
+                withBytes(message) { message in
+                    var error = trestle_error(
+                        size: UInt32(MemoryLayout<trestle_error>.size), abi: TRESTLE_ABI, code: code, message: message,
+                        data: trestle_bytes(data),
+                        retry_after_ms: retryAfter.map {
+                            $0.components.seconds * 1000
+                                + $0.components.attoseconds / 1_000_000_000_000_000
+                        } ?? -1,
+                        flags: isTransient ? TRESTLE_ERROR_TRANSIENT : 0, reserved: 0)
+                    body(&error)
+                }
+            }
+        }
+    }
+}

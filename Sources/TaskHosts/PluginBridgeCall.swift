@@ -1,0 +1,47 @@
+import BridgeJSON
+import CTaskPlugin
+import TaskRuntime
+
+/// A plugin's call of another task, from the interface's form into the runtime's.
+enum PluginBridgeCall {
+    static func make(_ request: trestle_bridge_call, _ slot: PluginSlot, _ runtime: TaskRuntime) -> CallHandle {
+        // The plugin's context is its own: it comes back to it untouched, on this thread.
+        let context = request.context
+        let done = request.done
+        let progress = request.progress
+        return withPadding(request.options.buffer.isEmpty ? literal("{}") : request.options.buffer) { options in
+            runtime.call(
+                PluginCall(
+                    parent: request.parent == 0 ? nil : CallHandle(rawValue: request.parent),
+                    task: request.task.buffer, options: options,
+                    session: request.session == 0 ? nil : request.session, deadline: deadline(request.timeout_ns),
+                    onProgress: progress.map { progress in
+                        { sequence, value in withPadding(value) { progress(context, sequence, trestle_bytes($0)) } }
+                    },
+                    completion: { outcome in
+                        switch outcome {
+                        case .result(let result): withPadding(result) { done?(context, trestle_bytes($0), nil) }
+                        case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }
+                        }
+                    }),
+                by: slot)
+        }
+    }
+
+    /// Hands `body` a copy that is readable past its end, as the interface promises.
+    private static func withPadding<T>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> T) -> T {
+        withUnsafeTemporaryAllocation(byteCount: bytes.count + Int(TRESTLE_PADDING), alignment: 16) { copy in
+            copy.initializeMemory(as: UInt8.self, repeating: 0)
+            copy.copyMemory(from: bytes)
+            return body(UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]))
+        }
+    }
+
+    private static func deadline(_ nanoseconds: Int64) -> TaskDeadline {
+        switch nanoseconds {
+        case 0: .standard
+        case ..<0: .none
+        default: .after(.nanoseconds(nanoseconds))
+        }
+    }
+}

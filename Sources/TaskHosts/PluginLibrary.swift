@@ -1,0 +1,85 @@
+import CTaskPlugin
+import Glibc
+
+/// Why a file cannot be used as a plugin, in a sentence.
+public struct PluginLoadError: Error, Sendable, CustomStringConvertible {
+    /// The sentence's end; the file is named by whoever shows it.
+    public var description: String
+}
+
+/// A plugin's shared library, loaded for good: code that has run in a process is never unmapped again (threads,
+/// registered types and callbacks may still point into it).
+struct PluginLibrary {
+    /// The plugin's table; valid until the process ends.
+    let table: UnsafePointer<trestle_plugin>
+
+    /// The plugin's manifest, as it wrote it.
+    var manifest: UnsafeRawBufferPointer { table.pointee.manifest.buffer }
+
+    /// Loads the library and asks it for its table. Loop thread, because the library's entry point runs.
+    init(path: String) throws(PluginLoadError) {
+        try Self.checkOwner(of: path)
+        guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: path))")
+        }
+        guard let symbol = dlsym(library, TRESTLE_PLUGIN_ENTRY) else {
+            throw PluginLoadError(description: "it is no plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")
+        }
+        typealias Entry = @convention(c) () -> UnsafePointer<trestle_plugin>?
+        // The name is the plugin interface's own; who exports it promises this signature.
+        let entry = unsafeBitCast(symbol, to: Entry.self)
+        guard let table = entry() else {
+            throw PluginLoadError(description: "its function \(TRESTLE_PLUGIN_ENTRY) returned no table")
+        }
+        try self.init(table)
+    }
+
+    /// A plugin's table that is at hand without a library of its own, as tests have it.
+    init(table: UnsafeRawPointer) throws(PluginLoadError) {
+        try self.init(table.assumingMemoryBound(to: trestle_plugin.self))
+    }
+
+    private init(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {
+        try Self.checkVersion(table)
+        self.table = table
+    }
+
+    /// What runs inside the daemon must belong to root or to the daemon's own user, and nobody else may write it.
+    private static func checkOwner(of path: String) throws(PluginLoadError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw PluginLoadError(description: "it cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw PluginLoadError(
+                description: "it belongs to uid \(status.st_uid); a plugin must belong to root or to the daemon's user")
+        }
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw PluginLoadError(description: "everybody may write it; remove that permission: chmod o-w \(path)")
+        }
+    }
+
+    private static func checkVersion(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {
+        // Size and version stand at the start of every version of the table; the rest is looked at only then.
+        guard table.pointee.abi == TRESTLE_ABI else {
+            throw PluginLoadError(
+                description:
+                    "it was built for version \(table.pointee.abi) of the plugin interface, this daemon speaks "
+                    + "version \(TRESTLE_ABI): build it again with this daemon's TaskKit or trestle_plugin.h")
+        }
+        let expected = MemoryLayout<trestle_plugin>.size
+        guard table.pointee.size >= UInt32(expected) else {
+            throw PluginLoadError(
+                description: "its table has \(table.pointee.size) bytes, the plugin interface asks for \(expected)")
+        }
+        guard table.pointee.manifest.data != nil, table.pointee.attach != nil, table.pointee.call != nil else {
+            throw PluginLoadError(description: "its table lacks the manifest, attach or call")
+        }
+    }
+
+    private static func lastError(besides path: String) -> String {
+        guard let message = dlerror() else { return "no reason was given" }
+        let text = String(cString: message)
+        return text.hasPrefix(path + ": ") ? String(text.dropFirst(path.count + 2)) : text
+    }
+}
