@@ -30,6 +30,9 @@ public actor LoopActor {
 
 /// Runs jobs on the loop thread: both the executor of `LoopActor` and one that a task can prefer, so that its plain
 /// `async` functions stay on the loop: `Task(executorPreference: LoopExecutor.shared) { … }`.
+///
+/// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins at once, inside the call. Without
+/// `@concurrent`, in code isolated to `LoopActor`, the closure inherits that isolation, and Swift 6.3 then starts it later.
 public final class LoopExecutor: SerialExecutor, TaskExecutor {
     /// The one instance.
     public static let shared = LoopExecutor()

@@ -23,7 +23,7 @@ struct SocketFile {
         do {
             try Self.clear(path)
         } catch {
-            _ = close(lock)
+            release()
             throw error
         }
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import Glibc
 
 /// Something for the loop thread to run once.
 ///
@@ -49,31 +49,38 @@ struct WorkQueue {
     }
 }
 
-/// What other threads hand to the loop thread.
-struct Inbox: ~Copyable {
-    /// Not private: Swift 6.3.1 emits a broken reference to a private type inside a `Mutex` of another file's class.
-    struct Contents {
+/// What other threads hand to the loop thread. Lives as long as the process.
+///
+/// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it, and reports every use of the other as a race.
+struct Inbox {
+    private struct Contents {
         var work: [Work] = []
         /// The loop has been told and has not looked yet.
         var isAnnounced = false
     }
 
-    private let contents = Mutex(Contents())
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let contents = UnsafeMutablePointer<Contents>.allocate(capacity: 1)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        contents.initialize(to: Contents())
+    }
 
     /// Adds work. True where the loop must be woken: once per batch. Any thread.
     func add(_ work: Work) -> Bool {
-        contents.withLock { contents in
-            contents.work.append(work)
-            defer { contents.isAnnounced = true }
-            return !contents.isAnnounced
-        }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        contents.pointee.work.append(work)
+        defer { contents.pointee.isAnnounced = true }
+        return !contents.pointee.isAnnounced
     }
 
     /// Takes everything, leaving the empty `spare` in its place so that both arrays keep their room.
     func take(into spare: inout [Work]) {
-        contents.withLock { contents in
-            swap(&contents.work, &spare)
-            contents.isAnnounced = false
-        }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        swap(&contents.pointee.work, &spare)
+        contents.pointee.isAnnounced = false
     }
 }

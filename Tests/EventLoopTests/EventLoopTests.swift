@@ -48,7 +48,7 @@ import Testing
     func immediateTask() async {
         let (order, seen) = await { @LoopActor in
             let order = Mutex<[String]>([])
-            let task = Task.immediate(executorPreference: LoopExecutor.shared) {
+            let task = Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in
                 order.withLock { $0.append("task") }
                 var seen = [LoopActor.isOnLoopThread]
                 await plain(&seen)

@@ -1,0 +1,283 @@
+import EventLoop
+import Glibc
+import Testing
+
+@Suite @LoopActor struct UnixListenerTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.file("s") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test("A connection is accepted with the peer's identity, and bytes go both ways")
+    func accept() async throws {
+        let server = try Server(path)
+        defer { server.close() }
+        let client = try UnixStream.connect(path: path)
+        defer { client.close() }
+        await server.wait(for: 1)
+        #expect(server.peers == [PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid())])
+        let recorder = Recorder()
+        client.delegate = recorder
+        client.startReading()
+        server.streams[0].write("hello")
+        await recorder.wait { $0.received == Array("hello".utf8) }
+    }
+
+    @Test("The path has the permissions asked for, and close removes it and its lock")
+    func permissions() async throws {
+        let mask = umask(0)
+        umask(mask)
+        let listener = try UnixListener.bind(path: path, mode: 0o666)
+        #expect(try mode(path) == 0o666)
+        #expect(try mode(path + ".lock") == 0o600 & ~mask)
+        listener.close()
+        listener.close()
+        #expect(access(path, F_OK) != 0)
+        #expect(access(path + ".lock", F_OK) != 0)
+    }
+
+    @Test("A second server is refused, in words, and the first one lives on")
+    func live() async throws {
+        let server = try Server(path)
+        defer { server.close() }
+        let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
+        #expect(error?.code == EADDRINUSE)
+        #expect(error?.description.contains("another server is running there") == true)
+        let client = try UnixStream.connect(path: path)
+        defer { client.close() }
+        await server.wait(for: 1)
+    }
+
+    @Test("A server of another kind, without our lock, is not displaced either")
+    func liveWithoutLock() throws {
+        let server = try UnixListener.bind(path: path)
+        defer { server.close() }
+        unlink(path + ".lock")
+        let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
+        #expect(error?.code == EADDRINUSE)
+        #expect(access(path, F_OK) == 0)
+    }
+
+    @Test("A stale socket is replaced")
+    func stale() async throws {
+        try leaveStaleSocket()
+        #expect(throws: SystemError.self) { try UnixStream.connect(path: path) }
+        let server = try Server(path)
+        defer { server.close() }
+        let client = try UnixStream.connect(path: path)
+        defer { client.close() }
+        await server.wait(for: 1)
+    }
+
+    @Test("Something that is not a socket is left alone")
+    func notASocket() throws {
+        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+        close(descriptor)
+        let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
+        #expect(error?.code == EEXIST)
+        #expect(access(path, F_OK) == 0)
+        #expect(access(path + ".lock", F_OK) != 0)
+    }
+
+    @Test("A path of 107 bytes is used, one of 108 refused in words", arguments: [107, 108])
+    func longPath(bytes: Int) throws {
+        let path = directory.file(String(repeating: "x", count: bytes - directory.path.utf8.count - 1))
+        guard bytes > 107 else {
+            try UnixListener.bind(path: path).close()
+            return
+        }
+        for attempt in [{ try UnixListener.bind(path: path).close() }, { try UnixStream.connect(path: path).close() }] {
+            let error = #expect(throws: SystemError.self) { try attempt() }
+            #expect(error?.code == ENAMETOOLONG)
+            #expect(error?.description.contains("108 bytes") == true)
+        }
+    }
+
+    @Test("A directory that does not exist is named in the error")
+    func noDirectory() {
+        let path = directory.file("no/s")
+        let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
+        #expect(error?.code == ENOENT)
+        #expect(error?.description.contains(path) == true)
+    }
+
+    @Test("Close leaves a path alone that has become somebody else's")
+    func foreignInode() throws {
+        let listener = try UnixListener.bind(path: path)
+        unlink(path)
+        try leaveStaleSocket()
+        listener.close()
+        #expect(access(path, F_OK) == 0)
+    }
+
+    @Test("What waits in the kernel's queue is taken by drainBacklog, also while not accepting")
+    func drain() async throws {
+        let server = try Server(path)
+        defer { server.close() }
+        server.listener.stopAccepting()
+        let clients = try (0..<100).map { _ in try UnixStream.connect(path: path) }
+        defer { for client in clients { client.close() } }
+        await turns()
+        #expect(server.peers.isEmpty)
+        server.listener.drainBacklog()
+        #expect(server.peers.count == 100)
+    }
+
+    @Test("More connections than one turn takes are all accepted")
+    func many() async throws {
+        let server = try Server(path)
+        defer { server.close() }
+        let clients = try (0..<300).map { _ in try UnixStream.connect(path: path) }
+        defer { for client in clients { client.close() } }
+        await server.wait(for: 300)
+    }
+
+    @Test("A listener may be closed inside onAccept")
+    func closeInside() async throws {
+        let listener = try UnixListener.bind(path: path)
+        let client = try UnixStream.connect(path: path)
+        defer { client.close() }
+        await withCheckedContinuation { continuation in
+            listener.onAccept = { [weak listener] _, _ in
+                listener?.close()
+                continuation.resume()
+            }
+            listener.startAccepting()
+        }
+        #expect(!listener.isOpen)
+    }
+
+    @Test("A listening socket from elsewhere is adopted, and its path left alone at the end; others are refused")
+    func adopt() async throws {
+        let descriptor = try boundDescriptor()
+        #expect(throws: SystemError.self) { try UnixListener(adopting: UnixSocket(adopting: dup(descriptor))) }
+        listen(descriptor, 8)
+        let listener = try UnixListener(adopting: UnixSocket(adopting: descriptor))
+        let client = try UnixStream.connect(path: path)
+        defer { client.close() }
+        await withCheckedContinuation { continuation in
+            listener.onAccept = { _, _ in continuation.resume() }
+            listener.startAccepting()
+        }
+        listener.close()
+        #expect(access(path, F_OK) == 0)
+    }
+
+    @Test("Out of descriptors, connections are turned away at once instead of hanging, and accepted again later")
+    func noDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            try await outOfDescriptors()
+        }
+    }
+
+    private func mode(_ path: String) throws -> mode_t {
+        var status = stat()
+        try #require(lstat(path, &status) == 0)
+        return status.st_mode & 0o777
+    }
+
+    /// A bound socket's file stays when its descriptor is closed.
+    private func leaveStaleSocket() throws {
+        close(try boundDescriptor())
+    }
+
+    private func boundDescriptor() throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(status == 0)
+        return descriptor
+    }
+}
+
+/// In a process of its own: uses up every descriptor, connects, frees them, connects.
+@LoopActor
+private func outOfDescriptors() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try Server(directory.file("s"))
+    var troubles: [(SystemError, Int)] = []
+    let troubled = Box<CheckedContinuation<Void, Never>>()
+    server.listener.onTrouble = { error, count in
+        troubles.append((error, count))
+        troubled.value?.resume()
+        troubled.value = nil
+    }
+    // The client's descriptor is made first; connecting needs no other.
+    let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var limit = rlimit(rlim_cur: rlim_t(waiting + 1), rlim_max: rlim_t(waiting + 1))
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = rlim_t(waiting + 8)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    var fillers: [Int32] = []
+    while true {
+        let filler = dup(0)
+        if filler < 0 { break }
+        fillers.append(filler)
+    }
+    await withCheckedContinuation { continuation in
+        troubled.value = continuation
+        connectRaw(waiting, directory.file("s"))
+    }
+    // Turned away: the client reads an end of input.
+    var byte: UInt8 = 0
+    guard read(waiting, &byte, 1) == 0, troubles.count == 1, troubles[0].0.code == EMFILE, troubles[0].1 == 1,
+        server.peers.isEmpty
+    else { exit(2) }
+    for filler in fillers { close(filler) }
+    let client = try UnixStream.connect(path: directory.file("s"))
+    await server.wait(for: 1)
+    client.close()
+    server.close()
+}
+
+private func connectRaw(_ descriptor: Int32, _ path: String) {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    _ = withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+}
+
+/// A listener that keeps what it accepts.
+@LoopActor
+private final class Server {
+    let listener: UnixListener
+    private(set) var streams: [UnixStream] = []
+    private(set) var peers: [PeerCredentials] = []
+    private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+
+    init(_ path: String) throws {
+        listener = try UnixListener.bind(path: path)
+        listener.onAccept = { [weak self] socket, peer in
+            guard let self, let stream = try? UnixStream(adopting: socket) else { return }
+            streams.append(stream)
+            peers.append(peer)
+            if let waiting, peers.count >= waiting.count {
+                self.waiting = nil
+                waiting.continuation.resume()
+            }
+        }
+        listener.startAccepting()
+    }
+
+    func wait(for count: Int) async {
+        if peers.count >= count { return }
+        await withCheckedContinuation { waiting = (count, $0) }
+    }
+
+    func close() {
+        listener.close()
+        for stream in streams { stream.close() }
+    }
+}
