@@ -83,7 +83,7 @@ final class Loop: @unchecked Sendable {
             switch jobs.removeFirst() {
             case .job(let job):
                 job.runSynchronously(isolatedTo: LoopExecutor.unownedSerial, taskExecutor: LoopExecutor.unownedTask)
-            case .closure(let body): LoopActor.assumeIsolated { body() }
+            case .closure(let body): LoopActor.assumeIsolated(passing: body) { $0() }
             case .function(let function, let argument): function(argument)
             }
         }
@@ -108,7 +108,7 @@ final class Loop: @unchecked Sendable {
             beginTurn()
             runJobs()
         }
-        runHooks()
+        LoopActor.assumeIsolated(passing: self) { $0.runHooks() }
         // An active idle handle makes the coming poll return at once.
         if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
         if turnStart != 0 {
@@ -124,18 +124,17 @@ final class Loop: @unchecked Sendable {
         return hook
     }
 
+    @LoopActor
     private func runHooks() {
-        LoopActor.assumeIsolated {
-            // By index: a hook may add others, which then run in this turn already, and may remove any.
-            var index = 0
-            var removed = false
-            while index < hooks.count {
-                let hook = hooks[index]
-                if hook.isRemoved { removed = true } else { hook.body() }
-                index += 1
-            }
-            if removed { hooks.removeAll { $0.isRemoved } }
+        // By index: a hook may add others, which then run in this turn already, and may remove any.
+        var index = 0
+        var removed = false
+        while index < hooks.count {
+            let hook = hooks[index]
+            if hook.isRemoved { removed = true } else { hook.body() }
+            index += 1
         }
+        if removed { hooks.removeAll { $0.isRemoved } }
     }
 }
 

@@ -28,6 +28,19 @@ public actor LoopActor {
     }
 }
 
+extension LoopActor {
+    /// As `assumeIsolated(_:)`, for callbacks that come very often: what `body` needs is passed to it instead of
+    /// captured, and a closure that captures nothing costs no allocation.
+    @inline(__always)
+    public static func assumeIsolated<Argument, R>(
+        passing argument: Argument, _ body: @escaping @LoopActor (Argument) -> R
+    ) -> R {
+        precondition(isOnLoopThread, "This must run on the loop thread.")
+        // Unsafe in form only, for the reason above.
+        return unsafeBitCast(body, to: ((Argument) -> R).self)(argument)
+    }
+}
+
 /// Runs jobs on the loop thread: both the executor of `LoopActor` and one that a task can prefer, so that its plain
 /// `async` functions stay on the loop: `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///

@@ -51,7 +51,7 @@ public final class LoopTimer {
 
     private static let fired: uv_timer_cb = { handle in
         guard let timer = owner(handle?.pointee.data, as: LoopTimer.self) else { return }
-        LoopActor.assumeIsolated {
+        LoopActor.assumeIsolated(passing: timer) { timer in
             Loop.shared.isFiringTimers = true
             defer { Loop.shared.isFiringTimers = false }
             timer.fire?()

@@ -127,7 +127,9 @@ public final class UnixStream {
 
     private static let ready: uv_poll_cb = { handle, status, events in
         guard let stream = owner(handle?.pointee.data, as: UnixStream.self) else { return }
-        LoopActor.assumeIsolated { stream.ready(status: status, events: UInt32(bitPattern: events)) }
+        LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
+            stream.ready(status: status, events: events)
+        }
     }
 
     /// `status` is negative where poll reports an error; libuv has stopped watching then. UV_PRIORITIZED, where only

@@ -15,7 +15,8 @@ import Testing
         let value = await withCheckedContinuation { continuation in
             EventLoop.post {
                 LoopActor.shared.preconditionIsolated()
-                continuation.resume(returning: LoopActor.assumeIsolated { 42 })
+                let value = LoopActor.assumeIsolated { 40 }
+                continuation.resume(returning: LoopActor.assumeIsolated(passing: value) { $0 + 2 })
             }
         }
         #expect(value == 42)
