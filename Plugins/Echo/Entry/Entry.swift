@@ -1,1 +1,7 @@
-// Echo: the entry point of the library.
+// The entry point of libEchoPlugin.so.
+import EchoTasks
+import TaskKit
+
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin.echo().export()
+}

@@ -1,0 +1,65 @@
+internal import CTaskPlugin
+
+/// A task of either kind, its types erased. Made by the builder of `Plugin.init` and by hand where tasks are collected
+/// in an array.
+public struct AnyTask: Sendable {
+    let name: String
+    let summary: String
+    let settings: TaskSettings
+    /// Nil: not described.
+    let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
+    let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
+    /// Begins a call. Loop thread; the request is borrowed until it returns.
+    let start: @Sendable (PluginRuntime, trestle_request) -> Void
+
+    public init<T: BridgeTask>(_ task: T) {
+        name = T.name
+        summary = T.summary
+        settings = T.settings
+        optionsSchema = { () throws(JSONSchemaError) in
+            if let given = T.optionsSchema { given } else { try JSONSchema.derive(from: T.Options.self) }
+        }
+        resultSchema = { () throws(JSONSchemaError) in
+            if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
+        }
+        start = { runtime, request in
+            do throws(JSONMismatch) {
+                // Before the call's Swift task exists: the bytes are gone once this function returns.
+                let options = try JSONCoding.decode(T.Options.self, from: request.options.buffer)
+                let mark = CancelMark()
+                let call = runtime.makeCall(request, cancelMark: mark)
+                runtime.perform(request.call, mark) { try await task.run(options, call) }
+            } catch {
+                runtime.host.fail(request.call, BridgeError(error))
+            }
+        }
+    }
+
+    public init<T: RawTask>(_ task: T) {
+        name = T.name
+        summary = T.summary
+        settings = T.settings
+        optionsSchema = { () throws(JSONSchemaError) in T.optionsSchema }
+        resultSchema = { () throws(JSONSchemaError) in T.resultSchema }
+        start = { runtime, request in
+            let call = runtime.makeCall(request, cancelMark: nil)
+            runtime.rawCalls.run(request.call) {
+                let reply = Reply(handle: request.call, runtime: Unmanaged.passUnretained(runtime))
+                task.run(request.options.buffer.bytes, call, reply)
+            }
+        }
+    }
+}
+
+/// Collects the tasks in the braces of `Plugin.init`.
+@resultBuilder
+public enum TaskBuilder {
+    public static func buildExpression(_ task: some BridgeTask) -> [AnyTask] { [AnyTask(task)] }
+    public static func buildExpression(_ task: some RawTask) -> [AnyTask] { [AnyTask(task)] }
+    public static func buildExpression(_ tasks: [AnyTask]) -> [AnyTask] { tasks }
+    public static func buildBlock(_ tasks: [AnyTask]...) -> [AnyTask] { tasks.flatMap { $0 } }
+    public static func buildOptional(_ tasks: [AnyTask]?) -> [AnyTask] { tasks ?? [] }
+    public static func buildEither(first tasks: [AnyTask]) -> [AnyTask] { tasks }
+    public static func buildEither(second tasks: [AnyTask]) -> [AnyTask] { tasks }
+    public static func buildArray(_ tasks: [[AnyTask]]) -> [AnyTask] { tasks.flatMap { $0 } }
+}

@@ -1,0 +1,140 @@
+internal import Glibc
+internal import Synchronization
+
+/// Threads of the plugin's own for work that blocks: a database, a slow hash. Jobs begin in the order in which they
+/// were submitted; with one thread, the default, they do not overlap either.
+///
+/// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
+/// was submitted and end.
+public final class BlockingLane: Sendable {
+    private let queue: LaneQueue
+
+    /// - Parameters:
+    ///   - name: What debuggers and `ps -L` show; its first 15 bytes.
+    ///   - threads: How many jobs may run at once, at least 1.
+    public init(name: String, threads: Int = 1) {
+        queue = LaneQueue(name: name, threads: max(1, threads))
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    /// Runs `body` on a thread of the lane and waits for it.
+    ///
+    /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
+    ///   not run then.
+    public func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        let mark = CancelMark()
+        return try await withTaskCancellationHandler {
+            try await withCheckedContinuation { continuation in
+                submit {
+                    let isCancelled = mark.isSet.load(ordering: .relaxed)
+                    continuation.resume(
+                        returning: Result { if isCancelled { throw CancellationError() } else { try body() } })
+                }
+            }.get()
+        } onCancel: {
+            mark.isSet.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Runs `body` on a thread of the lane, sometime. Any thread.
+    public func submit(_ body: @escaping @Sendable () -> Void) {
+        queue.append(body)
+    }
+}
+
+/// The jobs of a lane and the means to wait for one.
+///
+/// `@unchecked`: everything that changes is guarded by `mutex`. A pthread mutex, because the standard library's has no
+/// condition to wait for.
+private final class LaneQueue: @unchecked Sendable {
+    typealias Job = @Sendable () -> Void
+
+    private let name: String
+    private let maximumThreads: Int
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var threads = 0
+    /// New jobs, in order; and older ones, the next one last.
+    private var incoming: [Job] = []
+    private var next: [Job] = []
+    private var isClosed = false
+
+    init(name: String, threads: Int) {
+        self.name = name
+        self.maximumThreads = threads
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(changed, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(changed)
+        pthread_mutex_destroy(mutex)
+        changed.deallocate()
+        mutex.deallocate()
+    }
+
+    func append(_ job: @escaping Job) {
+        pthread_mutex_lock(mutex)
+        if threads < maximumThreads, startThread() { threads += 1 }
+        let hasThread = threads > 0
+        if hasThread { incoming.append(job) }
+        pthread_mutex_unlock(mutex)
+        pthread_cond_signal(changed)
+        // The system gave no thread: late on this one is better than never.
+        if !hasThread { job() }
+    }
+
+    func close() {
+        pthread_mutex_lock(mutex)
+        isClosed = true
+        pthread_mutex_unlock(mutex)
+        pthread_cond_broadcast(changed)
+    }
+
+    /// The job whose turn it is; waits for one. Nil: closed, and none is left.
+    private func take() -> Job? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let job = next.popLast() { return job }
+            if !incoming.isEmpty {
+                next = incoming.reversed()
+                incoming = []
+            } else if isClosed {
+                return nil
+            } else {
+                pthread_cond_wait(changed, mutex)
+            }
+        }
+    }
+
+    private func startThread() -> Bool {
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                // `!`: the pointer given below. The thread keeps the queue alive, not the lane, whose end it waits for.
+                let queue = Unmanaged<LaneQueue>.fromOpaque(argument!).takeRetainedValue()
+                queue.nameThread()
+                while let job = queue.take() { job() }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        guard status == 0 else {
+            Unmanaged.passUnretained(self).release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Names the thread that calls it. By way of /proc: `pthread_setname_np` is a GNU extension, which Swift does not see.
+    private func nameThread() {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        if file < 0 { return }
+        _ = name.utf8.prefix(15).withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) }
+        Glibc.close(file)
+    }
+}

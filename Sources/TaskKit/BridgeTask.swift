@@ -1,0 +1,119 @@
+/// A task with typed options and a typed result: what most tasks are.
+///
+///     struct Greet: BridgeTask {
+///         static let name = "greet"
+///         static let summary = "Greets somebody by name."
+///         struct Options: Codable, Sendable { var who: String }
+///         struct Result: Codable, Sendable { var greeting: String }
+///
+///         func run(_ options: Options, _ call: Call) async throws -> Result {
+///             Result(greeting: "Hello, \(options.who)")
+///         }
+///     }
+///
+/// One value of the type serves every call of the task; calls overlap wherever one of them awaits.
+public protocol BridgeTask: Sendable {
+    /// What the caller sends. Options that do not fit are answered `options.invalid`, with the place, what was
+    /// expected and what came; `run` is not called then. Keys that the type does not know are ignored.
+    associatedtype Options: Decodable & Sendable
+
+    /// What the caller gets.
+    associatedtype Result: Codable & Sendable
+
+    /// The name that callers use: letters, digits, `-` and `_`, in parts joined by dots, at most 128 bytes, beginning
+    /// with a letter. `bridge.` is the daemon's.
+    static var name: String { get }
+
+    /// One sentence for `bridge.tasks` and `trestle tasks`.
+    static var summary: String { get }
+
+    /// Permission, deadline, concurrency, visibility. The default: open to whom the policy lets, the daemon's
+    /// deadline, any number of calls at once.
+    static var settings: TaskSettings { get }
+
+    /// The JSON Schema of the options. The default, nil: derived from `Options`.
+    static var optionsSchema: JSON? { get }
+
+    /// The JSON Schema of the result. The default, nil: derived from `Result`.
+    static var resultSchema: JSON? { get }
+
+    /// Does the work of one call.
+    ///
+    /// - Runs on the daemon's loop thread, as does whatever it awaits that has no executor of its own; until its
+    ///   first suspension it runs before the next call begins. It must not block: see `Call.blocking` and
+    ///   `BlockingLane`.
+    /// - What it returns or throws is the one callback of the call. A `BridgeError` goes to the caller as it is, a
+    ///   `JSONMismatch` as `options.invalid`, a `CancellationError` as `call.cancelled`, any other error as `internal`
+    ///   with its description.
+    /// - When the caller cancels, leaves or runs out of time, the Swift task that this runs in is cancelled. What is
+    ///   returned after that goes nowhere.
+    func run(_ options: Options, _ call: Call) async throws -> Result
+}
+
+extension BridgeTask {
+    public static var settings: TaskSettings { TaskSettings() }
+    public static var optionsSchema: JSON? { nil }
+    public static var resultSchema: JSON? { nil }
+}
+
+/// What the daemon should know about a task besides its name.
+public struct TaskSettings: Sendable, Hashable {
+    /// The name under which the policy's rules speak of the task; nil: the task's own name.
+    public var permission: String?
+
+    /// The deadline of a call that names none.
+    public var timeout: TaskTimeout
+
+    /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
+    public var concurrency: Int?
+
+    /// Only plugins may call the task, and it is not listed.
+    public var isPrivate: Bool
+
+    public init(
+        permission: String? = nil, timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false
+    ) {
+        self.permission = permission
+        self.timeout = timeout
+        self.concurrency = concurrency
+        self.isPrivate = isPrivate
+    }
+}
+
+/// How long a call may take.
+public enum TaskTimeout: Sendable, Hashable {
+    /// What holds without a word about it: of a task, the daemon's own deadline; of a call, the task's.
+    case standard
+
+    /// No deadline.
+    case none
+
+    /// This long, more than zero.
+    case after(Duration)
+
+    /// The form in which it crosses the C interface: nanoseconds; 0: standard; negative: none.
+    var nanoseconds: Int64 {
+        switch self {
+        case .standard: 0
+        case .none: -1
+        case .after(let duration): max(1, duration.clampedNanoseconds)
+        }
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds; what does not fit in 64 bits (292 years) becomes the nearest that does.
+    var clampedNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    /// Milliseconds, rounded up, so that a wait is never said to be shorter than it is.
+    var milliseconds: Int64 {
+        let nanoseconds = clampedNanoseconds
+        return nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)
+    }
+}

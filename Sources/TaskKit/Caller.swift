@@ -1,0 +1,110 @@
+internal import CTaskPlugin
+
+/// The number of a session: a connection to the daemon. 0 is the daemon itself.
+public typealias SessionID = UInt64
+
+/// Who makes a call, or whose session a hook is told about. Cheap to copy and to keep.
+public struct Caller: Sendable, Hashable {
+    /// The session's number; 0: the daemon itself.
+    public var session: SessionID { identity.session }
+    /// The peer's user id, as the kernel told it.
+    public var uid: UInt32 { identity.uid }
+    /// The peer's group id, as the kernel told it.
+    public var gid: UInt32 { identity.gid }
+    /// The peer's process id when it connected; the process may have ended since.
+    public var pid: Int32 { identity.pid }
+    /// What the session speaks for, such as `https://example.org`; `local` unless it named another.
+    public var origin: String { identity.origin }
+    /// The logged-in user; nil: none.
+    public var user: String? { identity.user }
+    /// The name that the client gave itself in `bridge.hello`; nil: none.
+    public var client: String? { identity.client }
+    /// The caller is root, the daemon's own user, or the daemon itself.
+    public var isTrusted: Bool { identity.isTrusted }
+
+    private let identity: Identity
+
+    public init(
+        session: SessionID, uid: UInt32, gid: UInt32, pid: Int32, origin: String = "local", user: String? = nil,
+        client: String? = nil, isTrusted: Bool = false
+    ) {
+        identity = Identity(
+            session: session, uid: uid, gid: gid, pid: pid, origin: origin, user: user, client: client,
+            isTrusted: isTrusted)
+    }
+
+    public static func == (left: Caller, right: Caller) -> Bool {
+        left.identity === right.identity || left.identity.fields == right.identity.fields
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identity.fields)
+    }
+
+    init(_ caller: trestle_caller) {
+        self.init(
+            session: caller.session, uid: caller.uid, gid: caller.gid, pid: caller.pid,
+            origin: String(decoding: caller.origin.buffer, as: UTF8.self),
+            user: caller.user.size == 0 ? nil : String(decoding: caller.user.buffer, as: UTF8.self),
+            client: caller.client.size == 0 ? nil : String(decoding: caller.client.buffer, as: UTF8.self),
+            isTrusted: caller.flags & TRESTLE_CALLER_TRUSTED != 0)
+    }
+
+    /// Whether this is what the daemon's description says, without making strings of it.
+    fileprivate func matches(_ caller: trestle_caller) -> Bool {
+        identity.session == caller.session && identity.uid == caller.uid && identity.gid == caller.gid
+            && identity.pid == caller.pid && identity.isTrusted == (caller.flags & TRESTLE_CALLER_TRUSTED != 0)
+            && caller.origin.equals(identity.origin) && caller.user.equals(identity.user ?? "")
+            && caller.client.equals(identity.client ?? "")
+    }
+}
+
+/// What a `Caller` points to, so that handing one on costs a reference count and no strings.
+private final class Identity: Sendable {
+    struct Fields: Hashable {
+        var session: SessionID
+        var numbers: [Int64]
+        var texts: [String?]
+        var isTrusted: Bool
+    }
+
+    let session: SessionID
+    let uid: UInt32
+    let gid: UInt32
+    let pid: Int32
+    let origin: String
+    let user: String?
+    let client: String?
+    let isTrusted: Bool
+
+    init(
+        session: SessionID, uid: UInt32, gid: UInt32, pid: Int32, origin: String, user: String?, client: String?,
+        isTrusted: Bool
+    ) {
+        (self.session, self.uid, self.gid, self.pid) = (session, uid, gid, pid)
+        (self.origin, self.user, self.client, self.isTrusted) = (origin, user, client, isTrusted)
+    }
+
+    var fields: Fields {
+        Fields(
+            session: session, numbers: [Int64(uid), Int64(gid), Int64(pid)], texts: [origin, user, client],
+            isTrusted: isTrusted)
+    }
+}
+
+/// The callers of late, so that a session's next call finds its `Caller` made already. Loop thread only.
+struct CallerCache {
+    /// A power of two; sessions are numbered in sequence, so this many active ones do not collide.
+    private static let slots = 64
+
+    private var entries = [Caller?](repeating: nil, count: slots)
+
+    /// The caller that the daemon describes. Allocates only where the session's last call was not by the same one.
+    mutating func caller(_ description: trestle_caller) -> Caller {
+        let slot = Int(truncatingIfNeeded: description.session) & (Self.slots - 1)
+        if let known = entries[slot], known.matches(description) { return known }
+        let caller = Caller(description)
+        entries[slot] = caller
+        return caller
+    }
+}

@@ -1,0 +1,146 @@
+internal import CTaskPlugin
+internal import Glibc
+
+/// The daemon's table, in Swift's terms.
+///
+/// `@unchecked`: the table is constant and lives until the process ends. Functions without "loop thread" in their
+/// comment may be called from any thread.
+struct Host: @unchecked Sendable {
+    private let table: UnsafePointer<trestle_host>
+
+    init(_ table: UnsafePointer<trestle_host>) {
+        self.table = table
+    }
+
+    var isLoopThread: Bool { table.pointee.is_loop_thread(table) }
+
+    func reply(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {
+        table.pointee.reply(table, call, trestle_bytes(result))
+    }
+
+    func fail(_ call: trestle_call, _ error: BridgeError) {
+        var code = error.code.rawValue
+        var message = error.message
+        let data = error.data?.bytes ?? []
+        code.withUTF8 { code in
+            message.withUTF8 { message in
+                data.withUnsafeBytes { data in
+                    var form = trestle_error()
+                    form.size = UInt32(MemoryLayout<trestle_error>.size)
+                    form.abi = TRESTLE_ABI
+                    form.code = trestle_bytes(UnsafeRawBufferPointer(code))
+                    form.message = trestle_bytes(UnsafeRawBufferPointer(message))
+                    form.data = trestle_bytes(data)
+                    form.retry_after_ms = error.retryAfter.map { max(0, $0.milliseconds) } ?? -1
+                    form.flags = error.isTransient ? TRESTLE_ERROR_TRANSIENT : 0
+                    table.pointee.fail(table, call, &form)
+                }
+            }
+        }
+    }
+
+    func progress(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {
+        table.pointee.progress(table, call, trestle_bytes(value))
+    }
+
+    func log(_ level: UInt32, _ message: String, _ call: trestle_call) {
+        var message = message
+        message.withUTF8 { table.pointee.log(table, level, trestle_bytes(UnsafeRawBufferPointer($0)), call) }
+    }
+
+    /// Runs `run(argument)` on the loop thread, soon.
+    func post(_ run: @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer) {
+        table.pointee.post(table, run, argument)
+    }
+
+    /// Runs `body` on the loop thread, soon.
+    func post(_ body: @escaping @Sendable () -> Void) {
+        post({ Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body() }, Box(body).retained)  // `!`: our own box
+    }
+
+    /// Runs `body` on the loop thread: now where this is it, else soon.
+    func onLoopThread(_ body: @escaping @Sendable () -> Void) {
+        if isLoopThread { body() } else { post(body) }
+    }
+
+    /// Runs `work(argument)` where it may block, then `done(argument)` on the loop thread.
+    func blocking(
+        _ work: @convention(c) (UnsafeMutableRawPointer?) -> Void,
+        done: @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer
+    ) {
+        table.pointee.blocking(table, work, done, argument)
+    }
+
+    /// Calls a task of the bridge. Loop thread.
+    func call(_ call: inout trestle_bridge_call) -> trestle_call {
+        table.pointee.call(table, &call)
+    }
+
+    /// Ends a call that was made with `call`. Loop thread.
+    func cancel(_ call: trestle_call) {
+        table.pointee.cancel(table, call)
+    }
+
+    /// Sends an event. Loop thread.
+    func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]?, unasked: Bool) {
+        var name = name
+        name.withUTF8 { name in
+            data.withUnsafeBytes { data in
+                (sessions ?? []).withUnsafeBufferPointer { ids in
+                    // An empty array may have no address, and no address means "to all".
+                    withUnsafePointer(to: SessionID(0)) { nobody in
+                        var event = trestle_event()
+                        event.size = UInt32(MemoryLayout<trestle_event>.size)
+                        event.abi = TRESTLE_ABI
+                        event.name = trestle_bytes(UnsafeRawBufferPointer(name))
+                        event.data = trestle_bytes(data)
+                        event.sessions = sessions == nil ? nil : ids.baseAddress ?? nobody
+                        event.session_count = ids.count
+                        event.flags = unasked ? TRESTLE_EVENT_UNASKED : 0
+                        table.pointee.publish(table, &event)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A closure that travels as a C pointer.
+private final class Box: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
+}
+
+extension trestle_bytes {
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+    }
+
+    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
+
+    func equals(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            guard text.count == size else { return false }
+            guard let address = text.baseAddress, let data, size > 0 else { return true }
+            return memcmp(address, data, size) == 0
+        }
+    }
+}
+
+extension BridgeError {
+    /// The error that the daemon describes.
+    init(_ error: trestle_error) {
+        self.init(
+            ErrorCode(rawValue: String(decoding: error.code.buffer, as: UTF8.self)),
+            String(decoding: error.message.buffer, as: UTF8.self),
+            data: error.data.size == 0 ? nil : try? JSON(parsing: error.data.buffer),
+            isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
+            retryAfter: error.retry_after_ms < 0 ? nil : .milliseconds(error.retry_after_ms))
+    }
+}

@@ -1,0 +1,47 @@
+extension PluginParts {
+    /// The manifest, as `trestle_plugin.h` describes it. With defects it holds these instead of tasks.
+    func manifest() -> JSON {
+        var manifest: JSONObject = ["name": .string(name), "version": .string(version)]
+        let defects = defects()
+        if !defects.isEmpty {
+            manifest["tasks"] = []
+            manifest["error"] = .string(PluginDefects(plugin: name, sentences: defects).description)
+            return .object(manifest)
+        }
+        manifest["tasks"] = .array(tasks.map(\.description))
+        if !events.isEmpty {
+            manifest["events"] = .array(
+                events.map { ["name": .string($0.name), "summary": .string($0.summary)] })
+        }
+        if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
+        // `try?` here and below: `defects()` has derived each schema before.
+        manifest["configuration"] = configurations.first.flatMap { try? $0.schema() }
+        return .object(manifest)
+    }
+}
+
+extension AnyTask {
+    fileprivate var description: JSON {
+        var task: JSONObject = ["name": .string(name), "summary": .string(summary)]
+        task["permission"] = settings.permission.map { .string($0) }
+        switch settings.timeout {
+        case .standard: break
+        case .none: task["timeout"] = .null
+        case .after(let timeout): task["timeout"] = .number(JSONNumber(timeout.milliseconds))
+        }
+        task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
+        if settings.isPrivate { task["private"] = true }
+        task["options"] = (try? optionsSchema()) ?? nil
+        task["result"] = (try? resultSchema()) ?? nil
+        return .object(task)
+    }
+}
+
+extension LaunchWorker {
+    fileprivate var description: JSON {
+        var worker: JSONObject = ["name": .string(name), "phase": .string(phase.rawValue)]
+        if !after.isEmpty { worker["after"] = .array(after.map { .string($0) }) }
+        worker["required"] = .bool(isRequired)
+        return .object(worker)
+    }
+}

@@ -1,0 +1,172 @@
+internal import CTaskPlugin
+
+/// Where a call that the plugin makes goes, and in whose name.
+struct BridgeRoute: Sendable {
+    /// The call on whose behalf it is made; 0: the plugin's own.
+    var parent: trestle_call
+    var session: SessionID?
+    var timeout: TaskTimeout
+}
+
+/// A call that the plugin makes: from a task's `await` to the daemon and back.
+///
+/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
+final class OutgoingCall: @unchecked Sendable {
+    private let host: Host
+    private let task: String
+    private let options: [UInt8]
+    private let route: BridgeRoute
+    private let onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+
+    private var handle: trestle_call = 0
+    private var continuation: CheckedContinuation<Result<[UInt8], BridgeError>, Never>?
+
+    init(
+        _ task: String, _ options: [UInt8], _ route: BridgeRoute, host: Host,
+        onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) {
+        (self.host, self.task, self.options, self.route) = (host, task, options, route)
+        self.onProgress = onProgress
+    }
+
+    /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
+    func result() async -> Result<[UInt8], BridgeError> {
+        if Task.isCancelled {
+            let message = "The call of \(task) was not made: the one that wanted it had been cancelled."
+            return .failure(BridgeError(.callCancelled, message, data: ["started": false]))
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                host.onLoopThread { self.start(continuation) }
+            }
+        } onCancel: {
+            // Never at once, even on the loop thread: the handler runs inside Swift's bookkeeping of the task, and
+            // ending the call would resume that very task.
+            host.post { self.cancel() }
+        }
+    }
+
+    private func start(_ continuation: CheckedContinuation<Result<[UInt8], BridgeError>, Never>) {
+        self.continuation = continuation
+        var task = task
+        task.withUTF8 { task in
+            options.withUnsafeBytes { options in
+                var call = trestle_bridge_call()
+                call.size = UInt32(MemoryLayout<trestle_bridge_call>.size)
+                call.abi = TRESTLE_ABI
+                call.parent = route.parent
+                call.task = trestle_bytes(UnsafeRawBufferPointer(task))
+                call.options = trestle_bytes(options)
+                call.session = route.session ?? 0
+                call.timeout_ns = route.timeout.nanoseconds
+                // Kept alive by the daemon's pointer until `done`.
+                call.context = Unmanaged.passRetained(self).toOpaque()
+                // `!` in both: the context given above.
+                if onProgress != nil {
+                    call.progress = { context, _, value in
+                        Unmanaged<OutgoingCall>.fromOpaque(context!).takeUnretainedValue().onProgress?(value.buffer)
+                    }
+                }
+                call.done = { context, result, error in
+                    Unmanaged<OutgoingCall>.fromOpaque(context!).takeRetainedValue()
+                        .end(error.map { .failure(BridgeError($0.pointee)) } ?? .success(Array(result.buffer)))
+                }
+                handle = host.call(&call)
+            }
+        }
+    }
+
+    private func end(_ result: Result<[UInt8], BridgeError>) {
+        continuation?.resume(returning: result)
+        continuation = nil
+    }
+
+    private func cancel() {
+        // Without a continuation the call has ended.
+        if continuation != nil { host.cancel(handle) }
+    }
+}
+
+extension PluginRuntime {
+    func bridge<R: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog
+    ) async throws(BridgeError) -> R {
+        try await bridge(task, options, route, onProgress: nil)
+    }
+
+    func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog,
+        onProgress: @escaping @Sendable (P) -> Void
+    ) async throws(BridgeError) -> R {
+        try await bridge(task, options, route) { bytes in
+            do throws(JSONMismatch) {
+                onProgress(try JSONCoding.decode(P.self, from: bytes))
+            } catch {
+                log.warning("Progress of \(task) was skipped, it is no \(P.self): \(error)")
+            }
+        }
+    }
+
+    private func bridge<R: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute,
+        onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) async throws(BridgeError) -> R {
+        let encoded: [UInt8]
+        do throws(JSONEncodingError) {
+            encoded = try JSONCoding.encode(options)
+        } catch {
+            throw BridgeError(.internal, "The options for \(task) cannot be written as JSON: \(error)")
+        }
+        let bytes = try await OutgoingCall(task, encoded, route, host: host, onProgress: onProgress).result().get()
+        do throws(JSONMismatch) {
+            return try bytes.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
+                try JSONCoding.decode(R.self, from: bytes)
+            }
+        } catch {
+            throw BridgeError(
+                .pluginInvalidReply,
+                "The result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
+        }
+    }
+
+    /// Any thread.
+    func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]?, unasked: Bool, log: PluginLog) {
+        do throws(JSONEncodingError) {
+            let bytes = try JSONCoding.encode(data)
+            host.onLoopThread { [host] in host.publish(event, bytes, to: sessions, unasked: unasked) }
+        } catch {
+            log.warning("The event \(event) was not sent, its data cannot be written as JSON: \(error)")
+        }
+    }
+
+    func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try Task.checkCancellation()
+        return try await withCheckedContinuation { continuation in
+            BlockingJob(body, continuation).submit(to: host)
+        }.get()
+    }
+}
+
+/// Work on its way to one of the host's threads and back.
+///
+/// `@unchecked`: the host calls `work` and `done` one after the other, and only they touch what changes.
+private final class BlockingJob: @unchecked Sendable {
+    private let work: () -> Void
+    private let done: () -> Void
+
+    init<T: Sendable>(
+        _ body: @escaping @Sendable () throws -> T, _ continuation: CheckedContinuation<Result<T, any Error>, Never>
+    ) {
+        var result: Result<T, any Error>?
+        work = { result = Result { try body() } }
+        // `!`: `done` comes after `work`. Here and not in `work`, so that the task resumes without a wake-up more.
+        done = { continuation.resume(returning: result!) }
+    }
+
+    func submit(to host: Host) {
+        host.blocking(
+            { Unmanaged<BlockingJob>.fromOpaque($0!).takeUnretainedValue().work() },  // `!`: the pointer given below
+            done: { Unmanaged<BlockingJob>.fromOpaque($0!).takeRetainedValue().done() },
+            Unmanaged.passRetained(self).toOpaque())
+    }
+}

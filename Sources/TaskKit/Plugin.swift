@@ -1,0 +1,165 @@
+public import CTaskPlugin
+
+/// A plugin, put together from its tasks and hooks and then handed to the daemon.
+///
+///     @c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+///         Plugin("greeter", version: "1.0.0") { Greet() }.export()
+///     }
+///
+/// Putting it together must have no effect: nothing is opened, read or started before the hooks run, because a mere
+/// check of the configuration, or a look at the manifest, goes no further than `configuration`.
+public final class Plugin {
+    var parts: PluginParts
+
+    /// - Parameters:
+    ///   - name: Letters, digits, `-` and `_`, at most 64 bytes, beginning with a letter. The plugin's section of the
+    ///     configuration and its state directory bear it.
+    ///   - version: For people.
+    ///   - tasks: The tasks, one to a line: values of `BridgeTask` and `RawTask` types.
+    public init(_ name: String, version: String, @TaskBuilder tasks: () -> [AnyTask] = { [] }) {
+        parts = PluginParts(name: name, version: version, tasks: tasks())
+    }
+
+    /// The type of the plugin's own section of the configuration. An absent section reads as `{}`.
+    ///
+    /// A value that does not fit, and a key that `C` does not know, are refused with their place before `apply` is
+    /// called.
+    ///
+    /// - Parameter apply: Keeps the configuration, and may refuse it by throwing. It touches nothing else: a check of
+    ///   the configuration calls it and goes no further. Called on the loop thread, before anything is started.
+    @discardableResult
+    public func configuration<C: Codable & Sendable>(
+        _: C.Type, apply: @escaping @Sendable (C) throws -> Void
+    ) -> Self {
+        parts.configurations.append(PluginConfiguration(C.self, apply: apply))
+        return self
+    }
+
+    /// Makes the plugin ready, after the configuration and before the launch workers. Several run in their order, one
+    /// after the other. If one throws, the plugin is not used.
+    @discardableResult
+    public func onStart(_ body: @escaping @Sendable (PluginContext) async throws -> Void) -> Self {
+        parts.startHooks.append(body)
+        return self
+    }
+
+    /// Finishes the plugin's work. No call follows. Several run in reverse order; past its deadline the daemon goes on
+    /// without.
+    @discardableResult
+    public func onStop(_ body: @escaping @Sendable () async -> Void) -> Self {
+        parts.stopHooks.append(body)
+        return self
+    }
+
+    /// Work to be done while the daemon launches.
+    ///
+    /// - Parameters:
+    ///   - name: Such as `persistence.migrate`; under the rules of `BridgeTask.name`.
+    ///   - phase: Before or after the daemon listens.
+    ///   - after: The launch workers, of any plugin, that must have run before.
+    ///   - required: Whether the daemon gives up if `body` throws.
+    ///   - body: The work, on the loop thread.
+    @discardableResult
+    public func launchWorker(
+        _ name: String, phase: LaunchPhase, after: [String] = [], required: Bool = true,
+        _ body: @escaping @Sendable (PluginContext) async throws -> Void
+    ) -> Self {
+        parts.launchWorkers.append(
+            LaunchWorker(name: name, phase: phase, after: after, isRequired: required, body: body))
+        return self
+    }
+
+    /// Tells when a session opens, closes, goes to the background or comes to the foreground. Called on the loop thread,
+    /// in order.
+    @discardableResult
+    public func onSession(_ body: @escaping @Sendable (SessionChange, Caller) -> Void) -> Self {
+        parts.sessionHooks.append(body)
+        return self
+    }
+
+    /// Describes an event that the plugin sends.
+    @discardableResult
+    public func event(_ name: String, _ summary: String) -> Self {
+        parts.events.append(EventDescription(name: name, summary: summary))
+        return self
+    }
+
+    /// The table for the daemon, which `trestle_plugin_entry` returns. The plugin lives until the process ends.
+    ///
+    /// A plugin that fails its own `check()` is exported all the same: its manifest says what is wrong in place of its
+    /// tasks, and the daemon refuses to load it with that sentence.
+    public func export() -> UnsafePointer<trestle_plugin> {
+        exportedTable(parts)
+    }
+}
+
+/// When a launch worker runs.
+public enum LaunchPhase: String, Sendable, Hashable, CaseIterable {
+    /// Before the daemon takes connections, which wait for it.
+    case beforeListening
+    /// Once the daemon takes connections.
+    case afterListening
+}
+
+/// What happened to a session.
+public enum SessionChange: Sendable, Hashable, CaseIterable {
+    case opened
+    case closed
+    case background
+    case foreground
+
+    /// Nil: a change that this version does not know.
+    init?(_ change: UInt32) {
+        switch Int(change) {
+        case TRESTLE_SESSION_OPENED: self = .opened
+        case TRESTLE_SESSION_CLOSED: self = .closed
+        case TRESTLE_SESSION_BACKGROUND: self = .background
+        case TRESTLE_SESSION_FOREGROUND: self = .foreground
+        default: return nil
+        }
+    }
+}
+
+/// Everything that a plugin consists of.
+struct PluginParts: Sendable {
+    var name: String
+    var version: String
+    var tasks: [AnyTask]
+    var events: [EventDescription] = []
+    var launchWorkers: [LaunchWorker] = []
+    /// One at most; a second is found by `check()`.
+    var configurations: [PluginConfiguration] = []
+    var startHooks: [@Sendable (PluginContext) async throws -> Void] = []
+    var stopHooks: [@Sendable () async -> Void] = []
+    var sessionHooks: [@Sendable (SessionChange, Caller) -> Void] = []
+}
+
+struct EventDescription: Sendable {
+    var name: String
+    var summary: String
+}
+
+struct LaunchWorker: Sendable {
+    var name: String
+    var phase: LaunchPhase
+    var after: [String]
+    var isRequired: Bool
+    var body: @Sendable (PluginContext) async throws -> Void
+}
+
+/// A plugin's section of the configuration, its type erased.
+struct PluginConfiguration: Sendable {
+    let typeName: String
+    let schema: @Sendable () throws(JSONSchemaError) -> JSON
+    let read: @Sendable (UnsafeRawBufferPointer) throws -> Void
+
+    init<C: Codable & Sendable>(_: C.Type, apply: @escaping @Sendable (C) throws -> Void) {
+        typeName = String(describing: C.self)
+        schema = { () throws(JSONSchemaError) in
+            var schema = try JSONSchema.derive(from: C.self).objectValue ?? JSONObject()
+            schema["additionalProperties"] = false
+            return .object(schema)
+        }
+        read = { try apply(JSONCoding.decode(C.self, from: $0, unknownKeys: .refuse)) }
+    }
+}

@@ -1,0 +1,68 @@
+internal import CTaskPlugin
+
+/// What a plugin has and can do in its own name, outside of any call. May be kept and used on any thread.
+public struct PluginContext: Sendable {
+    // Unretained because a runtime is never released; see `Plugin.export`.
+    unowned(unsafe) let runtime: PluginRuntime
+
+    /// The directory for what the plugin keeps on disk. It exists; nobody else writes there.
+    public var stateDirectory: String { runtime.startOptions.stateDirectory }
+
+    /// How the daemon was launched.
+    public var launch: LaunchOptions { runtime.startOptions.launch }
+
+    /// The daemon's log.
+    public var log: PluginLog { PluginLog(host: runtime.host, call: 0) }
+
+    /// The executor whose thread is the daemon's loop thread. What the plugin starts by itself, apart from calls and
+    /// hooks, belongs there too: `Task(executorPreference: context.executor) { … }`.
+    public var executor: any TaskExecutor { runtime.executor }
+
+    /// Calls a task in the plugin's own name; see `Call.bridge`.
+    public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
+        timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void
+    ) async throws(BridgeError) -> R {
+        try await runtime.bridge(
+            task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log,
+            onProgress: onProgress)
+    }
+
+    /// Calls a task in the plugin's own name, with no interest in its progress.
+    public func bridge<R: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
+        timeout: TaskTimeout = .standard
+    ) async throws(BridgeError) -> R {
+        try await runtime.bridge(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
+    }
+
+    /// Sends an event; see `Call.emit`.
+    public func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, unasked: Bool = false) {
+        runtime.emit(event, data, to: sessions, unasked: unasked, log: log)
+    }
+
+    /// Runs `body` on a thread where it may block; see `Call.blocking`.
+    public func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await runtime.blocking(body)
+    }
+}
+
+/// How the daemon was launched.
+public struct LaunchOptions: Codable, Sendable, Hashable {
+    /// The daemon's command line, without its own name.
+    public var arguments: [String]
+
+    /// The environment variables that the configuration hands to plugins.
+    public var environment: [String: String]?
+
+    public init(arguments: [String] = [], environment: [String: String]? = nil) {
+        self.arguments = arguments
+        self.environment = environment
+    }
+}
+
+/// The options of `start` and `launch`, as the C interface defines them.
+struct StartOptions: Decodable, Sendable {
+    var stateDirectory = ""
+    var launch = LaunchOptions()
+}

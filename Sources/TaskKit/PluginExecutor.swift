@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// Runs a plugin's `async` code on the daemon's loop thread, through the host's `post`.
+///
+/// Jobs run in the order in which they were enqueued. One `post` is under way at a time: it runs the jobs that it
+/// finds, and those that they enqueue wait for the next turn, so that a plugin that never rests cannot keep the
+/// loop from its other work.
+final class PluginExecutor: TaskExecutor {
+    private struct Queue {
+        var host: Host?
+        var jobs: [UnownedJob] = []
+        /// The array of the drain before, empty: the two take turns, so that a steady flow allocates nothing.
+        var spare: [UnownedJob] = []
+        var isPosted = false
+    }
+
+    private let queue = Mutex(Queue())
+
+    /// Gives the executor the host to run its jobs on. Before the first job.
+    func attach(_ host: Host) {
+        queue.withLock { $0.host = host }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let host = queue.withLock { queue -> Host? in
+            queue.jobs.append(job)
+            if queue.isPosted { return nil }
+            queue.isPosted = true
+            return queue.host
+        }
+        guard let host else { return }
+        // Retained until the drain has run: an executor outlives its jobs, but not each of its jobs' drains.
+        host.post(
+            // `!`: the pointer given below.
+            { Unmanaged<PluginExecutor>.fromOpaque($0!).takeRetainedValue().drain() },
+            Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Runs the jobs that are waiting. Loop thread.
+    private func drain() {
+        var jobs = queue.withLock { queue in
+            queue.isPosted = false
+            let jobs = queue.jobs
+            queue.jobs = queue.spare
+            queue.spare = []
+            return jobs
+        }
+        let executor = asUnownedTaskExecutor()
+        for job in jobs { job.runSynchronously(on: executor) }
+        jobs.removeAll(keepingCapacity: true)
+        queue.withLock { $0.spare = jobs }
+    }
+}

@@ -1,0 +1,86 @@
+internal import CTaskPlugin
+
+/// A task that takes bytes and gives bytes, for what is too hot or too general for `BridgeTask`.
+///
+/// A raw task that replies before `run` returns costs one call through the C interface and no allocation.
+public protocol RawTask: Sendable {
+    /// The name that callers use, under the rules of `BridgeTask.name`.
+    static var name: String { get }
+
+    /// One sentence for `bridge.tasks` and `trestle tasks`.
+    static var summary: String { get }
+
+    /// Permission, deadline, concurrency, visibility; see `TaskSettings`.
+    static var settings: TaskSettings { get }
+
+    /// The JSON Schema of the options. The default, nil: not described.
+    static var optionsSchema: JSON? { get }
+
+    /// The JSON Schema of the result. The default, nil: not described.
+    static var resultSchema: JSON? { get }
+
+    /// Does the work of one call, or sets it going.
+    ///
+    /// Called on the daemon's loop thread, in the order of the calls; must not block.
+    ///
+    /// - Parameters:
+    ///   - options: One JSON value, checked by the daemon. Borrowed: what is needed after the return must be copied.
+    ///   - call: Who calls, and what can be done on the way. May be kept.
+    ///   - reply: The callback. Consumed by giving it, which may be done here or later and on any thread.
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply)
+}
+
+extension RawTask {
+    public static var settings: TaskSettings { TaskSettings() }
+    public static var optionsSchema: JSON? { nil }
+    public static var resultSchema: JSON? { nil }
+}
+
+/// The one callback of a raw task's call.
+///
+/// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without
+/// being given answers `plugin.no_reply`. Every method may be called on any thread; on the loop thread the callback
+/// takes effect before the method returns.
+public struct Reply: ~Copyable, Sendable {
+    let handle: trestle_call
+    // Unmanaged because `discard self` wants a type without anything to release; the runtime is never released.
+    let runtime: Unmanaged<PluginRuntime>
+
+    /// Ends the call with a result.
+    ///
+    /// - Parameter result: One JSON value. The daemon checks it, and answers `plugin.invalid_reply` where it is none.
+    public consuming func succeed(_ result: RawSpan) {
+        let (handle, runtime) = (handle, runtime)
+        discard self
+        runtime._withUnsafeGuaranteedRef { runtime in
+            runtime.rawCalls.end(handle, on: runtime.host)
+            result.withUnsafeBytes { runtime.host.reply(handle, $0) }
+        }
+    }
+
+    /// Ends the call with a result.
+    ///
+    /// - Parameter bytes: One JSON value. The daemon checks it, and answers `plugin.invalid_reply` where it is none.
+    public consuming func succeed(bytes: [UInt8]) {
+        succeed(bytes.span.bytes)
+    }
+
+    /// Ends the call with an error.
+    public consuming func fail(_ error: BridgeError) {
+        let (handle, runtime) = (handle, runtime)
+        discard self
+        runtime._withUnsafeGuaranteedRef { runtime in
+            runtime.rawCalls.end(handle, on: runtime.host)
+            runtime.host.fail(handle, error)
+        }
+    }
+
+    deinit {
+        runtime._withUnsafeGuaranteedRef { runtime in
+            runtime.rawCalls.end(handle, on: runtime.host)
+            runtime.host.fail(
+                handle,
+                BridgeError(.pluginNoReply, "The plugin \(runtime.parts.name) dropped the call without an answer."))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import CTaskPlugin
+import Dispatch
+import Synchronization
+import TaskKit
+import Testing
+
+// A reply given twice, or used after it was given, does not compile: `Reply` is noncopyable and its methods consume it.
+//     reply.succeed(options)
+//     reply.succeed(options)   // error: 'reply' consumed more than once
+
+/// Does with its reply what its options say.
+private struct Handling: RawTask {
+    static let name = "handling"
+    static let summary = "Does with its reply what its options say."
+
+    let shelf: Shelf
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        let word = options.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        switch word {
+        case #""drop""#: break
+        case #""fail""#: reply.fail(BridgeError("handling.failed", "As told."))
+        case #""keep""#: shelf.put(reply, call)
+        case #""thread""#:
+            let box = Box(reply)
+            DispatchQueue.global().async { box.take()?.succeed(bytes: Array("\"from a thread\"".utf8)) }
+        default: reply.succeed(options)
+        }
+    }
+}
+
+/// A noncopyable reply inside a closure that may be called once.
+private final class Box: Sendable {
+    private let reply: Mutex<Reply?>
+
+    init(_ reply: consuming Reply) {
+        self.reply = Mutex(reply)
+    }
+
+    func take() -> Reply? {
+        reply.withLock { $0.take() }
+    }
+}
+
+/// Where a reply lies until the test wants it.
+private final class Shelf: Sendable {
+    private let reply = Mutex<Reply?>(nil)
+    private let call = Mutex<Call?>(nil)
+
+    func put(_ reply: consuming Reply, _ call: Call) {
+        var given: Reply? = reply
+        self.reply.withLock { $0 = given.take() }
+        self.call.withLock { $0 = call }
+    }
+
+    func take() -> Reply? {
+        reply.withLock { $0.take() }
+    }
+
+    var isCancelled: Bool? { call.withLock { $0?.isCancelled } }
+}
+
+@Suite("A raw task")
+struct RawTaskTests {
+    private let shelf: Shelf
+    private let host: FakeHost
+
+    init() {
+        let shelf = Shelf()
+        self.shelf = shelf
+        host = FakeHost(Plugin("raw", version: "1.0.0") { Handling(shelf: shelf) })
+    }
+
+    @Test("hands back the very bytes that it was given")
+    func sameBytes() async {
+        let text = #"{"b": 1,  "a": [1e400, "\u00e9"]}"#
+        let handle = await host.onLoop { host in
+            host.request(.call(0), text)
+        }
+        #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+        #expect(await host.onLoop { $0.lastResultAddress == $0.lastOptionsAddress })
+    }
+
+    @Test("that drops its reply is answered for")
+    func dropped() async {
+        guard case .error(let error) = await host.answer(.call(0), #""drop""#) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .pluginNoReply)
+        #expect(error.message.contains("raw"))
+    }
+
+    @Test("may fail")
+    func fails() async {
+        #expect(await host.answer(.call(0), #""fail""#) == .error(BridgeError("handling.failed", "As told.")))
+    }
+
+    @Test("may answer from another thread")
+    func fromThread() async {
+        #expect(await host.answer(.call(0), #""thread""#) == .result("from a thread"))
+    }
+
+    @Test("may answer after run has returned, and learns that it was cancelled")
+    func later() async {
+        let handle = await host.onLoop { $0.request(.call(0), #""keep""#) }
+        #expect(await host.onLoop { $0.answers[handle] } == nil)
+        #expect(shelf.isCancelled == false)
+        await host.cancel(handle)
+        #expect(shelf.isCancelled == true)
+        shelf.take()?.succeed(bytes: Array("1".utf8))
+        #expect(await host.answer(to: handle) == .result(1))
+        #expect(shelf.isCancelled == false)
+        // A cancel that comes after the answer finds nothing to mark.
+        await host.cancel(handle)
+        #expect(shelf.isCancelled == false)
+    }
+
+    @Test("that drops a kept reply is answered for then")
+    func droppedLater() async {
+        let handle = await host.onLoop { $0.request(.call(0), #""keep""#) }
+        _ = shelf.take()
+        guard case .error(let error) = await host.answer(to: handle) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .pluginNoReply)
+        #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+    }
+}

@@ -1,0 +1,86 @@
+import CTaskPlugin
+import TaskKit
+import Testing
+
+/// Adds up, and fails in every way that a task can.
+private struct Sum: BridgeTask {
+    static let name = "sum"
+    static let summary = "Adds numbers up."
+
+    struct Options: Codable, Sendable {
+        var numbers: [Int]
+        var fail: String?
+    }
+    struct Result: Codable, Sendable, Equatable { var sum: Int }
+
+    struct Odd: Error, CustomStringConvertible { var description: String { "an odd error" } }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        switch options.fail {
+        case "bridge":
+            throw BridgeError("sum.refused", "No.", data: ["why": "odd"], isTransient: true, retryAfter: .seconds(2))
+        case "mismatch": _ = try JSONCoding.decode(Int.self, from: JSON.string("a"))
+        case "cancelled": throw CancellationError()
+        case "odd": throw Odd()
+        default: break
+        }
+        return Result(sum: options.numbers.reduce(0, +))
+    }
+}
+
+@Suite("A typed task")
+struct TypedTaskTests {
+    private let host = FakeHost(Plugin("sums", version: "1.0.0") { Sum() })
+
+    @Test("answers with what run returns, once")
+    func answers() async {
+        let handle = await host.onLoop { $0.request(.call(0), #"{"numbers": [1, 2, 3]}"#) }
+        // A task that never suspends has answered before the daemon's call returned.
+        #expect(await host.onLoop { $0.answers[handle] } == [.result(["sum": 6])])
+    }
+
+    @Test("answers options that do not fit with the place, what was expected and what came")
+    func mismatch() async throws {
+        let answer = await host.answer(.call(0), #"{"numbers": [1, "two"]}"#)
+        guard case .error(let error) = answer else {
+            Issue.record("no error: \(answer)")
+            return
+        }
+        #expect(error.code == .optionsInvalid)
+        #expect(error.data?["path"] == "$.numbers[1]")
+        #expect(error.data?["expected"]?.stringValue?.contains("integer") == true)
+        #expect(error.data?["got"]?.stringValue?.contains("string") == true)
+    }
+
+    @Test("hands a BridgeError on as it is")
+    func bridgeError() async {
+        let expected = BridgeError(
+            "sum.refused", "No.", data: ["why": "odd"], isTransient: true, retryAfter: .seconds(2))
+        #expect(await host.answer(.call(0), #"{"numbers": [], "fail": "bridge"}"#) == .error(expected))
+    }
+
+    @Test(
+        "turns other errors into their codes",
+        arguments: [
+            ("mismatch", ErrorCode.optionsInvalid, "string"), ("cancelled", .callCancelled, "cancelled"),
+            ("odd", .internal, "an odd error"),
+        ])
+    func otherErrors(_ kind: String, _ code: ErrorCode, _ word: String) async {
+        let answer = await host.answer(.call(0), #"{"numbers": [], "fail": "\#(kind)"}"#)
+        guard case .error(let error) = answer else {
+            Issue.record("no error: \(answer)")
+            return
+        }
+        #expect(error.code == code)
+        #expect(error.message.contains(word))
+    }
+
+    @Test("that the plugin does not have is an error, not a crash")
+    func unknownIndex() async {
+        guard case .error(let error) = await host.answer(.call(9)) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .internal)
+    }
+}
