@@ -12,6 +12,7 @@ public struct AnyTask: Sendable {
     /// Begins a call. Loop thread; the request is borrowed until it returns.
     let start: @Sendable (PluginRuntime, trestle_request) -> Void
 
+    /// A typed task.
     public init<T: BridgeTask>(_ task: T) {
         name = T.name
         summary = T.summary
@@ -35,6 +36,7 @@ public struct AnyTask: Sendable {
         }
     }
 
+    /// A raw task.
     public init<T: RawTask>(_ task: T) {
         name = T.name
         summary = T.summary
@@ -54,12 +56,20 @@ public struct AnyTask: Sendable {
 /// Collects the tasks in the braces of `Plugin.init`.
 @resultBuilder
 public enum TaskBuilder {
+    /// A line with a typed task.
     public static func buildExpression(_ task: some BridgeTask) -> [AnyTask] { [AnyTask(task)] }
+    /// A line with a raw task.
     public static func buildExpression(_ task: some RawTask) -> [AnyTask] { [AnyTask(task)] }
+    /// A line with tasks that were collected elsewhere.
     public static func buildExpression(_ tasks: [AnyTask]) -> [AnyTask] { tasks }
+    /// All lines, in their order.
     public static func buildBlock(_ tasks: [AnyTask]...) -> [AnyTask] { tasks.flatMap { $0 } }
+    /// An `if` without `else`.
     public static func buildOptional(_ tasks: [AnyTask]?) -> [AnyTask] { tasks ?? [] }
+    /// An `if` that held.
     public static func buildEither(first tasks: [AnyTask]) -> [AnyTask] { tasks }
+    /// An `if` that did not.
     public static func buildEither(second tasks: [AnyTask]) -> [AnyTask] { tasks }
+    /// A `for`.
     public static func buildArray(_ tasks: [[AnyTask]]) -> [AnyTask] { tasks.flatMap { $0 } }
 }

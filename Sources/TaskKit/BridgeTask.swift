@@ -51,8 +51,11 @@ public protocol BridgeTask: Sendable {
 }
 
 extension BridgeTask {
+    /// No settings of its own.
     public static var settings: TaskSettings { TaskSettings() }
+    /// Derived from `Options`.
     public static var optionsSchema: JSON? { nil }
+    /// Derived from `Result`.
     public static var resultSchema: JSON? { nil }
 }
 
@@ -70,6 +73,7 @@ public struct TaskSettings: Sendable, Hashable {
     /// Only plugins may call the task, and it is not listed.
     public var isPrivate: Bool
 
+    /// See the properties.
     public init(
         permission: String? = nil, timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false
     ) {

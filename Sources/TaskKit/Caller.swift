@@ -22,23 +22,48 @@ public struct Caller: Sendable, Hashable {
     /// The caller is root, the daemon's own user, or the daemon itself.
     public var isTrusted: Bool { identity.isTrusted }
 
-    private let identity: Identity
+    private struct Identity: Sendable, Hashable {
+        var session: SessionID
+        var uid: UInt32
+        var gid: UInt32
+        var pid: Int32
+        var origin: String
+        var user: String?
+        var client: String?
+        var isTrusted: Bool
+    }
 
+    /// What a caller points to, so that handing one on costs a reference count and no strings.
+    private final class Storage: Sendable {
+        let identity: Identity
+
+        init(_ identity: Identity) {
+            self.identity = identity
+        }
+    }
+
+    private let storage: Storage
+    private var identity: Identity { storage.identity }
+
+    /// A caller as a test wants it; those of real calls come from the daemon.
     public init(
         session: SessionID, uid: UInt32, gid: UInt32, pid: Int32, origin: String = "local", user: String? = nil,
         client: String? = nil, isTrusted: Bool = false
     ) {
-        identity = Identity(
-            session: session, uid: uid, gid: gid, pid: pid, origin: origin, user: user, client: client,
-            isTrusted: isTrusted)
+        storage = Storage(
+            Identity(
+                session: session, uid: uid, gid: gid, pid: pid, origin: origin, user: user, client: client,
+                isTrusted: isTrusted))
     }
 
+    /// Whether everything known of the two is the same.
     public static func == (left: Caller, right: Caller) -> Bool {
-        left.identity === right.identity || left.identity.fields == right.identity.fields
+        left.storage === right.storage || left.identity == right.identity
     }
 
+    /// Takes in everything that is known of the caller.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(identity.fields)
+        hasher.combine(identity)
     }
 
     init(_ caller: trestle_caller) {
@@ -56,39 +81,6 @@ public struct Caller: Sendable, Hashable {
             && identity.pid == caller.pid && identity.isTrusted == (caller.flags & TRESTLE_CALLER_TRUSTED != 0)
             && caller.origin.equals(identity.origin) && caller.user.equals(identity.user ?? "")
             && caller.client.equals(identity.client ?? "")
-    }
-}
-
-/// What a `Caller` points to, so that handing one on costs a reference count and no strings.
-private final class Identity: Sendable {
-    struct Fields: Hashable {
-        var session: SessionID
-        var numbers: [Int64]
-        var texts: [String?]
-        var isTrusted: Bool
-    }
-
-    let session: SessionID
-    let uid: UInt32
-    let gid: UInt32
-    let pid: Int32
-    let origin: String
-    let user: String?
-    let client: String?
-    let isTrusted: Bool
-
-    init(
-        session: SessionID, uid: UInt32, gid: UInt32, pid: Int32, origin: String, user: String?, client: String?,
-        isTrusted: Bool
-    ) {
-        (self.session, self.uid, self.gid, self.pid) = (session, uid, gid, pid)
-        (self.origin, self.user, self.client, self.isTrusted) = (origin, user, client, isTrusted)
-    }
-
-    var fields: Fields {
-        Fields(
-            session: session, numbers: [Int64(uid), Int64(gid), Int64(pid)], texts: [origin, user, client],
-            isTrusted: isTrusted)
     }
 }
 

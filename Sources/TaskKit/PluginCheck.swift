@@ -5,6 +5,7 @@ public struct PluginDefects: Error, Sendable, Hashable, CustomStringConvertible 
     /// One sentence each; at least one.
     public var sentences: [String]
 
+    /// All of it in one line.
     public var description: String { "The plugin \(plugin) cannot be used. " + sentences.joined(separator: " ") }
 }
 

@@ -55,6 +55,7 @@ public struct LaunchOptions: Codable, Sendable, Hashable {
     /// The environment variables that the configuration hands to plugins.
     public var environment: [String: String]?
 
+    /// Launch options as a test wants them.
     public init(arguments: [String] = [], environment: [String: String]? = nil) {
         self.arguments = arguments
         self.environment = environment

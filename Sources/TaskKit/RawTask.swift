@@ -31,8 +31,11 @@ public protocol RawTask: Sendable {
 }
 
 extension RawTask {
+    /// No settings of its own.
     public static var settings: TaskSettings { TaskSettings() }
+    /// Not described.
     public static var optionsSchema: JSON? { nil }
+    /// Not described.
     public static var resultSchema: JSON? { nil }
 }
 

@@ -2,6 +2,7 @@
 import EchoTasks
 import TaskKit
 
+/// Called once by the daemon.
 @c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
     Plugin.echo().export()
 }

@@ -2,13 +2,11 @@
 public import TaskKit
 
 /// Answers with the options that it got.
-public struct Echo: RawTask {
-    public static let name = "Echo"
-    public static let summary = "Answers with the options that it got, byte for byte."
+struct Echo: RawTask {
+    static let name = "Echo"
+    static let summary = "Answers with the options that it got, byte for byte."
 
-    public init() {}
-
-    public func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         // The very bytes, not a copy: the daemon sees by their address that it has checked them before.
         reply.succeed(options)
     }
