@@ -10,7 +10,7 @@ public struct AnyTask: Sendable {
     let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     /// Begins a call. Loop thread; the request is borrowed until it returns.
-    let start: @Sendable (PluginRuntime, trestle_request) -> Void
+    let start: @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void
 
     /// A typed task.
     public init<T: BridgeTask>(_ task: T) {
@@ -26,12 +26,12 @@ public struct AnyTask: Sendable {
         start = { runtime, request in
             do throws(JSONMismatch) {
                 // Before the call's Swift task exists: the bytes are gone once this function returns.
-                let options = try JSONCoding.decode(T.Options.self, from: request.options.buffer)
+                let options = try JSONCoding.decode(T.Options.self, from: request.pointee.options.buffer)
                 let mark = CancelMark()
                 let call = runtime.makeCall(request, cancelMark: mark)
-                runtime.perform(request.call, mark) { try await task.run(options, call) }
+                runtime.perform(request.pointee.call, mark) { try await task.run(options, call) }
             } catch {
-                runtime.host.fail(request.call, BridgeError(error))
+                runtime.host.fail(request.pointee.call, BridgeError(error))
             }
         }
     }
@@ -45,9 +45,9 @@ public struct AnyTask: Sendable {
         resultSchema = { () throws(JSONSchemaError) in T.resultSchema }
         start = { runtime, request in
             let call = runtime.makeCall(request, cancelMark: nil)
-            runtime.rawCalls.run(request.call) {
-                let reply = Reply(handle: request.call, runtime: Unmanaged.passUnretained(runtime))
-                task.run(request.options.buffer.bytes, call, reply)
+            runtime.rawCalls.run(request.pointee.call) {
+                let reply = Reply(handle: request.pointee.call, runtime: Unmanaged.passUnretained(runtime))
+                task.run(request.pointee.options.buffer.bytes, call, reply)
             }
         }
     }

@@ -15,12 +15,12 @@ public struct Call: Sendable {
     /// Who makes the call.
     public let caller: Caller
 
-    init(_ request: trestle_request, caller: Caller, runtime: PluginRuntime, cancelMark: CancelMark?) {
-        self.handle = request.call
+    init(_ request: UnsafePointer<trestle_request>, caller: Caller, runtime: PluginRuntime, cancelMark: CancelMark?) {
+        self.handle = request.pointee.call
         self.runtime = runtime
         self.cancelMark = cancelMark
-        self.timeoutNanoseconds = request.timeout_ns
-        self.flags = request.flags
+        self.timeoutNanoseconds = request.pointee.timeout_ns
+        self.flags = request.pointee.flags
         self.caller = caller
     }
 

@@ -66,21 +66,24 @@ public struct Caller: Sendable, Hashable {
         hasher.combine(identity)
     }
 
-    init(_ caller: trestle_caller) {
+    init(_ caller: UnsafePointer<trestle_caller>) {
         self.init(
-            session: caller.session, uid: caller.uid, gid: caller.gid, pid: caller.pid,
-            origin: String(decoding: caller.origin.buffer, as: UTF8.self),
-            user: caller.user.size == 0 ? nil : String(decoding: caller.user.buffer, as: UTF8.self),
-            client: caller.client.size == 0 ? nil : String(decoding: caller.client.buffer, as: UTF8.self),
-            isTrusted: caller.flags & TRESTLE_CALLER_TRUSTED != 0)
+            session: caller.pointee.session, uid: caller.pointee.uid, gid: caller.pointee.gid, pid: caller.pointee.pid,
+            origin: String(decoding: caller.pointee.origin.buffer, as: UTF8.self),
+            user: caller.pointee.user.size == 0 ? nil : String(decoding: caller.pointee.user.buffer, as: UTF8.self),
+            client: caller.pointee.client.size == 0
+                ? nil : String(decoding: caller.pointee.client.buffer, as: UTF8.self),
+            isTrusted: caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
     }
 
     /// Whether this is what the daemon's description says, without making strings of it.
-    fileprivate func matches(_ caller: trestle_caller) -> Bool {
-        identity.session == caller.session && identity.uid == caller.uid && identity.gid == caller.gid
-            && identity.pid == caller.pid && identity.isTrusted == (caller.flags & TRESTLE_CALLER_TRUSTED != 0)
-            && caller.origin.equals(identity.origin) && caller.user.equals(identity.user ?? "")
-            && caller.client.equals(identity.client ?? "")
+    fileprivate func matches(_ caller: UnsafePointer<trestle_caller>) -> Bool {
+        identity.session == caller.pointee.session && identity.uid == caller.pointee.uid
+            && identity.gid == caller.pointee.gid
+            && identity.pid == caller.pointee.pid
+            && identity.isTrusted == (caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
+            && caller.pointee.origin.equals(identity.origin) && caller.pointee.user.equals(identity.user ?? "")
+            && caller.pointee.client.equals(identity.client ?? "")
     }
 }
 
@@ -92,8 +95,8 @@ struct CallerCache {
     private var entries = [Caller?](repeating: nil, count: slots)
 
     /// The caller that the daemon describes. Allocates only where the session's last call was not by the same one.
-    mutating func caller(_ description: trestle_caller) -> Caller {
-        let slot = Int(truncatingIfNeeded: description.session) & (Self.slots - 1)
+    mutating func caller(_ description: UnsafePointer<trestle_caller>) -> Caller {
+        let slot = Int(truncatingIfNeeded: description.pointee.session) & (Self.slots - 1)
         if let known = entries[slot], known.matches(description) { return known }
         let caller = Caller(description)
         entries[slot] = caller

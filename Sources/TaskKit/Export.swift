@@ -1,4 +1,9 @@
 // The C side of a plugin: the table of functions that the daemon calls.
+//
+// Structs of the interface are used where they lie, field by field, never copied whole and never handed to generic code.
+// The daemon may have been built against an older header, whose struct ends sooner. And the Swift runtime knows one
+// description per name of a C struct, that of the library that it met first: what generic code takes for the size of
+// `trestle_plugin` may be another plugin's idea of it.
 internal import CTaskPlugin
 
 /// The table of a plugin made of `parts`. Nothing of it is ever released: a plugin's library is never unloaded, and the
@@ -8,23 +13,23 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     let kept = UnsafeMutableRawBufferPointer.allocate(byteCount: manifest.count, alignment: 1)
     kept.copyBytes(from: manifest)
 
-    var plugin = trestle_plugin()
-    plugin.size = UInt32(MemoryLayout<trestle_plugin>.size)
-    plugin.abi = TRESTLE_ABI
-    plugin.context = Unmanaged.passRetained(PluginRuntime(parts)).toOpaque()
-    plugin.manifest = trestle_bytes(UnsafeRawBufferPointer(kept))
+    let size = MemoryLayout<trestle_plugin>.size
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<trestle_plugin>.alignment)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    let table = memory.assumingMemoryBound(to: trestle_plugin.self)
+    table.pointee.size = UInt32(size)
+    table.pointee.abi = TRESTLE_ABI
+    table.pointee.context = Unmanaged.passRetained(PluginRuntime(parts)).toOpaque()
+    table.pointee.manifest = trestle_bytes(UnsafeRawBufferPointer(kept))
     // `!` on every argument below: the header promises them.
-    plugin.attach = { runtime($0).attach(Host($1!)) }
-    plugin.configure = { runtime($0).configure($1!.pointee) }
-    plugin.start = { runtime($0).start($1!.pointee) }
-    plugin.launch = { runtime($0).launch($1!.pointee) }
-    plugin.call = { runtime($0).call($1!.pointee) }
-    plugin.cancel = { context, call, _ in runtime(context).cancel(call) }
-    plugin.session = { runtime($0).session($1, $2!.pointee) }
-    plugin.stop = { runtime($0).stop($1!.pointee) }
-
-    let table = UnsafeMutablePointer<trestle_plugin>.allocate(capacity: 1)
-    table.initialize(to: plugin)
+    table.pointee.attach = { runtime($0).attach(Host($1!)) }
+    table.pointee.configure = { runtime($0).configure($1!) }
+    table.pointee.start = { runtime($0).start($1!) }
+    table.pointee.launch = { runtime($0).launch($1!) }
+    table.pointee.call = { runtime($0).call($1!) }
+    table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
+    table.pointee.session = { runtime($0).session($1, $2!) }
+    table.pointee.stop = { runtime($0).stop($1!) }
     return UnsafePointer(table)
 }
 
@@ -36,72 +41,74 @@ private func runtime(_ context: UnsafeMutableRawPointer?) -> PluginRuntime {
 private struct Done: Encodable, Sendable {}
 
 extension PluginRuntime {
-    fileprivate func call(_ request: trestle_request) {
-        guard parts.tasks.indices.contains(Int(request.index)) else {
-            let message = "The plugin \(parts.name) has no task number \(request.index)."
-            return host.fail(request.call, BridgeError(.internal, message))
+    fileprivate func call(_ request: UnsafePointer<trestle_request>) {
+        guard parts.tasks.indices.contains(Int(request.pointee.index)) else {
+            let message = "The plugin \(parts.name) has no task number \(request.pointee.index)."
+            return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
-        parts.tasks[Int(request.index)].start(self, request)
+        parts.tasks[Int(request.pointee.index)].start(self, request)
     }
 
-    fileprivate func configure(_ request: trestle_request) {
+    fileprivate func configure(_ request: UnsafePointer<trestle_request>) {
         do {
-            try readConfiguration(request.options.buffer)
-            [UInt8]("{}".utf8).withUnsafeBytes { host.reply(request.call, $0) }
+            try readConfiguration(request.pointee.options.buffer)
+            [UInt8]("{}".utf8).withUnsafeBytes { host.reply(request.pointee.call, $0) }
         } catch let error as JSONMismatch {
-            host.fail(request.call, BridgeError(configuration: error))
+            host.fail(request.pointee.call, BridgeError(configuration: error))
         } catch let error as BridgeError {
-            host.fail(request.call, error)
+            host.fail(request.pointee.call, error)
         } catch {
-            host.fail(request.call, BridgeError(.configurationInvalid, "\(error)"))
+            host.fail(request.pointee.call, BridgeError(.configurationInvalid, "\(error)"))
         }
     }
 
     private func readConfiguration(_ section: UnsafeRawBufferPointer) throws {
         if let configuration = parts.configurations.first { return try configuration.read(section) }
         // Without a configuration every key is unknown.
-        struct Empty: Decodable {}
-        _ = try JSONCoding.decode(Empty.self, from: section, unknownKeys: .refuse)
+        let json = (try? JSON(parsing: section)) ?? .null
+        guard let key = json.objectValue?.first(where: { _ in true })?.key else { return }
+        throw JSONMismatch(
+            path: "$.\(key)", expected: "no configuration", got: "unknown key", knownKeys: [], isUnknownKey: true)
     }
 
-    fileprivate func start(_ request: trestle_request) {
+    fileprivate func start(_ request: UnsafePointer<trestle_request>) {
         withStartOptions(of: request) { runtime, context in
             for hook in runtime.parts.startHooks { try await hook(context) }
         }
     }
 
-    fileprivate func launch(_ request: trestle_request) {
-        guard parts.launchWorkers.indices.contains(Int(request.index)) else {
-            let message = "The plugin \(parts.name) has no launch worker number \(request.index)."
-            return host.fail(request.call, BridgeError(.internal, message))
+    fileprivate func launch(_ request: UnsafePointer<trestle_request>) {
+        guard parts.launchWorkers.indices.contains(Int(request.pointee.index)) else {
+            let message = "The plugin \(parts.name) has no launch worker number \(request.pointee.index)."
+            return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
-        let worker = parts.launchWorkers[Int(request.index)]
+        let worker = parts.launchWorkers[Int(request.pointee.index)]
         withStartOptions(of: request) { _, context in try await worker.body(context) }
     }
 
     private func withStartOptions(
-        of request: trestle_request,
+        of request: UnsafePointer<trestle_request>,
         _ body: @escaping @Sendable (PluginRuntime, PluginContext) async throws -> Void
     ) {
         do throws(JSONMismatch) {
-            keep(startOptions: try JSONCoding.decode(StartOptions.self, from: request.options.buffer))
+            keep(startOptions: try JSONCoding.decode(StartOptions.self, from: request.pointee.options.buffer))
         } catch {
-            return host.fail(request.call, BridgeError(error))
+            return host.fail(request.pointee.call, BridgeError(error))
         }
-        perform(request.call, CancelMark()) {
+        perform(request.pointee.call, CancelMark()) {
             try await body(self, PluginContext(runtime: self))
             return Done()
         }
     }
 
-    fileprivate func session(_ change: UInt32, _ description: trestle_caller) {
+    fileprivate func session(_ change: UInt32, _ description: UnsafePointer<trestle_caller>) {
         guard !parts.sessionHooks.isEmpty, let change = SessionChange(change) else { return }
         let caller = caller(description)
         for hook in parts.sessionHooks { hook(change, caller) }
     }
 
-    fileprivate func stop(_ request: trestle_request) {
-        perform(request.call, CancelMark()) {
+    fileprivate func stop(_ request: UnsafePointer<trestle_request>) {
+        perform(request.pointee.call, CancelMark()) {
             for hook in self.parts.stopHooks.reversed() { await hook() }
             return Done()
         }

@@ -135,12 +135,12 @@ extension trestle_bytes {
 
 extension BridgeError {
     /// The error that the daemon describes.
-    init(_ error: trestle_error) {
+    init(_ error: UnsafePointer<trestle_error>) {
         self.init(
-            ErrorCode(rawValue: String(decoding: error.code.buffer, as: UTF8.self)),
-            String(decoding: error.message.buffer, as: UTF8.self),
-            data: error.data.size == 0 ? nil : try? JSON(parsing: error.data.buffer),
-            isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.retry_after_ms < 0 ? nil : .milliseconds(error.retry_after_ms))
+            ErrorCode(rawValue: String(decoding: error.pointee.code.buffer, as: UTF8.self)),
+            String(decoding: error.pointee.message.buffer, as: UTF8.self),
+            data: error.pointee.data.size == 0 ? nil : try? JSON(parsing: error.pointee.data.buffer),
+            isTransient: error.pointee.flags & TRESTLE_ERROR_TRANSIENT != 0,
+            retryAfter: error.pointee.retry_after_ms < 0 ? nil : .milliseconds(error.pointee.retry_after_ms))
     }
 }

@@ -69,7 +69,7 @@ final class OutgoingCall: @unchecked Sendable {
                 }
                 call.done = { context, result, error in
                     Unmanaged<OutgoingCall>.fromOpaque(context!).takeRetainedValue()
-                        .end(error.map { .failure(BridgeError($0.pointee)) } ?? .success(Array(result.buffer)))
+                        .end(error.map { .failure(BridgeError($0)) } ?? .success(Array(result.buffer)))
                 }
                 handle = host.call(&call)
             }

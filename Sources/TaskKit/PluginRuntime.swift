@@ -44,14 +44,14 @@ final class PluginRuntime: @unchecked Sendable {
         self.startOptions = startOptions
     }
 
-    func caller(_ description: trestle_caller) -> Caller {
+    func caller(_ description: UnsafePointer<trestle_caller>) -> Caller {
         callers.caller(description)
     }
 
-    func makeCall(_ request: trestle_request, cancelMark: CancelMark?) -> Call {
+    func makeCall(_ request: UnsafePointer<trestle_request>, cancelMark: CancelMark?) -> Call {
         // A request without a caller is the daemon's own.
         let caller =
-            request.caller.map { self.caller($0.pointee) }
+            request.pointee.caller.map { self.caller($0) }
             ?? Caller(session: 0, uid: 0, gid: 0, pid: 0, isTrusted: true)
         return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
     }

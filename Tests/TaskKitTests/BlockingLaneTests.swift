@@ -1,0 +1,86 @@
+import Dispatch
+import Synchronization
+import TaskKit
+import Testing
+
+private final class Order: Sendable {
+    private let list = Mutex<[Int]>([])
+    func add(_ number: Int) { list.withLock { $0.append(number) } }
+    var all: [Int] { list.withLock { $0 } }
+}
+
+/// Tells of its end.
+private final class Watched: Sendable {
+    private let end: @Sendable () -> Void
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    deinit { end() }
+}
+
+@Suite("A blocking lane")
+struct BlockingLaneTests {
+    @Test("runs its jobs in order")
+    func order() async throws {
+        let lane = BlockingLane(name: "order")
+        let order = Order()
+        for number in 0..<100 { lane.submit { order.add(number) } }
+        try await lane.run {}
+        #expect(order.all == Array(0..<100))
+    }
+
+    @Test("hands on what a job returns or throws")
+    func results() async throws {
+        struct Failure: Error {}
+        let lane = BlockingLane(name: "a name that is longer than a thread's may be")
+        #expect(try await lane.run { 42 } == 42)
+        await #expect(throws: Failure.self) { try await lane.run { throw Failure() } }
+    }
+
+    @Test("with several threads runs as many jobs at once")
+    func severalThreads() async throws {
+        let lane = BlockingLane(name: "several", threads: 3)
+        // Each job waits for the other two: with fewer threads they would wait for ever.
+        let arrived = (0..<3).map { _ in DispatchSemaphore(value: 0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<3 {
+                group.addTask {
+                    try await lane.run {
+                        for _ in 0..<2 { arrived[number].signal() }
+                        for other in 0..<3 where other != number { arrived[other].wait() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("does not begin a job whose task was cancelled")
+    func cancelled() async throws {
+        let lane = BlockingLane(name: "cancelled")
+        let gate = DispatchSemaphore(value: 0)
+        lane.submit { gate.wait() }
+        let order = Order()
+        let task = Task { try await lane.run { order.add(1) } }
+        task.cancel()
+        gate.signal()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(order.all == [])
+    }
+
+    @Test("that is released finishes its jobs, and its threads end")
+    func released() async {
+        let gate = DispatchSemaphore(value: 0)
+        let order = Order()
+        await withCheckedContinuation { continuation in
+            let lane = BlockingLane(name: "released")
+            lane.submit { gate.wait() }
+            // Lives in the lane's last job: it ends when the job has run and the lane's queue has let go of it.
+            let watched = Watched { continuation.resume() }
+            lane.submit {
+                order.add(1)
+                _ = watched
+            }
+            gate.signal()
+        }
+        #expect(order.all == [1])
+    }
+}

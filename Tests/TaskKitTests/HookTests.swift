@@ -1,0 +1,141 @@
+import CTaskPlugin
+import Synchronization
+import TaskKit
+import Testing
+
+/// What the hooks of a plugin noted.
+private final class Notes: Sendable {
+    private let list = Mutex<[String]>([])
+    func add(_ note: String) { list.withLock { $0.append(note) } }
+    var all: [String] { list.withLock { $0 } }
+}
+
+private struct Settings: Codable, Sendable {
+    struct Store: Codable, Sendable { var path: String }
+    var limit: Int
+    var store: Store?
+}
+
+@Suite("A plugin's hooks")
+struct HookTests {
+    private let notes: Notes
+    private let host: FakeHost
+
+    init() {
+        let notes = Notes()
+        self.notes = notes
+        host = FakeHost(
+            Plugin("hooked", version: "1.0.0")
+                .configuration(Settings.self) { settings in
+                    if settings.limit < 0 { throw BridgeError(.configurationInvalid, "The limit is negative.") }
+                    notes.add("configured \(settings.limit)")
+                }
+                .onStart { context in
+                    await Task.yield()
+                    notes.add("started in \(context.stateDirectory) with \(context.launch.arguments)")
+                }
+                .onStart { context in
+                    if context.launch.arguments.contains("fail") { throw BridgeError("hooked.failed", "As told.") }
+                    notes.add("ready")
+                }
+                .launchWorker("hooked.first", phase: .beforeListening) { context in
+                    await Task.yield()
+                    notes.add("first in \(context.stateDirectory)")
+                }
+                .launchWorker("hooked.second", phase: .afterListening, after: ["hooked.first"], required: false) { _ in
+                    throw BridgeError("hooked.failed", "Not now.")
+                }
+                .onSession { change, caller in notes.add("\(change) \(caller.session) \(caller.user ?? "-")") }
+                .onStop { notes.add("stopped") }
+                .onStop {
+                    await Task.yield()
+                    notes.add("stopping on the loop: \(FakeHost.isLoopThread)")
+                })
+    }
+
+    private let surroundings = #"{"stateDirectory": "/state", "launch": {"arguments": ["-v"]}, "more": 1}"#
+
+    @Test("hand the configuration to the plugin")
+    func configuration() async {
+        #expect(await host.answer(.configure, #"{"limit": 3}"#) == .result([:]))
+        #expect(notes.all == ["configured 3"])
+    }
+
+    @Test("refuse a key that the configuration does not know, and name those that it knows")
+    func unknownKey() async {
+        let answer = await host.answer(.configure, #"{"limit": 3, "store": {"path": "x", "paht": "y"}}"#)
+        guard case .error(let error) = answer else {
+            Issue.record("no error: \(answer)")
+            return
+        }
+        #expect(error.code == .configurationInvalid)
+        #expect(error.data?["path"] == "$.store.paht")
+        #expect(error.data?["known"] == ["path"])
+        #expect(notes.all.isEmpty)
+    }
+
+    @Test("refuse a value of the configuration that does not fit, or that the plugin does not want")
+    func unfitValue() async {
+        guard case .error(let unfit) = await host.answer(.configure, #"{"limit": "three"}"#),
+            case .error(let unwanted) = await host.answer(.configure, #"{"limit": -3}"#)
+        else {
+            Issue.record("no error")
+            return
+        }
+        #expect(unfit.code == .configurationInvalid)
+        #expect(unfit.data?["path"] == "$.limit")
+        #expect(unwanted == BridgeError(.configurationInvalid, "The limit is negative."))
+        #expect(notes.all.isEmpty)
+    }
+
+    @Test("refuse any key where there is no configuration")
+    func noConfiguration() async {
+        let host = FakeHost(Plugin("plain", version: "1.0.0"))
+        #expect(await host.answer(.configure) == .result([:]))
+        guard case .error(let error) = await host.answer(.configure, #"{"a": 1}"#) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .configurationInvalid)
+        #expect(error.data?["path"] == "$.a")
+    }
+
+    @Test("start the plugin, one after the other, and answer when all are done")
+    func start() async {
+        #expect(await host.answer(.start, surroundings) == .result([:]))
+        #expect(notes.all == [#"started in /state with ["-v"]"#, "ready"])
+    }
+
+    @Test("that throw fail the start")
+    func startFails() async {
+        let answer = await host.answer(.start, #"{"stateDirectory": "/s", "launch": {"arguments": ["fail"]}}"#)
+        #expect(answer == .error(BridgeError("hooked.failed", "As told.")))
+    }
+
+    @Test("run the launch workers")
+    func launch() async {
+        #expect(await host.answer(.launch(0), surroundings) == .result([:]))
+        #expect(await host.answer(.launch(1), surroundings) == .error(BridgeError("hooked.failed", "Not now.")))
+        #expect(notes.all == ["first in /state"])
+        guard case .error = await host.answer(.launch(2), surroundings) else {
+            Issue.record("a launch worker that is not there ran")
+            return
+        }
+    }
+
+    @Test("are told about sessions")
+    func sessions() async {
+        let caller = Caller(session: 8, uid: 1, gid: 1, pid: 1, user: "ann")
+        await host.session(TRESTLE_SESSION_OPENED, Caller(session: 8, uid: 1, gid: 1, pid: 1))
+        for change in [TRESTLE_SESSION_BACKGROUND, TRESTLE_SESSION_FOREGROUND, TRESTLE_SESSION_CLOSED, 99] {
+            await host.session(change, caller)
+        }
+        #expect(notes.all == ["opened 8 -", "background 8 ann", "foreground 8 ann", "closed 8 ann"])
+    }
+
+    @Test("stop the plugin in reverse order")
+    func stop() async {
+        #expect(await host.answer(.stop) == .result([:]))
+        #expect(notes.all == ["stopping on the loop: true", "stopped"])
+    }
+}

@@ -1,0 +1,143 @@
+import CTaskPlugin
+import TaskKit
+import Testing
+
+/// Calls the task that its options name and tells what came of it.
+private struct Relay: BridgeTask {
+    static let name = "relay"
+    static let summary = "Calls another task."
+
+    enum From: String, Codable, CaseIterable, Sendable { case call, plugin, detached }
+    struct Options: Codable, Sendable {
+        var task: String
+        var from: From
+    }
+    struct Answer: Codable, Sendable { var number: Int }
+    typealias Result = Int
+
+    func run(_ options: Options, _ call: Call) async throws -> Int {
+        switch options.from {
+        case .call:
+            let answer: Answer = try await call.bridge(
+                options.task, ["a": 1], session: 5, timeout: .after(.seconds(3))
+            ) { (step: Int) in call.log.info("step \(step)") }
+            return answer.number
+        case .plugin:
+            let answer: Answer = try await call.plugin.bridge(options.task, ["a": 1], timeout: .none)
+            return answer.number
+        case .detached:
+            let answer: Answer = try await Task.detached { try await call.bridge(options.task, ["a": 1]) }.value
+            return answer.number
+        }
+    }
+}
+
+@Suite("A call that a plugin makes")
+struct OutgoingCallTests {
+    private let host = FakeHost(Plugin("relay", version: "1.0.0") { Relay() })
+
+    private func start(_ task: String, _ from: String) async -> trestle_call {
+        await host.onLoop { $0.request(.call(0), #"{"task": "\#(task)", "from": "\#(from)"}"#) }
+    }
+
+    /// The handle of the one call that the plugin has made.
+    private func inner() async -> trestle_call {
+        await host.until { !$0.open.isEmpty }
+        return await host.onLoop { $0.open.keys.first ?? 0 }
+    }
+
+    @Test("says on whose behalf, to whom and for how long", arguments: ["call", "plugin", "detached"])
+    func route(_ from: String) async {
+        let handle = await start("other", from)
+        let inner = await inner()
+        #expect(await host.onLoop { $0.open[inner]?.task } == "other")
+        #expect(await host.onLoop { $0.open[inner]?.options } == ["a": 1])
+        #expect(await host.onLoop { $0.open[inner]?.call.parent } == (from == "plugin" ? 0 : handle))
+        #expect(await host.onLoop { $0.open[inner]?.call.session } == (from == "call" ? 5 : 0))
+        let timeouts: [String: Int64] = ["call": 3_000_000_000, "plugin": -1, "detached": 0]
+        #expect(await host.onLoop { $0.open[inner]?.call.timeout_ns } == timeouts[from])
+        await host.onLoop { $0.end(inner, .result(["number": 12])) }
+        #expect(await host.answer(to: handle) == .result(12))
+    }
+
+    @Test("throws what the other task answered")
+    func error() async {
+        let handle = await start("other", "call")
+        let inner = await inner()
+        await host.onLoop { $0.end(inner, .error(BridgeError("other.failed", "It did."))) }
+        #expect(await host.answer(to: handle) == .error(BridgeError("other.failed", "It did.")))
+    }
+
+    @Test("may be answered before the daemon's function returns")
+    func atOnce() async {
+        let answer = await host.answer(.call(0), #"{"task": "nobody", "from": "call"}"#)
+        #expect(answer == .error(BridgeError(.taskNotFound, "There is no task nobody.")))
+    }
+
+    @Test("whose result is of another shape is the other task's fault")
+    func mismatch() async {
+        let handle = await start("other", "call")
+        let inner = await inner()
+        await host.onLoop { $0.end(inner, .result(["number": "twelve"])) }
+        guard case .error(let error) = await host.answer(to: handle) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .pluginInvalidReply)
+        #expect(error.message.contains("other"))
+    }
+
+    @Test("gets its progress in order, without what does not fit")
+    func progress() async {
+        let handle = await start("other", "call")
+        let inner = await inner()
+        await host.onLoop { host in
+            host.sendProgress(inner, 0, 10)
+            host.sendProgress(inner, 1, "eleven")
+            host.sendProgress(inner, 2, 12)
+            host.end(inner, .result(["number": 1]))
+        }
+        _ = await host.answer(to: handle)
+        let lines = await host.onLoop { $0.logLines }
+        #expect(lines.map(\.level) == [3, 1, 3])
+        #expect(lines.map(\.call) == [handle, handle, handle])
+        #expect(lines.first?.message == "step 10")
+        #expect(lines.last?.message == "step 12")
+    }
+
+    @Test("off the loop thread is cancelled with its task")
+    func cancelledOffLoop() async {
+        let handle = await start("other", "plugin")
+        let inner = await inner()
+        await host.cancel(handle)
+        guard case .error(let error) = await host.answer(to: handle) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .callCancelled)
+        #expect(await host.onLoop { $0.cancelled } == [inner])
+    }
+
+    @Test("is not made where its task was cancelled before")
+    func notMade() async {
+        struct Late: BridgeTask {
+            static let name = "late"
+            static let summary = "Calls another task once it is cancelled."
+            struct Options: Codable, Sendable {}
+            func run(_ options: Options, _ call: Call) async throws -> Int {
+                while !Task.isCancelled { await Task.yield() }
+                return try await call.bridge("other", 1)
+            }
+        }
+        let host = FakeHost(Plugin("late", version: "1.0.0") { Late() })
+        let handle = await host.onLoop { $0.request(.call(0)) }
+        await host.cancel(handle)
+        guard case .error(let error) = await host.answer(to: handle) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .callCancelled)
+        #expect(error.data?["started"] == false)
+        #expect(await host.onLoop { $0.open.isEmpty })
+    }
+}

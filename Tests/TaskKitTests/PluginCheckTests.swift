@@ -1,0 +1,156 @@
+import TaskKit
+import Testing
+
+private struct Good: BridgeTask {
+    static let name = "good.task"
+    static let summary = "Is as it should be."
+    static let settings = TaskSettings(
+        permission: "good", timeout: .after(.milliseconds(1500)), concurrency: 2, isPrivate: true)
+    struct Options: Codable, Sendable { var who: String; var times: Int? }
+    struct Result: Codable, Sendable { var text: String }
+    func run(_ options: Options, _ call: Call) async throws -> Result { Result(text: options.who) }
+}
+
+private struct Patient: RawTask {
+    static let name = "patient"
+    static let summary = "Takes its time."
+    static let settings = TaskSettings(timeout: .none)
+    static var optionsSchema: JSON? { ["type": "string"] }
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
+}
+
+private struct Bad: BridgeTask {
+    static let name = "bad name"
+    static let summary = "  "
+    static let settings = TaskSettings(permission: "", timeout: .after(.zero), concurrency: 0)
+    struct Options: Codable, Sendable {
+        /// No schema: an enum that nobody can list.
+        enum Kind: String, Codable, Sendable { case one }
+        var kind: Kind
+    }
+    func run(_ options: Options, _ call: Call) async throws -> Int { 1 }
+}
+
+private struct Daemons: RawTask {
+    static let name = "bridge.ping"
+    static let summary = "Is the daemon's.\nReally."
+    static var resultSchema: JSON? { 3 }
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
+}
+
+@Suite("A plugin's manifest")
+struct PluginCheckTests {
+    private func good() -> Plugin {
+        Plugin("good", version: "1.2.3") {
+            Good()
+            Patient()
+        }
+        .event("good.done", "Something was done.")
+        .launchWorker("good.prepare", phase: .beforeListening, after: ["other.prepare"]) { _ in }
+        .launchWorker("good.warm", phase: .afterListening, required: false) { _ in }
+        .configuration(Good.Options.self) { _ in }
+    }
+
+    private func defects(_ plugin: Plugin) -> [String] {
+        do throws(PluginDefects) {
+            try plugin.check()
+            return []
+        } catch {
+            return error.sentences
+        }
+    }
+
+    @Test("passes its own check")
+    func passes() throws {
+        try good().check()
+    }
+
+    @Test("says everything about the plugin, schemas derived from the types")
+    func manifest() throws {
+        let manifest = try FakeHost(good()).manifest
+        #expect(manifest["name"] == "good")
+        #expect(manifest["version"] == "1.2.3")
+        #expect(manifest["error"] == nil)
+        let task = manifest["tasks"]?[0]
+        #expect(task?["name"] == "good.task")
+        #expect(task?["permission"] == "good")
+        #expect(task?["timeout"] == 1500)
+        #expect(task?["concurrency"] == 2)
+        #expect(task?["private"] == true)
+        #expect(task?["options"]?["properties"]?["who"]?["type"] == "string")
+        #expect(task?["options"]?["required"] == ["who"])
+        #expect(task?["result"]?["required"] == ["text"])
+        let raw = manifest["tasks"]?[1]
+        #expect(raw?["timeout"] == JSON.null)
+        #expect(raw?["options"] == ["type": "string"])
+        #expect(raw?["result"] == nil)
+        #expect(raw?["private"] == nil)
+        #expect(manifest["events"] == [["name": "good.done", "summary": "Something was done."]])
+        #expect(
+            manifest["launchWorkers"] == [
+                ["name": "good.prepare", "phase": "beforeListening", "after": ["other.prepare"], "required": true],
+                ["name": "good.warm", "phase": "afterListening", "required": false],
+            ])
+        #expect(manifest["configuration"]?["additionalProperties"] == false)
+    }
+
+    @Test("with a defect says so in place of its tasks, and nothing crashes")
+    func defectiveManifest() throws {
+        let manifest = try FakeHost(Plugin("bad", version: "1.0.0") { Bad() }).manifest
+        #expect(manifest["tasks"] == [])
+        #expect(manifest["error"]?.stringValue?.contains("bad name") == true)
+    }
+
+    @Test("names every defect of a task")
+    func taskDefects() {
+        let found = defects(Plugin("bad", version: "1.0.0") { Bad() })
+        for word in ["“bad name”", "summary", "permission", "concurrency", "deadline", "options"] {
+            #expect(found.contains { $0.contains(word) }, "\(word): \(found)")
+        }
+        let daemons = defects(Plugin("bad", version: "1.0.0") { Daemons() })
+        for word in ["the daemon's", "longer than a line", "JSON Schema of the result"] {
+            #expect(daemons.contains { $0.contains(word) }, "\(word): \(daemons)")
+        }
+    }
+
+    @Test("refuses names that stand there twice, and a second configuration")
+    func twice() {
+        let plugin = Plugin("twice", version: "") {
+            Patient()
+            Patient()
+        }
+        .event("a", "An event.").event("a", "An event.")
+        .configuration(Good.Options.self) { _ in }.configuration(Good.Options.self) { _ in }
+        let found = defects(plugin)
+        for word in ["task patient", "event a", "more than one configuration", "version"] {
+            #expect(found.contains { $0.contains(word) }, "\(word): \(found)")
+        }
+    }
+
+    @Test("refuses launch workers that wait for each other")
+    func launchCycle() {
+        let plugin = Plugin("circle", version: "1.0.0")
+            .launchWorker("circle.a", phase: .beforeListening, after: ["circle.b"]) { _ in }
+            .launchWorker("circle.b", phase: .beforeListening, after: ["circle.a"]) { _ in }
+            .launchWorker("circle.c", phase: .beforeListening, after: ["circle.a"]) { _ in }
+        #expect(defects(plugin).count == 2)
+    }
+
+    @Test(
+        "refuses illegal names of a plugin",
+        arguments: ["", "1st", "a.b", "a b", "ä", "-a", String(repeating: "a", count: 65)])
+    func pluginNames(_ name: String) {
+        #expect(defects(Plugin(name, version: "1.0.0")).count == 1)
+    }
+
+    @Test(
+        "refuses illegal names of events, and takes legal ones",
+        arguments: [
+            ("a", true), ("a.b-c_d.9", true), ("A.1", true), (String(repeating: "a", count: 128), true), ("", false),
+            (".a", false), ("a.", false), ("a..b", false), ("1a", false), ("a/b", false), ("a é", false),
+            (String(repeating: "a", count: 129), false), ("bridge.x", false), ("bridges.x", true),
+        ])
+    func names(_ name: String, _ isLegal: Bool) {
+        #expect(defects(Plugin("names", version: "1.0.0").event(name, "An event.")).isEmpty == isLegal)
+    }
+}
