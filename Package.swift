@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "TaskKit", targets: ["TaskKit"]),
         .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
+        .library(name: "CounterPlugin", type: .dynamic, targets: ["CounterPlugin"]),
     ] + plugins.map(\.product),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -114,6 +115,9 @@ let package = Package(
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime",
             ],
             swiftSettings: strict),
+
+        // MARK: Examples
+        .target(name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
 
         // MARK: Tests, mirroring Sources
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON"], swiftSettings: strict),

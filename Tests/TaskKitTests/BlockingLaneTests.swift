@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 import TaskKit
 import Testing
@@ -66,19 +67,20 @@ struct BlockingLaneTests {
         #expect(order.all == [])
     }
 
-    @Test("that is released finishes its jobs, and its threads end")
+    @Test("that is released finishes its jobs, and its thread ends")
     func released() async {
         let gate = DispatchSemaphore(value: 0)
         let order = Order()
         await withCheckedContinuation { continuation in
+            // What a thread keeps under the key is let go of when the thread ends.
+            var key = pthread_key_t()
+            pthread_key_create(&key) { Unmanaged<Watched>.fromOpaque($0!).release() }  // `!`: called for values only
             let lane = BlockingLane(name: "released")
-            lane.submit { gate.wait() }
-            // Lives in the lane's last job: it ends when the job has run and the lane's queue has let go of it.
-            let watched = Watched { continuation.resume() }
-            lane.submit {
-                order.add(1)
-                _ = watched
+            lane.submit { [key] in
+                pthread_setspecific(key, Unmanaged.passRetained(Watched { continuation.resume() }).toOpaque())
+                gate.wait()
             }
+            lane.submit { order.add(1) }
             gate.signal()
         }
         #expect(order.all == [1])

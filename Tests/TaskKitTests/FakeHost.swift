@@ -54,8 +54,12 @@ final class FakeHost: @unchecked Sendable {
     private var lastHandle: trestle_call = 100
     private var waiters: [(condition: (FakeHost) -> Bool, resume: () -> Void)] = []
 
-    init(_ plugin: Plugin) {
-        self.plugin = plugin.export()
+    convenience init(_ plugin: Plugin) {
+        self.init(plugin.export())
+    }
+
+    init(_ plugin: UnsafePointer<trestle_plugin>) {
+        self.plugin = plugin
         loop.setSpecific(key: Self.onLoop, value: true)
         table.initialize(to: trestle_host())
         table.pointee.size = UInt32(MemoryLayout<trestle_host>.size)

@@ -1,0 +1,72 @@
+import CTaskPlugin
+import Glibc
+import TaskKit
+import Testing
+
+/// Plugins as the daemon gets them: shared libraries, opened at run time in a process that has BridgeJSON and TaskKit
+/// of its own.
+@Suite("A plugin's library")
+struct LibraryTests {
+    /// Opens a library that was built beside the tests, as the daemon does.
+    private func load(_ library: String) throws -> UnsafeMutableRawPointer {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &path, path.count)
+        let executable = path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
+        let folder = executable.prefix(executable.lastIndex(of: UInt8(ascii: "/")) ?? 0)
+        return try #require(
+            dlopen(String(decoding: folder, as: UTF8.self) + "/" + library, RTLD_NOW | RTLD_LOCAL),
+            "\(String(cString: dlerror()))")
+    }
+
+    /// Drives the plugin in a library.
+    private func open(_ library: String) throws -> FakeHost {
+        let symbol = try #require(dlsym(try load(library), TRESTLE_PLUGIN_ENTRY))
+        // What C does not say of a symbol: that it is a function, and of which type.
+        let entry = unsafeBitCast(symbol, to: (@convention(c) () -> UnsafePointer<trestle_plugin>?).self)
+        return FakeHost(try #require(entry()))
+    }
+
+    @Test("in Swift answers, with a TaskKit of its own")
+    func echo() async throws {
+        let host = try open("libEchoPlugin.so")
+        #expect(try host.manifest["tasks"]?[0]?["name"] == "Echo")
+        let options = #"{"b":1,  "a":[1e400,"é\u0000"], "b":2}"#
+        let handle = await host.onLoop { $0.request(.call(0), options) }
+        #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+        #expect(await host.onLoop { $0.lastResultAddress == $0.lastOptionsAddress })
+    }
+
+    @Test("has nothing to mistake for its own: this program's copies of the modules are not exported")
+    func nothingExported() throws {
+        let (library, program) = (try load("libEchoPlugin.so"), try #require(dlopen(nil, RTLD_NOW)))
+        // The descriptors of TaskKit.Plugin and BridgeJSON.BridgeError.
+        for symbol in ["$s7TaskKit6PluginCMn", "$s10BridgeJSON0A5ErrorVMn"] {
+            #expect(dlsym(library, symbol) != nil)
+            #expect(dlsym(program, symbol) == nil)
+        }
+    }
+
+    @Test("in C counts, says its progress, and refuses what is no number")
+    func counter() async throws {
+        let host = try open("libCounterPlugin.so")
+        #expect(try host.manifest["tasks"]?.arrayValue?.count == 2)
+        #expect(await host.answer(.call(0), "40") == .result(40))
+        #expect(await host.answer(.call(0), "2") == .result(42))
+        for options in ["{}", "\"2\"", "1.5", "1e3", "null", "[2]", "99999999999999999999"] {
+            guard case .error(let error) = await host.answer(.call(0), options) else {
+                Issue.record("\(options) was taken for an integer")
+                return
+            }
+            #expect(error.code == .optionsInvalid)
+        }
+        guard case .error(let full) = await host.answer(.call(0), "\(Int64.max)") else {
+            Issue.record("the counter overflowed")
+            return
+        }
+        #expect(full.code == "counter.full")
+        let handle = await host.onLoop { $0.request(.call(1), "4", flags: TRESTLE_REQUEST_PROGRESS) }
+        #expect(await host.answer(to: handle) == .result(4))
+        #expect(await host.onLoop { $0.progress[handle] } == [1, 2, 3])
+        #expect(await host.answer(.call(0), "0") == .result(42))
+    }
+}
