@@ -1,0 +1,104 @@
+import TOMLDocument
+import Testing
+
+/// SplitMix64: the same seed gives the same documents on every machine.
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+@Suite("Mutated documents")
+struct TOMLMutationTests {
+    private static let original = Array(
+        """
+        # A document with one of everything.
+        socket = "/run/trestle/bridge.sock"
+        raw = 'C:\\path'
+        lines = \"\"\"
+        one "two" \\
+            three\"\"\"
+        count = 1_000
+        hex = 0xFF
+        ratio = -1.5e3
+        when = 2026-01-02T03:04:05Z
+        a.b."c d" = [1, [2.5, "x"], { y = true, z = {} }]
+
+        [limits]
+        message_bytes = "1MiB" # in bytes
+
+        [[rules]]
+        name = "été \\u00e9"
+        [[rules]]
+        name = '''last'''
+        """.utf8)
+
+    private func mutated(_ generator: inout SeededGenerator) -> [UInt8] {
+        let pieces = ["\"", "'", "\"\"\"", "[", "]", "{", "}", ".", "=", "\n", "#", "\\", "\u{2028}", "\r", "0", ","]
+        var bytes = Self.original
+        for _ in 0..<Int.random(in: 1...6, using: &generator) {
+            let index = Int.random(in: 0..<bytes.count, using: &generator)
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0: bytes.remove(at: index)
+            case 1: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+            case 2: bytes.insert(contentsOf: Array(pieces.randomElement(using: &generator)?.utf8 ?? "".utf8), at: index)
+            case 3: bytes.removeSubrange(index..<min(bytes.count, index + 20))
+            default: bytes.insert(contentsOf: bytes[index..<min(bytes.count, index + 30)], at: index)
+            }
+            if bytes.isEmpty { bytes = [UInt8(ascii: "a")] }
+        }
+        return bytes
+    }
+
+    /// Every position lies in the document, and a key stands before its value unless a header or a dotted key opened
+    /// the table.
+    private func check(_ table: TOMLTable, lines: Int) {
+        for entry in table.entries {
+            #expect((1...lines).contains(entry.keyPosition.line))
+            #expect((1...lines).contains(entry.value.position.line))
+            #expect(entry.keyPosition.column >= 1 && entry.value.position.column >= 1)
+            if entry.value.table == nil, entry.value.array == nil {
+                #expect(entry.keyPosition < entry.value.position)
+            }
+            if let inner = entry.value.table { check(inner, lines: lines) }
+        }
+        #expect(Set(table.entries.map(\.key)).count == table.entries.count)
+        #expect(table.entries.map(\.keyPosition) == table.entries.map(\.keyPosition).sorted())
+    }
+
+    @Test("End in a value or in an error with its place, never in a crash", arguments: 0..<8)
+    func mutations(seed: UInt64) throws {
+        var generator = SeededGenerator(state: seed)
+        var accepted = 0
+        for _ in 0..<500 {
+            let bytes = mutated(&generator)
+            let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+            do {
+                check(try TOMLDocument(bytes: bytes, file: "mutated").root, lines: lines)
+                accepted += 1
+            } catch {
+                let position = try #require(error.position)
+                #expect((1...lines).contains(position.line))
+                #expect(!error.reason.isEmpty)
+            }
+        }
+        #expect(accepted > 0)
+        #expect(accepted < 500)
+    }
+
+    @Test("Every prefix of a document ends in a value or in an error")
+    func prefixes() {
+        var accepted = 0
+        for length in 0...Self.original.count {
+            accepted += (try? TOMLDocument(bytes: Array(Self.original[..<length]), file: "prefix")) == nil ? 0 : 1
+        }
+        #expect(accepted > 10)
+        #expect(accepted < Self.original.count)
+    }
+}
