@@ -1,0 +1,44 @@
+import CSodium
+
+/// The bytes of a password or token, in memory of our own that is overwritten when the last reference goes.
+///
+/// It cannot be printed: its description, and what `dump` shows, say only that it is a secret. The string out of which
+/// it is made is the caller's, and lies beyond our reach.
+///
+/// `@unchecked`: the memory is written before the initializer returns, and only read until `deinit`.
+final class Secret: @unchecked Sendable, Decodable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// Of at least one byte: an empty secret has an address, too.
+    private let memory: UnsafeMutablePointer<CChar>
+
+    /// How many bytes it has.
+    let count: Int
+
+    init(_ text: String) {
+        Sodium.prepare()
+        count = text.utf8.count
+        memory = .allocate(capacity: max(1, count))
+        for (offset, byte) in text.utf8.enumerated() {
+            (memory + offset).initialize(to: CChar(bitPattern: byte))
+        }
+    }
+
+    convenience init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    deinit {
+        sodium_memzero(memory, count)
+        memory.deallocate()
+    }
+
+    /// The bytes as C wants them, `count` of them. They must not leave `body`.
+    func withBytes<T>(_ body: (UnsafePointer<CChar>) -> T) -> T {
+        withExtendedLifetime(self) { body(memory) }
+    }
+
+    var description: String { "(secret)" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,183 @@
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The lock-out")
+struct LockOutTests {
+    private let user = UserName("ada")!  // `!`: a name by the rules
+    private let other = UserName("bob")!  // `!`: the same
+
+    private func fail(_ lockOut: inout LockOut, times: Int, uid: UInt32 = 1000, now: Duration = .zero) {
+        for _ in 0..<times {
+            guard case .allowed(let attempt) = lockOut.begin(user: user, uid: uid, now: now) else { return }
+            lockOut.failed(attempt, now: now)
+        }
+    }
+
+    private func retryAfter(_ lockOut: inout LockOut, uid: UInt32 = 1000, now: Duration) -> Duration? {
+        switch lockOut.begin(user: user, uid: uid, now: now) {
+        case .allowed(let attempt):
+            lockOut.abandoned(attempt)
+            return nil
+        case .locked(let retryAfter): return retryAfter
+        }
+    }
+
+    @Test("Five failures are free, the fifth closes the entry for a second")
+    func freeFailures() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 4)
+        #expect(retryAfter(&lockOut, now: .zero) == nil)
+        fail(&lockOut, times: 1)
+        #expect(retryAfter(&lockOut, now: .zero) == .seconds(1))
+        #expect(retryAfter(&lockOut, now: .milliseconds(400)) == .milliseconds(600))
+        #expect(retryAfter(&lockOut, now: .seconds(1)) == nil)
+    }
+
+    @Test("The delay doubles up to a quarter of an hour and stays there")
+    func doubling() {
+        var lockOut = LockOut()
+        var now = Duration.zero
+        var delays: [Int64] = []
+        fail(&lockOut, times: 4)
+        for _ in 0..<14 {
+            fail(&lockOut, times: 1, now: now)
+            let delay = retryAfter(&lockOut, now: now) ?? .zero
+            delays.append(delay.components.seconds)
+            now += delay
+        }
+        #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
+    }
+
+    @Test("Attempts while it is closed change nothing")
+    func refusedAttempts() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 5)
+        for _ in 0..<100 { #expect(retryAfter(&lockOut, now: .milliseconds(500)) == .milliseconds(500)) }
+        #expect(retryAfter(&lockOut, now: .seconds(1)) == nil)
+    }
+
+    @Test("A success forgets the failures")
+    func success() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 4)
+        guard case .allowed(let attempt) = lockOut.begin(user: user, uid: 1000, now: .zero) else {
+            Issue.record("the attempt was refused")
+            return
+        }
+        lockOut.succeeded(attempt)
+        #expect(lockOut.count == 0)
+        fail(&lockOut, times: 4)
+        #expect(retryAfter(&lockOut, now: .zero) == nil)
+    }
+
+    @Test("One uid's failures do not lock another uid out, nor the same uid for another user")
+    func keys() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 5, uid: 1000)
+        #expect(retryAfter(&lockOut, uid: 1000, now: .zero) != nil)
+        #expect(retryAfter(&lockOut, uid: 1001, now: .zero) == nil)
+        guard case .allowed = lockOut.begin(user: other, uid: 1000, now: .zero) else {
+            Issue.record("another user's attempt was refused")
+            return
+        }
+    }
+
+    @Test("Guesses made side by side get no further than guesses made one after the other")
+    func sideBySide() {
+        var lockOut = LockOut()
+        var allowed: [LockOut.Attempt] = []
+        for _ in 0..<50 {
+            if case .allowed(let attempt) = lockOut.begin(user: user, uid: 1000, now: .zero) { allowed.append(attempt) }
+        }
+        #expect(allowed.count == 5)
+        for attempt in allowed { lockOut.failed(attempt, now: .zero) }
+        #expect(retryAfter(&lockOut, now: .zero) == .seconds(1))
+    }
+
+    @Test("Past the free failures one attempt is under way at a time")
+    func oneAtATime() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 5)
+        guard case .allowed(let attempt) = lockOut.begin(user: user, uid: 1000, now: .seconds(1)) else {
+            Issue.record("the attempt was refused")
+            return
+        }
+        #expect(lockOut.begin(user: user, uid: 1000, now: .seconds(1)) == .locked(retryAfter: .seconds(1)))
+        lockOut.failed(attempt, now: .seconds(1))
+        #expect(retryAfter(&lockOut, now: .seconds(1)) == .seconds(2))
+    }
+
+    @Test("An abandoned attempt leaves no trace")
+    func abandoned() {
+        var lockOut = LockOut()
+        for _ in 0..<20 { #expect(retryAfter(&lockOut, now: .zero) == nil) }
+        #expect(lockOut.count == 0)
+    }
+
+    @Test("Ending an attempt twice counts once")
+    func endedTwice() {
+        var lockOut = LockOut()
+        guard case .allowed(let attempt) = lockOut.begin(user: user, uid: 1000, now: .zero) else {
+            Issue.record("the attempt was refused")
+            return
+        }
+        for _ in 0..<9 { lockOut.failed(attempt, now: .zero) }
+        #expect(retryAfter(&lockOut, now: .zero) == nil)
+    }
+
+    @Test("An entry is forgotten a day after its last failure")
+    func memory() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 4)
+        fail(&lockOut, times: 4, now: .seconds(24 * 60 * 60))
+        #expect(retryAfter(&lockOut, now: .seconds(24 * 60 * 60)) == nil)
+    }
+
+    @Test("A new password forgets the failures from every uid")
+    func forgetting() {
+        var lockOut = LockOut()
+        fail(&lockOut, times: 5, uid: 1)
+        fail(&lockOut, times: 5, uid: 2)
+        lockOut.forget(user: user)
+        #expect(lockOut.count == 0)
+        #expect(retryAfter(&lockOut, uid: 1, now: .zero) == nil)
+    }
+
+    @Test("Forgetting leaves attempts that are under way counted")
+    func forgettingUnderWay() {
+        var lockOut = LockOut()
+        for _ in 0..<5 { _ = lockOut.begin(user: user, uid: 1000, now: .zero) }
+        lockOut.forget(user: user)
+        #expect(retryAfter(&lockOut, now: .zero) == .seconds(1))
+    }
+
+    @Test("Memory is bounded, and who tries many names flushes neither his own locks nor those of others")
+    func bounded() {
+        var lockOut = LockOut(rules: LockOut.Rules(maximumEntries: 50))
+        fail(&lockOut, times: 5, uid: 1000)
+        fail(&lockOut, times: 5, uid: 1001)
+        for number in 0..<500 {
+            let name = UserName("name\(number)")!  // `!`: a name by the rules
+            guard case .allowed(let attempt) = lockOut.begin(user: name, uid: 1000, now: .milliseconds(number)) else {
+                Issue.record("name \(number) was refused")
+                return
+            }
+            lockOut.failed(attempt, now: .milliseconds(number))
+            #expect(lockOut.count <= 50)
+        }
+        #expect(retryAfter(&lockOut, uid: 1000, now: .milliseconds(500)) == .milliseconds(500))
+        #expect(retryAfter(&lockOut, uid: 1001, now: .milliseconds(500)) == .milliseconds(500))
+        #expect(retryAfter(&lockOut, uid: 1002, now: .milliseconds(500)) == nil)
+    }
+
+    @Test("Where every entry is in use, a new one is refused instead of growing")
+    func full() {
+        var lockOut = LockOut(rules: LockOut.Rules(maximumEntries: 1))
+        guard case .allowed = lockOut.begin(user: user, uid: 1000, now: .zero) else {
+            Issue.record("the attempt was refused")
+            return
+        }
+        #expect(lockOut.begin(user: other, uid: 1000, now: .zero) == .locked(retryAfter: .seconds(1)))
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import LoginTasks
+
+@Suite("Tokens")
+struct TokenTests {
+    @Test("A token is 32 bytes of base64url and comes back to its hash")
+    func roundTrip() {
+        let token = Token()
+        #expect(token.text.utf8.count == 43)
+        #expect(token.text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+        #expect(Token.hash(of: Secret(token.text)) == token.hash)
+        #expect(token.hash.bytes.count == 32)
+    }
+
+    @Test("No two tokens are alike")
+    func distinct() {
+        let tokens = (0..<100).map { _ in Token() }
+        #expect(Set(tokens.map(\.text)).count == 100)
+        #expect(Set(tokens.map(\.hash)).count == 100)
+    }
+
+    @Test("What was never given out has no hash")
+    func shapes() {
+        let text = Token().text
+        let wrong = [
+            "", "x", String(text.dropLast()), text + "A", text + "=", " " + text, text + "\n",
+            String(text.dropLast()) + "\u{0}", String(text.dropLast()) + "+", String(repeating: "A", count: 4096),
+        ]
+        for text in wrong { #expect(Token.hash(of: Secret(text)) == nil, "\(text.count) characters") }
+    }
+
+    @Test("A token with one character changed is another token")
+    func mutated() {
+        let text = Token().text
+        let hash = Token.hash(of: Secret(text))
+        for index in text.indices {
+            var changed = text
+            changed.replaceSubrange(index...index, with: text[index] == "A" ? "B" : "A")
+            #expect(Token.hash(of: Secret(changed)) != hash)
+        }
+    }
+}
