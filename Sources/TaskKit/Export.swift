@@ -68,7 +68,7 @@ extension PluginRuntime {
         let json = (try? JSON(parsing: section)) ?? .null
         guard let key = json.objectValue?.first(where: { _ in true })?.key else { return }
         throw JSONMismatch(
-            path: "$.\(key)", expected: "no configuration", got: "unknown key", knownKeys: [], isUnknownKey: true)
+            path: "$.\(key)", expected: "no configuration", got: "unknown key", knownKeys: [])
     }
 
     fileprivate func start(_ request: UnsafePointer<trestle_request>) {
