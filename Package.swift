@@ -113,11 +113,13 @@ let package = Package(
             name: "TaskKitTesting",
             dependencies: [
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime",
+                logging,
             ],
             swiftSettings: strict),
 
         // MARK: Examples
-        .target(name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
+        .target(
+            name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
 
         // MARK: Tests, mirroring Sources
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON"], swiftSettings: strict),
@@ -130,7 +132,8 @@ let package = Package(
             name: "TaskRuntimeTests", dependencies: ["TaskRuntime", "BridgeMessage", "BridgeJSON"],
             swiftSettings: strict),
         .testTarget(
-            name: "TaskHostsTests", dependencies: ["TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
+            name: "TaskHostsTests",
+            dependencies: ["BridgeJSON", "EchoTasks", "TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
         .testTarget(name: "trestledTests", dependencies: ["trestled", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
             name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],

@@ -1,1 +1,194 @@
-// Tests of TaskHosts.
+import BridgeJSON
+import EchoTasks
+import TaskKit
+import TaskKitTesting
+import Testing
+
+/// Plugins of these tests.
+private struct Shout: BridgeTask {
+    static let name = "shout"
+    static let summary = "Repeats a word, louder."
+    struct Options: Codable, Sendable {
+        var word: String
+        var times: UInt8?
+    }
+    struct Result: Codable, Sendable { var said: String }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        if options.word == "nothing" { throw BridgeError("shout.silent", "there is nothing to say") }
+        let times = Int(options.times ?? 1)
+        for number in 0..<times { call.progress(number) }
+        return Result(said: String(repeating: options.word.uppercased(), count: times))
+    }
+}
+
+private struct Wait: BridgeTask {
+    static let name = "wait"
+    static let summary = "Waits until it is cancelled."
+    static let settings = TaskSettings(timeout: .none)
+    struct Options: Codable, Sendable {}
+    struct Result: Codable, Sendable {}
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        try await Task.sleep(for: .seconds(3600))
+        return Result()
+    }
+}
+
+private struct Relay: BridgeTask {
+    static let name = "relay"
+    static let summary = "Calls another task on the caller's behalf."
+    static let settings = TaskSettings(timeout: .none)
+    struct Options: Codable, Sendable {
+        var task: String
+        var options: JSON?
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> JSON {
+        try await call.bridge(options.task, options.options ?? [:])
+    }
+}
+
+private struct Drop: RawTask {
+    static let name = "drop"
+    static let summary = "Forgets to answer."
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {}
+}
+
+@Suite("A plugin in the daemon's process")
+struct TaskHostsTests {
+    private func plugin() -> Plugin {
+        Plugin("test", version: "1.0.0") {
+            Shout()
+            Wait()
+            Relay()
+            Drop()
+        }
+    }
+
+    @Test("A typed task answers, with progress")
+    func typed() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        let answer = try await session.callWithProgress("shout", ["word": "hey", "times": 2])
+        #expect(answer.result == ["said": "HEYHEY"])
+        #expect(answer.progress == [0, 1])
+        await bridge.stop()
+    }
+
+    @Test("Options that do not fit are answered with path, expectation and finding")
+    func invalidOptions() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        let error = await #expect(throws: BridgeError.self) {
+            try await session.call("shout", ["word": "x", "times": 300])
+        }
+        #expect(error?.code == .optionsInvalid)
+        #expect(error?.data?["path"] == "$.times")
+        #expect(error?.data?["expected"] == "an integer from 0 to 255")
+        #expect(error?.data?["got"] == "number 300")
+        await bridge.stop()
+    }
+
+    @Test("What a task throws, and what it drops, becomes the callback")
+    func failures() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        let thrown = await #expect(throws: BridgeError.self) { try await session.call("shout", ["word": "nothing"]) }
+        #expect(thrown?.code == "shout.silent")
+        let dropped = await #expect(throws: BridgeError.self) { try await session.call("drop") }
+        #expect(dropped?.code == .pluginNoReply)
+        await bridge.stop()
+    }
+
+    @Test("A cancel reaches the task, and the tasks that it called, also where a client provides them")
+    func cancel() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let provider = await bridge.session()
+        let (told, tell) = AsyncStream.makeStream(of: String.self)
+        try await provider.provide("ui.ask") { _ in
+            tell.yield("asked")
+            do {
+                try await Task.sleep(for: .seconds(3600))
+            } catch {
+                tell.yield("cancelled")
+            }
+            return nil
+        }
+        let caller = await bridge.session()
+        let id = await caller.begin("relay", ["task": "ui.ask"])
+        var events = told.makeAsyncIterator()
+        #expect(await events.next() == "asked")
+        await caller.cancel(id)
+        let error = await #expect(throws: BridgeError.self) { try await caller.outcome(of: id) }
+        #expect(error?.code == .callCancelled)
+        #expect(await events.next() == "cancelled")
+        await bridge.stop()
+    }
+
+    @Test("A deadline passes by the bridge's clock")
+    func deadline() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        let id = await session.begin("wait", timeout: .seconds(5))
+        await bridge.advance(by: .seconds(5))
+        let error = await #expect(throws: BridgeError.self) { try await session.outcome(of: id) }
+        #expect(error?.code == .callTimeout)
+        await bridge.stop()
+    }
+
+    @Test("Errors of a task that was called on another's behalf come through as they are")
+    func relayedErrors() async throws {
+        let bridge = try await TestBridge.start(plugin(), .echo())
+        let session = await bridge.session()
+        #expect(try await session.call("relay", ["task": "Echo", "options": [1, 2]]) == [1, 2])
+        let error = await #expect(throws: BridgeError.self) { try await session.call("relay", ["task": "none"]) }
+        #expect(error?.code == .taskNotFound)
+        await bridge.stop()
+    }
+
+    @Test("The schemas of its types are what bridge.describe shows")
+    func describe() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        let description = try await session.call("bridge.describe", ["task": "shout"])
+        #expect(
+            description["options"] == [
+                "type": "object", "required": ["word"],
+                "properties": [
+                    "word": ["type": "string"], "times": ["type": "integer", "minimum": 0, "maximum": 255],
+                ],
+            ])
+        #expect(description["plugin"] == "test")
+        await bridge.stop()
+    }
+
+    @Test("Two plugins with a task of one name: the second is refused and the first named")
+    func takenName() async throws {
+        let error = await #expect(throws: BridgeError.self) {
+            try await TestBridge.start(
+                .echo(), Plugin("other", version: "1") { Echoing() })
+        }
+        #expect(error?.message.contains("the plugin echo") == true)
+    }
+
+    private struct Echoing: RawTask {
+        static let name = "Echo"
+        static let summary = "Wants a name that is taken."
+
+        func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
+    }
+
+    @Test("Echo answers what it got, byte for byte")
+    func echo() async throws {
+        let bridge = try await TestBridge.start(.echo())
+        let session = await bridge.session()
+        for options: JSON in [
+            nil, true, "text \u{0} 你好", [:], [1, ["a": nil]], .number(JSONNumber(text: "1.50e400")!),
+        ] {
+            #expect(try await session.call("Echo", options) == options)
+        }
+        await bridge.stop()
+    }
+}

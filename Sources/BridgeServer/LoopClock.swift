@@ -1,0 +1,31 @@
+public import EventLoop
+public import TaskRuntime
+
+/// The runtime's clock in service: the loop's time, and one timer of the loop for the earliest deadline.
+@LoopActor
+public final class LoopClock {
+    private var timer: LoopTimer?
+    private weak var runtime: TaskRuntime?
+
+    /// A clock that wakes nobody yet.
+    public init() {}
+
+    /// The runtime that is to be woken.
+    public func attach(_ runtime: TaskRuntime) { self.runtime = runtime }
+}
+
+extension LoopClock: @LoopActor RuntimeClock {
+    /// The time of this turn of the loop.
+    public var now: RuntimeInstant { RuntimeInstant(nanoseconds: EventLoop.now.nanoseconds) }
+
+    /// Has the runtime expire its calls at this moment.
+    public func wake(at moment: RuntimeInstant?) {
+        guard let moment else {
+            timer?.cancel()
+            return
+        }
+        let timer = timer ?? LoopTimer { [weak self] in self?.runtime?.expire() }
+        self.timer = timer
+        timer.schedule(at: MonotonicInstant(nanoseconds: moment.nanoseconds))
+    }
+}

@@ -1,1 +1,0 @@
-// TaskKitTesting: a plugin in a test.

@@ -1,0 +1,97 @@
+import BridgeJSON
+import BridgeMessage
+import EventLoop
+import Logging
+import Synchronization
+import TaskHosts
+import TaskRuntime
+
+/// What a test bridge consists of, on the loop thread.
+@LoopActor
+final class TestCore {
+    nonisolated let logLines = LogLines()
+
+    let runtime: TaskRuntime
+    let decoder = MessageDecoder()
+    private let clock = StandingClock()
+    private let loader: PluginLoader
+    private let options: LaunchOptions
+    private let daemonUID: UInt32
+    private var turnEnd: TurnEndHook?
+
+    init(daemonUID: UInt32, stateDirectory: String) {
+        self.daemonUID = daemonUID
+        options = LaunchOptions(arguments: ["trestled"], stateDirectory: stateDirectory)
+        let lines = logLines
+        let log = Logger(label: "test") { _ in CollectingLog(lines: lines) }
+        runtime = TaskRuntime(
+            limits: RuntimeLimits(), policy: Policy(daemonUID: daemonUID),
+            daemon: DaemonDescription(version: "test", pid: 0), clock: clock, log: log)
+        loader = PluginLoader(runtime: runtime, settings: PluginLoader.Settings(launch: options), log: log)
+        clock.runtime = runtime
+        turnEnd = EventLoop.atTurnEnd { [runtime] in runtime.writeOutput() }
+    }
+
+    func add(_ table: PluginTable, _ configuration: [String: JSON]) async throws {
+        let slot = try loader.adopt(table.address, path: "test")
+        try await loader.configure(slot, section: configuration[slot.name] ?? [:])
+        try await loader.start(slot)
+    }
+
+    func launch() async throws { try await runtime.launch.run(options) }
+
+    func open(uid: UInt32?, origin: String?) -> TestSession {
+        let uid = uid ?? daemonUID
+        let client = TestClient(core: self)
+        client.open(PeerIdentity(uid: uid, gid: uid, pid: 1))
+        if let origin { client.send(["task": "bridge.hello", "options": ["origin": .string(origin)]]) }
+        return TestSession(client: client)
+    }
+
+    func advance(_ duration: Duration) { clock.advance(duration) }
+
+    func stop() async {
+        await loader.stopAll()
+        turnEnd?.remove()
+    }
+}
+
+/// A clock that stands still until it is moved.
+private final class StandingClock: RuntimeClock {
+    private(set) var now = RuntimeInstant(nanoseconds: 1)
+    private var wakeTime: RuntimeInstant?
+    weak var runtime: TaskRuntime?
+
+    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
+
+    func advance(_ duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let wake = wakeTime, wake <= end {
+            now = max(now, wake)
+            wakeTime = nil
+            runtime?.expire()
+        }
+        now = end
+    }
+}
+
+/// Log lines, from any thread.
+final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+private struct CollectingLog: LogHandler {
+    let lines: LogLines
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.append("\(event.level): \(event.message)") }
+}
