@@ -106,7 +106,8 @@ typedef struct trestle_bridge_call {
     uint32_t size;
     uint32_t abi;
     trestle_call parent;   /* The call on whose behalf this is made: the task sees that call's caller, and when
-                              the parent ends, this call is cancelled. 0: the plugin calls in its own name. */
+                              the parent ends, this call is cancelled. One that has ended already: the call is not
+                              made, and `done` is told `call.cancelled`. 0: the plugin calls in its own name. */
     trestle_bytes task;    /* The task's name. */
     trestle_bytes options; /* JSON; empty: {}. */
     uint64_t session;      /* Only a task that this session registered; 0: any. */
@@ -207,14 +208,16 @@ typedef struct trestle_plugin {
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
         "private"?, "options"?: JSON Schema, "result"?: JSON Schema}], "events"?: [{"name", "summary"}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
-        "error"?: why the plugin cannot be used}
-       "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening". */
+        "error"?}
+       "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
+       "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it
+       with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
 
     /* The daemon's table, before anything else. */
     void (*attach)(void *context, const trestle_host *host);
-    /* `options` is the plugin's own section of the configuration. Check it and keep it; touch nothing else:
-       a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with `fail`,
+    /* `options` is the plugin's own section of the configuration; {} where there is none. Check it and keep it; touch
+       nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with `fail`,
        code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
     /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later. */

@@ -1,0 +1,12 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Greeter",
+    products: [.library(name: "GreeterPlugin", type: .dynamic, targets: ["GreeterPlugin"])],
+    dependencies: [.package(name: "trestle", path: "../..")],
+    targets: [
+        .target(name: "GreeterPlugin", dependencies: [.product(name: "TaskKit", package: "trestle")]),
+        .testTarget(name: "GreeterTests", dependencies: ["GreeterPlugin"]),
+    ]
+)

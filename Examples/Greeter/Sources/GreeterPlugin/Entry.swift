@@ -1,0 +1,29 @@
+import TaskKit
+
+func makeGreeter() -> Plugin {
+    let manners = Manners()
+    let book = GuestBook()
+    return Plugin("greeter", version: "1.0.0") {
+        Greet()
+        Sign(book: book, manners: manners)
+        Roll(book: book)
+        Page()
+        Introduce()
+        Mirror()
+    }
+    .event("greet.signed", "Somebody signed the guest book.")
+    .configuration(Manners.Section.self) { section in try manners.take(section) }
+    .onStart { context in try await book.open(in: context.stateDirectory) }
+    .onStop { await book.finish() }
+    .launchWorker("greeter.count", phase: .afterListening, required: false) { context in
+        context.log.notice("\(await book.names().count) guests have signed.")
+    }
+    .onSession { change, caller in
+        if change == .closed { manners.forget(caller.session) }
+    }
+}
+
+/// Called once by the daemon.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    makeGreeter().export()
+}

@@ -1,0 +1,37 @@
+import Synchronization
+import TaskKit
+
+/// What the configuration says, and what the sessions did.
+final class Manners: Sendable {
+    /// The plugin's section of the configuration.
+    struct Section: Codable, Sendable {
+        /// How often a session may sign; by default once.
+        var signatures: Int?
+    }
+
+    private let section = Mutex(Section())
+    private let signed = Mutex<[SessionID: Int]>([:])
+
+    func take(_ new: Section) throws {
+        if let signatures = new.signatures, signatures < 1 {
+            throw BridgeError(
+                .configurationInvalid, "signatures is \(signatures); it must be at least 1.",
+                data: ["path": "$.signatures", "expected": "at least 1"])
+        }
+        section.withLock { $0 = new }
+    }
+
+    /// Counts a signature; false: the session has signed often enough.
+    func allows(_ session: SessionID) -> Bool {
+        let most = section.withLock { $0.signatures } ?? 1
+        return signed.withLock { signed in
+            if signed[session, default: 0] >= most { return false }
+            signed[session, default: 0] += 1
+            return true
+        }
+    }
+
+    func forget(_ session: SessionID) {
+        signed.withLock { $0[session] = nil }
+    }
+}

@@ -1,0 +1,82 @@
+import TaskKit
+
+struct Sign: BridgeTask {
+    static let name = "greet.sign"
+    static let summary = "Signs the guest book."
+    static let settings = TaskSettings(permission: "greet.write", timeout: .after(.seconds(5)), concurrency: 1)
+    struct Options: Codable, Sendable { var name: String }
+    struct Result: Codable, Sendable { var place: Int }
+
+    let book: GuestBook
+    let manners: Manners
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        guard manners.allows(call.caller.session) else {
+            throw BridgeError("greet.signed_already", "This session has signed the guest book.")
+        }
+        try await book.sign(options.name)
+        call.emit("greet.signed", ["name": options.name])
+        return Result(place: await book.names().count)
+    }
+}
+
+struct Roll: BridgeTask {
+    static let name = "greet.roll"
+    static let summary = "Reads the guest book out, a name a second."
+    struct Options: Codable, Sendable { var from: Int? }
+    struct Result: Codable, Sendable { var names: Int }
+
+    let book: GuestBook
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let names = await book.names().dropFirst(options.from ?? 0)
+        for name in names {
+            call.progress(["name": name])
+            try await Task.sleep(for: .seconds(1))
+        }
+        return Result(names: names.count)
+    }
+}
+
+struct Page: BridgeTask {
+    static let name = "greet.page"
+    static let summary = "Finds a greeting by trying very hard."
+    struct Options: Codable, Sendable { var seed: UInt64 }
+    struct Result: Codable, Sendable { var number: UInt64 }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let number = try await call.blocking {
+            var number = options.seed
+            for _ in 0..<1_000_000 {
+                if call.isCancelled { throw CancellationError() }
+                number = number &* 6_364_136_223_846_793_005 &+ 1
+            }
+            return number
+        }
+        return Result(number: number)
+    }
+}
+
+struct Introduce: BridgeTask {
+    static let name = "greet.introduce"
+    static let summary = "Greets somebody in a dialog."
+    struct Options: Codable, Sendable { var who: String }
+    struct Result: Codable, Sendable { var button: String }
+    struct Answer: Codable, Sendable { var button: String }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let alert: JSON = ["content": .string("Hello, \(options.who)"), "buttons": ["Hello", "Go away"]]
+        let answer: Answer = try await call.bridge("Alert", alert, timeout: .after(.seconds(60)))
+        call.log.info("\(options.who) chose \(answer.button).")
+        return Result(button: answer.button)
+    }
+}
+
+struct Mirror: RawTask {
+    static let name = "greet.mirror"
+    static let summary = "Says what it was told, as it was told."
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        reply.succeed(options)
+    }
+}
