@@ -1,0 +1,35 @@
+import GRDB
+
+/// The tables of `accounts.sqlite`.
+enum AccountSchema {
+    /// Append-only: a migration that was published is never changed, renamed or removed.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("accounts") { try $0.execute(sql: accounts) }
+        return migrator
+    }
+
+    /// Times are milliseconds since 1970 in UTC. Names compare byte for byte, as SQLite does by default.
+    ///
+    /// `token`: known by its hash alone. It goes with its account.
+    private static let accounts = """
+        CREATE TABLE account (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            passwordHash TEXT NOT NULL,
+            createdAt INTEGER NOT NULL,
+            passwordChangedAt INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE token (
+            id INTEGER PRIMARY KEY,
+            hash BLOB NOT NULL UNIQUE,
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            createdAt INTEGER NOT NULL,
+            expiresAt INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE INDEX token_account ON token (account);
+        CREATE INDEX token_expiry ON token (expiresAt);
+        """
+}

@@ -1,0 +1,242 @@
+// Foundation for `Data` alone, the form in which GRDB takes bytes.
+import Foundation
+import GRDB
+import Glibc
+import Synchronization
+
+/// The accounts and their tokens, in SQLite. What it says was written is on the disk.
+///
+/// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `StorageFailure`.
+final class AccountStore: Sendable {
+    /// The most tokens that one account has; past it the oldest go. A script that logs in by password every minute
+    /// keeps the last half day's, and the file stays small.
+    static let maximumTokens = 1000
+
+    /// Nil once it is closed: GRDB does not outlive the use of a closed connection.
+    private let queue: Mutex<DatabaseQueue?>
+    private let path: String
+
+    /// Opens the file, which only its owner may read, makes it where there is none, and brings its tables up to date.
+    ///
+    /// - Parameter now: Tokens that expired before are deleted.
+    init(path: String, now: WallTime) throws(StorageFailure) {
+        try Self.secureFile(path)
+        self.path = path
+        let opened = try Self.perform(path) {
+            let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
+            if try queue.read(AccountSchema.migrator.hasBeenSuperseded) {
+                throw StorageFailure("The accounts in \(path) were written by a newer version of the login plugin.")
+            }
+            try AccountSchema.migrator.migrate(queue)
+            try queue.write { try Self.deleteExpired($0, now) }
+            return queue
+        }
+        queue = Mutex(opened)
+    }
+
+    /// Ends the use of the file. Every later use throws.
+    func close() throws(StorageFailure) {
+        let queue = queue.withLock { queue in
+            defer { queue = nil }
+            return queue
+        }
+        try Self.perform(path) { try queue?.close() }
+    }
+
+    /// The account of that name; nil: there is none.
+    func account(_ name: UserName) throws(StorageFailure) -> Account? {
+        try read { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT id, passwordHash FROM account WHERE name = ?", arguments: [name.text])
+            return row.map { Account(id: $0["id"], passwordHash: PasswordHash(text: $0["passwordHash"])) }
+        }
+    }
+
+    /// Adds an account. False: the name is taken.
+    func add(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(StorageFailure) -> Bool {
+        try execute(
+            """
+            INSERT INTO account (name, passwordHash, createdAt, passwordChangedAt) VALUES (?, ?, ?, ?)
+            ON CONFLICT (name) DO NOTHING
+            """, [name.text, hash.text, now.milliseconds, now.milliseconds]) > 0
+    }
+
+    /// Gives an account another password and revokes its tokens. False: there is no such account.
+    func setPassword(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(StorageFailure) -> Bool {
+        try write { database in
+            try database.execute(
+                sql: "UPDATE account SET passwordHash = ?, passwordChangedAt = ? WHERE name = ?",
+                arguments: [hash.text, now.milliseconds, name.text])
+            if database.changesCount == 0 { return false }
+            try database.execute(
+                sql: "DELETE FROM token WHERE account = (SELECT id FROM account WHERE name = ?)",
+                arguments: [name.text])
+            return true
+        }
+    }
+
+    /// Removes an account and its tokens. False: there is no such account.
+    func remove(_ name: UserName) throws(StorageFailure) -> Bool {
+        try execute("DELETE FROM account WHERE name = ?", [name.text]) > 0
+    }
+
+    /// All accounts, in the order of their names' bytes.
+    func list() throws(StorageFailure) -> [AccountSummary] {
+        try read { database in
+            try Row.fetchAll(database, sql: "SELECT name, createdAt, passwordChangedAt FROM account ORDER BY name")
+                .map { row in
+                    AccountSummary(
+                        user: row["name"], createdAt: row["createdAt"],
+                        passwordChangedAt: row["passwordChangedAt"])
+                }
+        }
+    }
+
+    /// Gives an account a token, after its password was found right.
+    ///
+    /// - Parameters:
+    ///   - account: As it was when its password was checked.
+    ///   - rehashed: The same password's hash at today's cost, to be kept instead of the old one.
+    /// - Returns: False: the account is gone, or has had another password since; nothing was written.
+    func issue(
+        _ token: TokenHash, to account: Account, rehashed: PasswordHash?, now: WallTime, expiresAt: WallTime
+    ) throws(StorageFailure) -> Bool {
+        try write { database in
+            try Self.deleteExpired(database, now)
+            try database.execute(
+                sql: "UPDATE account SET passwordHash = ? WHERE id = ? AND passwordHash = ?",
+                arguments: [(rehashed ?? account.passwordHash).text, account.id, account.passwordHash.text])
+            if database.changesCount == 0 { return false }
+            try database.execute(
+                sql: "INSERT INTO token (hash, account, createdAt, expiresAt) VALUES (?, ?, ?, ?)",
+                arguments: [token.data, account.id, now.milliseconds, expiresAt.milliseconds])
+            try database.execute(
+                sql: """
+                    DELETE FROM token WHERE account = ? AND id NOT IN
+                        (SELECT id FROM token WHERE account = ? ORDER BY id DESC LIMIT ?)
+                    """, arguments: [account.id, account.id, Self.maximumTokens])
+            return true
+        }
+    }
+
+    /// Whose the token is, and how long; nil: it is unknown, revoked or expired.
+    func owner(of token: TokenHash, now: WallTime) throws(StorageFailure) -> TokenOwner? {
+        try read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT account.name, token.expiresAt FROM token JOIN account ON account.id = token.account
+                    WHERE token.hash = ? AND token.expiresAt > ?
+                    """, arguments: [token.data, now.milliseconds])
+            guard let row, let user = UserName(row["name"]) else { return nil }
+            return TokenOwner(user: user, expiresAt: WallTime(milliseconds: row["expiresAt"]))
+        }
+    }
+
+    /// Makes a token useless. One that is unknown is so already.
+    func revoke(_ token: TokenHash) throws(StorageFailure) {
+        _ = try execute("DELETE FROM token WHERE hash = ?", [token.data])
+    }
+}
+
+/// What is needed of an account to check a password.
+struct Account: Sendable, Hashable {
+    let id: Int64
+    let passwordHash: PasswordHash
+}
+
+/// What is shown of an account. Times in milliseconds since 1970, UTC.
+struct AccountSummary: Sendable, Hashable, Codable {
+    let user: String
+    let createdAt: Int64
+    let passwordChangedAt: Int64
+}
+
+/// Whose a token is.
+struct TokenOwner: Sendable, Hashable {
+    let user: UserName
+    let expiresAt: WallTime
+}
+
+extension AccountStore {
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "login"
+        // Who backs the file up, or looks into it with `sqlite3`, may hold it for a moment.
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            // Not by `configuration.journalMode`, with which GRDB lowers `synchronous` after this.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = FULL;
+                    PRAGMA secure_delete = ON;
+                    """)
+        }
+        return configuration
+    }
+
+    /// Makes the file where there is none, and sees to it that only its owner may use it. SQLite gives the files that
+    /// it makes beside it the same mode.
+    private static func secureFile(_ path: String) throws(StorageFailure) {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 {
+            Glibc.close(file)
+        } else if errno != EEXIST {
+            throw StorageFailure(operation: "cannot create", path: path, errno: errno)
+        } else if chmod(path, 0o600) != 0 {
+            // Not by a descriptor: closing one would drop the locks of whoever has the file open in this process.
+            throw StorageFailure(operation: "cannot make private", path: path, errno: errno)
+        }
+    }
+
+    private static func deleteExpired(_ database: Database, _ now: WallTime) throws {
+        try database.execute(sql: "DELETE FROM token WHERE expiresAt <= ?", arguments: [now.milliseconds])
+    }
+
+    /// The value of one of SQLite's settings, for tests.
+    func pragma(_ name: String) throws(StorageFailure) -> Int? {
+        try read { try Int.fetchOne($0, sql: "PRAGMA \(name)") }
+    }
+
+    /// Executes one statement in a transaction of its own; returns how many rows it changed.
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws(StorageFailure) -> Int {
+        try write { database in
+            try database.execute(sql: sql, arguments: arguments)
+            return database.changesCount
+        }
+    }
+
+    private func read<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
+        let queue = try open()
+        return try Self.perform(path) { try queue.read(body) }
+    }
+
+    /// In a transaction, which is on the disk when this returns, and undone where `body` throws.
+    private func write<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
+        let queue = try open()
+        return try Self.perform(path) { try queue.write(body) }
+    }
+
+    private func open() throws(StorageFailure) -> DatabaseQueue {
+        guard let queue = queue.withLock({ $0 }) else { throw StorageFailure("The accounts in \(path) are closed.") }
+        return queue
+    }
+
+    private static func perform<T>(_ path: String, _ body: () throws -> T) throws(StorageFailure) -> T {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw StorageFailure(error, path: path)
+        } catch let error as StorageFailure {
+            throw error
+        } catch {
+            throw StorageFailure("The accounts in \(path) cannot be used: \(error)")
+        }
+    }
+}
+
+extension TokenHash {
+    /// As SQLite takes it.
+    fileprivate var data: DatabaseValue { bytes.withUnsafeBytes { Data($0) }.databaseValue }
+}

@@ -1,0 +1,30 @@
+import GRDB
+import Glibc
+
+/// Why the accounts could not be read or written.
+struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no room left on the disk: the same may succeed later.
+    let isFull: Bool
+
+    /// A sentence that names the file, for who looks after the daemon.
+    let description: String
+
+    init(_ description: String, isFull: Bool = false) {
+        self.description = description
+        self.isFull = isFull
+    }
+
+    /// - Parameter path: The file of the database.
+    init(_ error: DatabaseError, path: String) {
+        // SQLite's own sentence, without the statement: what was to be written is nobody's business.
+        self.init(
+            "The accounts in \(path) cannot be used: \(error.message ?? error.resultCode.description) "
+                + "(SQLite's code \(error.extendedResultCode.rawValue)).",
+            isFull: error.resultCode == .SQLITE_FULL)
+    }
+
+    /// A system call on the file failed.
+    init(operation: String, path: String, errno code: Int32) {
+        self.init("\(operation) \(path): \(String(cString: strerror(code)))", isFull: code == ENOSPC || code == EDQUOT)
+    }
+}

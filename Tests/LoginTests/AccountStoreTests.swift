@@ -1,0 +1,254 @@
+import GRDB
+import Glibc
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The account store")
+struct AccountStoreTests {
+    private let directory: TemporaryDirectory
+    private let store: AccountStore
+    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let bob = UserName("bob")!  // `!`: the same
+    private let start = WallTime(milliseconds: 1_800_000_000_000)
+
+    private var path: String { directory.file("accounts.sqlite") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try AccountStore(path: directory.file("accounts.sqlite"), now: start)
+    }
+
+    /// The store closed and opened again.
+    private func reopened(now: WallTime? = nil) throws -> AccountStore {
+        try store.close()
+        return try AccountStore(path: path, now: now ?? start)
+    }
+
+    private func issue(_ token: Token, to name: UserName, lifetime: Duration = .seconds(60)) throws -> Bool {
+        guard let account = try store.account(name) else { return false }
+        return try store.issue(token.hash, to: account, rehashed: nil, now: start, expiresAt: start + lifetime)
+    }
+
+    @Test("An account that was added is there after the file was opened again")
+    func adding() throws {
+        #expect(try store.add(ada, PasswordHash(text: "h1"), now: start))
+        let again = try reopened()
+        #expect(try again.account(ada)?.passwordHash == PasswordHash(text: "h1"))
+        #expect(try again.account(bob) == nil)
+    }
+
+    @Test("A name is given once, and a second attempt changes nothing")
+    func addingTwice() throws {
+        #expect(try store.add(ada, PasswordHash(text: "h1"), now: start))
+        #expect(try !store.add(ada, PasswordHash(text: "h2"), now: start))
+        #expect(try store.account(ada)?.passwordHash == PasswordHash(text: "h1"))
+    }
+
+    @Test("Names that differ in their bytes are different accounts")
+    func bytes() throws {
+        let names = ["caf\u{E9}", "cafe\u{301}", "CAFE", "cafe"].compactMap { UserName($0) }
+        for name in names { #expect(try store.add(name, PasswordHash(text: "h"), now: start)) }
+        #expect(try store.list().count == 4)
+        #expect(try store.remove(names[0]))
+        #expect(try store.account(names[1]) != nil)
+    }
+
+    @Test("The list is in order and shows no secrets")
+    func listing() throws {
+        _ = try store.add(bob, PasswordHash(text: "h1"), now: start)
+        _ = try store.add(ada, PasswordHash(text: "h2"), now: start + .seconds(1))
+        _ = try store.setPassword(bob, PasswordHash(text: "h3"), now: start + .seconds(2))
+        let created = start.milliseconds
+        #expect(
+            try store.list() == [
+                AccountSummary(user: "ada", createdAt: created + 1000, passwordChangedAt: created + 1000),
+                AccountSummary(user: "bob", createdAt: created, passwordChangedAt: created + 2000),
+            ])
+    }
+
+    @Test("A token leads to its account until it expires")
+    func expiry() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        let token = Token()
+        #expect(try issue(token, to: ada, lifetime: .seconds(60)))
+        #expect(
+            try store.owner(of: token.hash, now: start + .milliseconds(59_999))
+                == TokenOwner(user: ada, expiresAt: start + .seconds(60)))
+        #expect(try store.owner(of: token.hash, now: start + .seconds(60)) == nil)
+        #expect(try store.owner(of: Token().hash, now: start) == nil)
+    }
+
+    @Test("A revoked token is unknown, and other tokens are not touched")
+    func revoking() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        let (first, second) = (Token(), Token())
+        _ = try issue(first, to: ada)
+        _ = try issue(second, to: ada)
+        try store.revoke(first.hash)
+        try store.revoke(first.hash)
+        #expect(try store.owner(of: first.hash, now: start) == nil)
+        #expect(try store.owner(of: second.hash, now: start)?.user == ada)
+    }
+
+    @Test("A new password revokes the account's tokens, and only those")
+    func newPassword() throws {
+        _ = try store.add(ada, PasswordHash(text: "h1"), now: start)
+        _ = try store.add(bob, PasswordHash(text: "h1"), now: start)
+        let (adas, bobs) = (Token(), Token())
+        _ = try issue(adas, to: ada)
+        _ = try issue(bobs, to: bob)
+        #expect(try store.setPassword(ada, PasswordHash(text: "h2"), now: start))
+        #expect(try store.owner(of: adas.hash, now: start) == nil)
+        #expect(try store.owner(of: bobs.hash, now: start)?.user == bob)
+        #expect(try store.account(ada)?.passwordHash == PasswordHash(text: "h2"))
+    }
+
+    @Test("A removed account takes its tokens with it, and its name is free")
+    func removing() throws {
+        _ = try store.add(ada, PasswordHash(text: "h1"), now: start)
+        let token = Token()
+        _ = try issue(token, to: ada)
+        #expect(try store.remove(ada))
+        #expect(try store.owner(of: token.hash, now: start) == nil)
+        #expect(try store.add(ada, PasswordHash(text: "h2"), now: start))
+        #expect(try store.owner(of: token.hash, now: start) == nil)
+    }
+
+    @Test("What is not there cannot be changed or removed")
+    func absent() throws {
+        #expect(try !store.setPassword(ada, PasswordHash(text: "h"), now: start))
+        #expect(try !store.remove(ada))
+        #expect(try store.list().isEmpty)
+    }
+
+    @Test("A password that was checked before it changed gives no token")
+    func race() throws {
+        _ = try store.add(ada, PasswordHash(text: "h1"), now: start)
+        let checked = try #require(try store.account(ada))
+        _ = try store.setPassword(ada, PasswordHash(text: "h2"), now: start)
+        let token = Token()
+        #expect(
+            try !store.issue(token.hash, to: checked, rehashed: nil, now: start, expiresAt: start + .seconds(60)))
+        #expect(try store.owner(of: token.hash, now: start) == nil)
+        _ = try store.remove(ada)
+        _ = try store.add(ada, PasswordHash(text: "h3"), now: start)
+        #expect(
+            try !store.issue(token.hash, to: checked, rehashed: nil, now: start, expiresAt: start + .seconds(60)))
+    }
+
+    @Test("A hash at today's cost takes the old one's place and keeps the tokens")
+    func rehashing() throws {
+        _ = try store.add(ada, PasswordHash(text: "old"), now: start)
+        let (first, second) = (Token(), Token())
+        _ = try issue(first, to: ada)
+        let account = try #require(try store.account(ada))
+        #expect(
+            try store.issue(
+                second.hash, to: account, rehashed: PasswordHash(text: "new"), now: start,
+                expiresAt: start + .seconds(60)))
+        #expect(try store.account(ada)?.passwordHash == PasswordHash(text: "new"))
+        #expect(try store.owner(of: first.hash, now: start)?.user == ada)
+        #expect(try store.list().first?.passwordChangedAt == start.milliseconds)
+    }
+
+    @Test("Past the bound the oldest tokens of the account go")
+    func tokenBound() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        _ = try store.add(bob, PasswordHash(text: "h"), now: start)
+        let (bobs, first, second) = (Token(), Token(), Token())
+        _ = try issue(bobs, to: bob)
+        _ = try issue(first, to: ada)
+        _ = try issue(second, to: ada)
+        for _ in 0..<(AccountStore.maximumTokens - 1) { _ = try issue(Token(), to: ada) }
+        #expect(try store.owner(of: first.hash, now: start) == nil)
+        #expect(try store.owner(of: second.hash, now: start)?.user == ada)
+        #expect(try store.owner(of: bobs.hash, now: start)?.user == bob)
+    }
+
+    @Test("Expired tokens leave the file")
+    func expiredTokensGo() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        _ = try issue(Token(), to: ada, lifetime: .seconds(1))
+        _ = try issue(Token(), to: ada, lifetime: .seconds(100))
+        let again = try reopened(now: start + .seconds(2))
+        try again.close()
+        let count = try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM token") }
+        #expect(count == 1)
+    }
+
+    @Test("Neither a token nor a password lies in the files")
+    func nothingInTheClear() throws {
+        let token = Token()
+        let hasher = PasswordHasher(cost: .minimum)
+        _ = try store.add(ada, try hasher.hash(Secret("correct horse battery")), now: start)
+        _ = try issue(token, to: ada)
+        for name in directory.names {
+            let text = try String(decoding: bytes(of: directory.file(name)), as: UTF8.self)
+            #expect(!text.contains(token.text) && !text.contains("correct horse"), "\(name)")
+        }
+    }
+
+    private func bytes(of file: String) throws -> [UInt8] {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { all += buffer[..<count] }
+        try #require(!all.isEmpty || file.hasSuffix("-shm") || file.hasSuffix("-wal"))
+        return all
+    }
+
+    @Test("Only the owner may read the files, whatever the process's mask and whoever made them")
+    func modes() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
+        chmod(path, 0o644)
+        let again = try reopened()
+        _ = try again.add(bob, PasswordHash(text: "h"), now: start)
+        for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
+    }
+
+    @Test("What is written is on the disk before the method returns")
+    func durability() throws {
+        #expect(try store.pragma("synchronous") == 2)
+        #expect(try store.pragma("foreign_keys") == 1)
+    }
+
+    @Test("A file from a newer version is refused in words")
+    func newerVersion() throws {
+        try store.close()
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of the future')") }
+        try queue.close()
+        let failure = #expect(throws: StorageFailure.self) { try AccountStore(path: path, now: start) }
+        #expect(failure?.description.contains("newer version") == true)
+    }
+
+    @Test("A file that is no database is refused in words, and stays as it is")
+    func noDatabase() throws {
+        let file = directory.file("other")
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        _ = "This is not a database, but it is long enough to be taken for one.".withCString {
+            write(descriptor, $0, 66)
+        }
+        close(descriptor)
+        let failure = #expect(throws: StorageFailure.self) { try AccountStore(path: file, now: start) }
+        #expect(failure?.description.contains(file) == true)
+        #expect(try bytes(of: file).count == 66)
+    }
+
+    @Test("A directory that is not there is refused in words")
+    func noDirectory() {
+        let failure = #expect(throws: StorageFailure.self) {
+            try AccountStore(path: directory.file("absent/accounts.sqlite"), now: start)
+        }
+        #expect(failure?.description.contains("No such file or directory") == true)
+    }
+
+    @Test("After it was closed every use fails in words")
+    func closed() throws {
+        try store.close()
+        #expect(throws: StorageFailure.self) { try store.list() }
+    }
+}
