@@ -4,6 +4,7 @@
 // bears its line and column, so that whoever refuses a value later can point at it. Nothing here knows what the
 // values mean.
 import CTomlplusplus
+import Glibc
 
 /// A parsed TOML document. A plain value; any thread.
 public struct TOMLDocument: Sendable, Hashable {
@@ -80,6 +81,9 @@ public struct TOMLError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
         self.systemError = systemError
     }
+
+    /// There is no such file: its directory may be missing too.
+    public var isAbsentFile: Bool { systemError == ENOENT || systemError == ENOTDIR }
 
     /// `file:line:column: reason`.
     public var description: String {

@@ -79,7 +79,10 @@ struct TOMLTreeBuilder {
     }
 
     private mutating func fail(at place: toml_place, _ reason: String) {
-        failure = Failure(position: place.line > 0 ? TOMLPosition(place) : nil, reason: reason)
+        // toml++ begins every reason alike; its rest ("key-value pair: expected '=', …") says it all.
+        let opening = "Error while parsing "
+        let rest = reason.hasPrefix(opening) ? String(reason.dropFirst(opening.count)) : reason
+        failure = Failure(position: place.line > 0 ? TOMLPosition(place) : nil, reason: rest)
     }
 
     private mutating func append(_ value: TOMLValue, _ key: TOMLKey?) {

@@ -66,6 +66,11 @@ public struct TOMLValue: Sendable, Hashable {
         if case .string(let string) = content { string } else { nil }
     }
 
+    /// The integer, where it is one.
+    public var integer: Int64? {
+        if case .integer(let integer) = content { integer } else { nil }
+    }
+
     /// The items, where it is an array.
     public var array: [TOMLValue]? {
         if case .array(let items) = content { items } else { nil }

@@ -1,0 +1,124 @@
+// The daemon's configuration: flags beat the file, the file beats the environment and the defaults.
+//
+// Each setting is a property here, with its default, and one declaration in ConfigurationSettings.swift.
+import TOMLDocument
+
+/// Everything that can be set. A plain value; read once at launch and again at a reload.
+struct Configuration: Sendable, Equatable {
+    /// The file that was read; nil where there was none.
+    var file: String?
+    /// Where the daemon listens.
+    var socketPath: String
+    /// The socket's permission bits. Who may open it may call.
+    var socketMode: UInt32 = 0o600
+    /// Where the daemon and its plugins keep what outlives them.
+    var stateDirectory: String
+    /// Where plugins are looked for.
+    var pluginSearch: PluginSearch
+    /// The least severe messages that are logged.
+    var logLevel = LogLevel.notice
+    /// How long calls in flight may go on after SIGTERM.
+    var drainTimeout = Duration.seconds(5)
+    /// The deadline of calls whose caller and task name none.
+    var callTimeout = Duration.seconds(60)
+    /// How long a plugin may take to stop.
+    var stopTimeout = Duration.seconds(5)
+    /// The bounds on what one client, and all of them, may take.
+    var limits = Limits()
+    /// The plugins that are not started though they are installed.
+    var disabledPlugins: [String] = []
+    /// The `[plugins.NAME]` tables.
+    var pluginSections: [PluginSection] = []
+    /// Where the settings that somebody gave come from, by key.
+    var origins: [String: SettingOrigin] = [:]
+
+    /// The bounds on what one client, and all of them, may take.
+    struct Limits: Sendable, Equatable {
+        /// The longest message, in bytes: of a line read, and of one result.
+        var messageBytes = 1 << 20
+        /// A session's calls that have not ended; one more is answered `busy`.
+        var callsInFlight = 1_024
+        /// Replies that a session has not read yet, in bytes; beyond them its requests are not read.
+        var unreadBytes = 4 << 20
+        /// How long a session that reads none of its replies is kept.
+        var stalled = Duration.seconds(30)
+        /// Events waiting for one session, in number; the oldest are dropped, and it is told.
+        var eventsQueued = 1_024
+        /// Events waiting for one session, in bytes.
+        var eventQueueBytes = 1 << 20
+        /// Sessions at once, over all users.
+        var sessions = 10_000
+    }
+
+    /// How severe a message must be to be logged; each includes those before it. The names are swift-log's.
+    enum LogLevel: String, CaseIterable, Sendable {
+        case error, warning, notice, info, debug
+    }
+
+    /// What holds where nobody says anything.
+    ///
+    /// - Parameters:
+    ///   - environment: Who runs the daemon, with which variables.
+    ///   - executable: The daemon's own file: plugins are looked for beside it.
+    init(environment: ConfigurationEnvironment, executable: String) {
+        socketPath = environment.defaultSocketPath
+        stateDirectory = environment.defaultStateDirectory
+        pluginSearch = .beside(executable: executable)
+    }
+
+    /// Reads the configuration.
+    ///
+    /// - Parameters:
+    ///   - file: The file that was named, which must then exist; nil: the default one, if there is one.
+    ///   - overrides: What flags say.
+    ///   - environment: Who runs the daemon, with which variables.
+    ///   - executable: The daemon's own file.
+    /// - Throws: Everything that is wrong, at once.
+    static func load(
+        file: String?, overrides: ConfigurationOverrides, environment: ConfigurationEnvironment, executable: String
+    ) throws(ConfigurationErrors) -> Configuration {
+        let defaults = Configuration(environment: environment, executable: executable)
+        var reader = SettingsReader(settings, sectionsTable: "plugins", defaults: defaults)
+        var problems: [ConfigurationProblem] = []
+        var document: TOMLDocument?
+        do {
+            document = try read(file, environment)
+        } catch {
+            problems.append(ConfigurationProblem(error))
+        }
+        if let document { reader.read(document) }
+        reader.read(overrides, workingDirectory: environment.workingDirectory)
+        problems += reader.problems
+        guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
+        var configuration = reader.target
+        configuration.file = document?.file
+        configuration.origins = reader.origins
+        configuration.pluginSections = reader.sections.map { PluginSection($0, file: document?.file ?? "") }
+        return configuration
+    }
+
+    /// The file named, or the default one; nil where that does not exist.
+    private static func read(
+        _ file: String?, _ environment: ConfigurationEnvironment
+    ) throws(TOMLError) -> TOMLDocument? {
+        if let file { return try TOMLDocument(contentsOf: file) }
+        do {
+            return try TOMLDocument(contentsOf: environment.defaultConfigurationFile)
+        } catch  where error.isAbsentFile {
+            return nil
+        }
+    }
+
+    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of
+    /// the setting, where somebody gave it.
+    func problem(with key: String, index: Int? = nil, _ reason: String) -> ConfigurationProblem {
+        let name = index.map { "\(key)[\($0)]" } ?? key
+        guard let origin = origins[key] else {
+            return ConfigurationProblem(source: "the default configuration", key: name, reason: reason)
+        }
+        guard origin.isFile else { return ConfigurationProblem(source: origin.source, reason: reason) }
+        let items = origin.value.array ?? []
+        let value = index.flatMap { items.indices.contains($0) ? items[$0] : nil } ?? origin.value
+        return ConfigurationProblem(source: origin.source, position: value.position, key: name, reason: reason)
+    }
+}

@@ -1,0 +1,36 @@
+// What is wrong with a configuration, in lines that a person can act on.
+import TOMLDocument
+
+/// One thing that is wrong, with its place.
+struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file, or the flag (`--socket`).
+    var source: String
+    /// Where in the file; nil for a flag and for the file as a whole.
+    var position: TOMLPosition?
+    /// The setting, as in `plugins.alert.presenters[1]`; nil where the trouble is no one setting's.
+    var key: String?
+    /// What is wrong and what would be right, for a person. One line.
+    var reason: String
+
+    /// `file:line:column: key: reason`.
+    var description: String {
+        let place = position.map { "\(source):\($0)" } ?? source
+        return key.map { "\(place): \($0): \(reason)" } ?? "\(place): \(reason)"
+    }
+}
+
+extension ConfigurationProblem {
+    init(_ error: TOMLError) {
+        self.init(source: error.file, position: error.position, key: nil, reason: error.reason)
+    }
+}
+
+/// Everything that is wrong with a configuration, in the order in which it stands there. Never empty.
+struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
+    var problems: [ConfigurationProblem]
+
+    /// One line for each problem.
+    var description: String {
+        problems.map(\.description).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,50 @@
+// What a setting's values look like.
+import TOMLDocument
+
+/// The form of a setting's values, as data: messages, documentation and schemas speak from it.
+indirect enum SettingShape: Sendable, Hashable {
+    /// Free text, not empty.
+    case text
+    /// An absolute path.
+    case path
+    /// Permission bits as octal digits in a string.
+    case fileMode
+    /// One of these words.
+    case choice([String])
+    /// A whole number of something.
+    case count(ClosedRange<Int>, unit: String)
+    /// A size in bytes: a number or text such as "64KiB".
+    case bytes(ClosedRange<Int>)
+    /// A time: text such as "5s".
+    case duration(ClosedRange<Duration>)
+    /// Any number of these; a single one may stand without brackets.
+    case list(of: SettingShape)
+
+    /// What belongs there, after "expected".
+    var expected: String {
+        switch self {
+        case .text: "a string that is not empty"
+        case .path: "an absolute path as a string"
+        case .fileMode: #"octal permission bits as a string, such as "0600""#
+        case .choice(let words): "one of " + words.map(TOMLText.quoted).joined(separator: ", ")
+        case .count(let range, let unit): "a number of \(unit) from \(range.lowerBound) to \(range.upperBound)"
+        case .bytes(let range):
+            "a size from \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound)), "
+                + #"such as "64KiB" or a number of bytes"#
+        case .duration(let range):
+            "a duration from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound)) as a string with "
+                + #"its unit (ms, s, m or h), such as "5s""#
+        case .list(let item): "\(item.expected), or an array of such"
+        }
+    }
+}
+
+/// Why a value does not fit its setting.
+struct SettingMismatch: Error, Sendable, Hashable {
+    /// The value that does not fit: in a list, its item.
+    var position: TOMLPosition
+    /// The item's index in a list.
+    var index: Int?
+    /// What was expected, what came, and what was probably meant.
+    var reason: String
+}

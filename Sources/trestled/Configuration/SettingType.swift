@@ -1,0 +1,156 @@
+// The types of settings: how each is read and written.
+import TOMLDocument
+
+/// A type of settings: its shape, and the way from TOML to a Swift value and back.
+struct SettingType<Value: Sendable>: Sendable {
+    let shape: SettingShape
+    /// The value that TOML holds.
+    let read: @Sendable (TOMLValue) throws(SettingMismatch) -> Value
+    /// The value as TOML.
+    let write: @Sendable (Value) -> String
+}
+
+extension SettingType {
+    /// A type of single values.
+    ///
+    /// - Parameters:
+    ///   - shape: What values look like.
+    ///   - convert: The value, or nil where it does not fit.
+    ///   - advice: What was probably meant by one that does not fit, as TOML.
+    ///   - write: The value as TOML.
+    init(
+        _ shape: SettingShape, convert: @escaping @Sendable (TOMLValue) -> Value?,
+        advice: @escaping @Sendable (TOMLValue) -> String? = { _ in nil },
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.shape = shape
+        self.write = write
+        read = { value throws(SettingMismatch) in
+            if let converted = convert(value) { return converted }
+            let question = advice(value).map { "; did you mean \($0)?" } ?? ""
+            let reason = "expected \(shape.expected); got \(TOMLText.named(value))\(question)"
+            throw SettingMismatch(position: value.position, reason: reason)
+        }
+    }
+
+    /// A list of these. A single one may stand for a list of one.
+    static func list<Item>(of item: SettingType<Item>) -> SettingType where Value == [Item] {
+        SettingType(
+            shape: .list(of: item.shape),
+            read: { value throws(SettingMismatch) in
+                guard let items = value.array else { return [try item.read(value)] }
+                var values: [Item] = []
+                for (index, element) in items.enumerated() {
+                    do throws(SettingMismatch) {
+                        values.append(try item.read(element))
+                    } catch {
+                        throw SettingMismatch(position: error.position, index: index, reason: error.reason)
+                    }
+                }
+                return values
+            },
+            write: { values in "[" + values.map(item.write).joined(separator: ", ") + "]" })
+    }
+}
+
+extension SettingType where Value == String {
+    /// A string that is not empty.
+    static var text: SettingType {
+        SettingType(.text, convert: { $0.string.flatMap { $0.isEmpty ? nil : $0 } }, write: TOMLText.quoted)
+    }
+
+    /// An absolute path.
+    static var path: SettingType {
+        SettingType(.path, convert: { $0.string.flatMap { $0.hasPrefix("/") ? $0 : nil } }, write: TOMLText.quoted)
+    }
+}
+
+extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of an enumeration's words.
+    static var choice: SettingType {
+        let words = Value.allCases.map(\.rawValue)
+        return SettingType(
+            .choice(words), convert: { $0.string.flatMap(Value.init) },
+            advice: { $0.string.flatMap { Suggestion.nearest(to: $0, among: words) }.map(TOMLText.quoted) },
+            write: { TOMLText.quoted($0.rawValue) })
+    }
+}
+
+extension SettingType where Value == UInt32 {
+    /// Permission bits, as octal digits in a string.
+    static var fileMode: SettingType {
+        SettingType(
+            .fileMode,
+            convert: { value in
+                guard let digits = value.string, (3...4).contains(digits.utf8.count) else { return nil }
+                return digits.utf8.allSatisfy { isOctalDigit($0) } ? UInt32(digits, radix: 8).flatMap(checked) : nil
+            },
+            advice: { value in
+                // 600 was meant as 0600; 0o600 is the same in TOML's own octal, and arrives as 384.
+                guard let number = value.integer.flatMap({ UInt32(exactly: $0) }) else { return nil }
+                return checked(UInt32(String(number), radix: 8) ?? number).map { text($0) }
+            },
+            write: { text($0) })
+    }
+
+    private static func isOctalDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte)
+    }
+
+    private static func checked(_ mode: UInt32) -> UInt32? {
+        mode <= 0o777 ? mode : nil
+    }
+
+    private static func text(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return "\"" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "\""
+    }
+}
+
+extension SettingType where Value == Int {
+    /// A whole number of something.
+    static func count(_ unit: String, in range: ClosedRange<Int>) -> SettingType {
+        SettingType(
+            .count(range, unit: unit), convert: { integer($0, in: range) },
+            advice: { $0.string.flatMap { Int($0) }.flatMap { range.contains($0) ? String($0) : nil } },
+            write: { String($0) })
+    }
+
+    /// A size in bytes, as a number or with a unit.
+    static func bytes(in range: ClosedRange<Int>) -> SettingType {
+        SettingType(
+            .bytes(range),
+            convert: { value in
+                guard let text = value.string else { return integer(value, in: range) }
+                return Quantity.bytes(text).flatMap { range.contains($0) ? $0 : nil }
+            },
+            advice: { $0.string.flatMap(Quantity.bytesMeant).flatMap { range.contains($0) ? quoted($0) : nil } },
+            write: { quoted($0) })
+    }
+
+    private static func integer(_ value: TOMLValue, in range: ClosedRange<Int>) -> Int? {
+        value.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+
+    private static func quoted(_ bytes: Int) -> String {
+        TOMLText.quoted(Quantity.text(bytes: bytes))
+    }
+}
+
+extension SettingType where Value == Duration {
+    /// A duration with its unit.
+    static func duration(in range: ClosedRange<Duration>) -> SettingType {
+        SettingType(
+            .duration(range),
+            convert: { $0.string.flatMap(Quantity.duration).flatMap { range.contains($0) ? $0 : nil } },
+            advice: { value in
+                let text = value.integer.map { String($0) } ?? value.string
+                return text.flatMap(Quantity.durationMeant).flatMap { range.contains($0) ? quoted($0) : nil }
+            },
+            write: { quoted($0) })
+    }
+
+    private static func quoted(_ duration: Duration) -> String {
+        TOMLText.quoted(Quantity.text(duration))
+    }
+}
