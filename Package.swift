@@ -118,6 +118,8 @@ let package = Package(
             swiftSettings: strict),
 
         // MARK: Examples
+        .executableTarget(
+            name: "trestle-demo", dependencies: ["BridgeJSON"], path: "Examples/Demo", swiftSettings: strict),
         .target(
             name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
 

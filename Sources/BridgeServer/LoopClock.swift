@@ -15,8 +15,8 @@ public final class LoopClock {
 }
 
 extension LoopClock: @LoopActor RuntimeClock {
-    /// The time of this turn of the loop.
-    public var now: RuntimeInstant { RuntimeInstant(nanoseconds: EventLoop.now.nanoseconds) }
+    /// The time now, not that of the turn: calls that end within a turn are timed by it.
+    public var now: RuntimeInstant { RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds) }
 
     /// Has the runtime expire its calls at this moment.
     public func wake(at moment: RuntimeInstant?) {

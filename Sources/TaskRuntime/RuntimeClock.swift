@@ -36,7 +36,7 @@ extension Duration {
 
 /// Time, as the runtime needs it: what it is, and being woken. The daemon's loop in service, a fake in tests.
 public protocol RuntimeClock: AnyObject {
-    /// The present. May stand still within one turn of the loop.
+    /// The present.
     var now: RuntimeInstant { get }
     /// From now on ``TaskRuntime/expire()`` is to be called once, at this moment or soon after; nil: not at all. Each
     /// call replaces the one before.

@@ -1,4 +1,5 @@
 // A plugin's own part of the configuration.
+import BridgeJSON
 import TOMLDocument
 
 /// A `[plugins.NAME]` table: the daemon hands it to the plugin, and gives the plugin's objections their places.
@@ -19,50 +20,100 @@ struct PluginSection: Sendable, Equatable {
         table = entry.value.table ?? TOMLTable()
     }
 
-    /// An objection to what stands at a JSON path, as a plugin makes it (`$.presenters[1]`), with its place.
+    /// The table as JSON.
+    var json: JSON { JSON(table) }
+
+    /// What a plugin refused (`configuration.invalid`), with its place.
+    ///
+    /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` tell where and why.
+    func problem(_ refusal: BridgeError) -> ConfigurationProblem {
+        let path = refusal.data?["path"]?.stringValue ?? "$"
+        let known = refusal.data?["known"]?.arrayValue?.compactMap(\.stringValue)
+        let reason =
+            if let known {
+                "unknown key\(Suggestion.hint(for: lastKey(of: path) ?? "", among: known))"
+            } else if let expected = refusal.data?["expected"]?.stringValue, let got = refusal.data?["got"]?.stringValue
+            {
+                "expected \(expected); got \(got)"
+            } else {
+                refusal.message
+            }
+        return problem(at: path, reason, isUnknownKey: known != nil)
+    }
+
+    /// An objection to what stands at a JSON path (`$.presenters[1]`), with its place.
     ///
     /// - Parameters:
     ///   - path: The path in the JSON that the plugin was given. One that leads to nothing (a key that is missing) is
     ///     placed at the last part that exists.
-    ///   - reason: What the plugin says.
+    ///   - reason: What is wrong. One line.
     ///   - isUnknownKey: Whether the objection is to the key itself, not to its value.
     func problem(at path: String, _ reason: String, isUnknownKey: Bool = false) -> ConfigurationProblem {
-        var rest = path.hasPrefix("$") ? path.dropFirst() : path[...]
-        let key = "plugins." + TOMLText.key(name) + rest
-        var value = TOMLValue(.table(table), at: position)
-        var place = position
-        while let step = Self.step(into: value, &rest) {
-            value = step.value
-            place = isUnknownKey ? step.keyPosition : value.position
-        }
-        return ConfigurationProblem(source: file, position: place, key: key, reason: reason)
+        let last = steps(along: path).last
+        let place = isUnknownKey ? last?.keyPosition : last?.value.position
+        let key = "plugins.\(TOMLText.key(name))\(path.hasPrefix("$") ? path.dropFirst() : path[...])"
+        return ConfigurationProblem(source: file, position: place ?? position, key: key, reason: reason)
     }
 
+    private func lastKey(of path: String) -> String? {
+        steps(along: path).last?.key
+    }
+
+    /// One part of a path: a table's key or an array's item.
     private struct Step {
+        var key: String?
         var keyPosition: TOMLPosition
         var value: TOMLValue
     }
 
-    /// Takes one part off the path. A key may itself hold dots: of those that fit, the longest is meant.
+    /// The values along a path, as far as it leads to any.
+    private func steps(along path: String) -> [Step] {
+        var rest = path.hasPrefix("$") ? path.dropFirst() : path[...]
+        var steps: [Step] = []
+        while let step = Self.step(into: steps.last?.value ?? TOMLValue(.table(table), at: position), &rest) {
+            steps.append(step)
+        }
+        return steps
+    }
+
+    /// Takes one part off the path: `.key`, `["a key"]` or `[1]`.
     private static func step(into value: TOMLValue, _ path: inout Substring) -> Step? {
-        switch value.content {
-        case .table(let table) where path.hasPrefix("."):
-            let fitting = table.entries.filter { entry in
-                guard path.dropFirst().hasPrefix(entry.key) else { return false }
-                let next = path.dropFirst(1 + entry.key.count).first
-                return next == nil || next == "." || next == "["
+        if let table = value.table {
+            for entry in table.entries {
+                let spellings = [".\(entry.key)", "[\(JSON.string(entry.key).text)]"]
+                guard let spelling = spellings.first(where: path.hasPrefix) else { continue }
+                let rest = path.dropFirst(spelling.count)
+                // `.a` is not the beginning of `.ab`.
+                guard rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[") else { continue }
+                path = rest
+                return Step(key: entry.key, keyPosition: entry.keyPosition, value: entry.value)
             }
-            guard let entry = fitting.max(by: { $0.key.count < $1.key.count }) else { return nil }
-            path = path.dropFirst(1 + entry.key.count)
-            return Step(keyPosition: entry.keyPosition, value: entry.value)
-        case .array(let items) where path.hasPrefix("["):
-            guard let end = path.firstIndex(of: "]"), let index = Int(path[..<end].dropFirst()),
-                items.indices.contains(index)
-            else { return nil }
+        } else if let items = value.array, path.hasPrefix("["), let end = path.firstIndex(of: "]"),
+            let index = Int(path[..<end].dropFirst()), items.indices.contains(index)
+        {
             path = path[path.index(after: end)...]
             return Step(keyPosition: items[index].position, value: items[index])
-        default:
-            return nil
+        }
+        return nil
+    }
+}
+
+extension JSON {
+    /// A table as an object. Dates become strings, and so do the floats that JSON has none of: `inf` and `nan`.
+    init(_ table: TOMLTable) {
+        var object = JSONObject()
+        for entry in table.entries { object[entry.key] = JSON(entry.value) }
+        self = .object(object)
+    }
+
+    private init(_ value: TOMLValue) {
+        switch value.content {
+        case .string(let text), .date(let text): self = .string(text)
+        case .integer(let integer): self = .number(JSONNumber(integer))
+        case .float(let float): self = JSONNumber(float).map(JSON.number) ?? .string(float.description)
+        case .boolean(let boolean): self = .bool(boolean)
+        case .array(let items): self = .array(items.map(JSON.init))
+        case .table(let table): self = JSON(table)
         }
     }
 }

@@ -1,0 +1,87 @@
+import BridgeServer
+import EventLoop
+import Glibc
+import Logging
+import TaskHosts
+import TaskRuntime
+
+/// The daemon, put together: runtime, plugins, socket; from the first launch worker to the last byte written.
+@LoopActor
+final class Daemon {
+    /// What it says of itself.
+    nonisolated static let version = "0.1.0"
+
+    let configuration: Configuration
+    let log: Logger
+    let runtime: TaskRuntime
+    let server: BridgeServer
+    let loader: PluginLoader
+    private let launchOptions: LaunchOptions
+    private let shutdown = ShutdownSignals()
+    /// Held from launch to exit, so that no second daemon writes the same state.
+    var stateLock: StateLock?
+
+    init(_ configuration: Configuration, arguments: [String], log: Logger) {
+        self.configuration = configuration
+        self.log = log
+        let clock = LoopClock()
+        runtime = TaskRuntime(
+            limits: configuration.runtimeLimits, policy: Policy(daemonUID: geteuid()),
+            daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
+        clock.attach(runtime)
+        server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
+        launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
+        var settings = PluginLoader.Settings(launch: launchOptions)
+        settings.stopTimeout = configuration.stopTimeout
+        loader = PluginLoader(runtime: runtime, settings: settings, log: log)
+    }
+
+    /// Launches, serves until a signal says stop, drains.
+    ///
+    /// - Returns: the process's exit status.
+    func run() async -> Int32 {
+        do {
+            try shutdown.watch()
+            for worker in launchWorkers { try runtime.launch.register(worker) }
+            try await runtime.launch.run(launchOptions) { report($0) }
+        } catch {
+            log.error("the daemon cannot start: \(error)")
+            await loader.stopAll()
+            server.stopListening()
+            return ExitStatus.of(error)
+        }
+        log.notice("ready: \(runtime.plugins.count) plugins, listening at \(configuration.socketPath)")
+        let signal = await shutdown.first()
+        log.notice("\(signal) came: draining \(runtime.clientCallsInFlight) calls; a second signal ends at once")
+        await drain()
+        log.notice("stopped")
+        return 0
+    }
+
+    private func report(_ report: LaunchReport) {
+        let milliseconds = Double(report.duration.clampedNanoseconds / 10_000) / 100
+        if let failure = report.failure {
+            log.error("the launch worker \(report.name) failed after \(milliseconds) ms: \(failure)")
+        } else {
+            log.debug("the launch worker \(report.name) took \(milliseconds) ms")
+        }
+    }
+
+    // MARK: The end
+
+    /// Stops without losing a callback: nobody new, no new calls, those in flight get their time; then the plugins
+    /// finish, what is unwritten is written, and the connections close.
+    private func drain() async {
+        server.stopListening()
+        let timer = LoopTimer { [runtime] in runtime.endCallsInFlight() }
+        timer.schedule(after: configuration.drainTimeout)
+        await withCheckedContinuation { continuation in runtime.drain { continuation.resume() } }
+        timer.close()
+        await loader.stopAll()
+        await server.close(patience: Self.lastWrites)
+        stateLock = nil
+    }
+
+    /// How long a client that does not read may delay the exit, once all is said.
+    private static let lastWrites = Duration.seconds(1)
+}

@@ -1,0 +1,93 @@
+import BridgeJSON
+import EventLoop
+import Logging
+import TaskHosts
+import TaskRuntime
+
+/// The plugins of the configured directories: loaded, held against the configuration, started.
+///
+/// A library that cannot be used is reported and left out; a configuration that does not fit is the operator's to mend,
+/// and the daemon does not start with it.
+@LoopActor
+struct PluginSet {
+    let configuration: Configuration
+    let loader: PluginLoader
+    let runtime: TaskRuntime
+    let log: Logger
+
+    /// Loads and configures all plugins, and starts none.
+    ///
+    /// - Throws: everything that is wrong with the configuration, at once.
+    func load() async throws(ConfigurationErrors) -> [PluginSlot] {
+        let paths: [String]
+        do throws(PluginSearch.Failure) {
+            paths = try configuration.pluginSearch.libraries()
+        } catch {
+            throw ConfigurationErrors(
+                problems: [configuration.problem(with: "plugin_dir", index: error.index, error.reason)])
+        }
+        if paths.isEmpty {
+            let places = configuration.pluginSearch.named.joined(separator: ", ")
+            log.warning("no plugin was found in \(places); only the daemon's own tasks can be called")
+        }
+        let loaded = paths.compactMap(load)
+        var problems = unknownNames(loaded, ofPaths: paths.count)
+        let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
+        for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
+        for plugin in enabled {
+            if let problem = await configure(plugin) { problems.append(problem) }
+        }
+        guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
+        return enabled
+    }
+
+    /// Starts what was loaded. A plugin that fails is reported and left out.
+    func start(_ plugins: [PluginSlot]) async {
+        for plugin in plugins {
+            do throws(BridgeError) {
+                try await loader.start(plugin)
+                log.info("the plugin \(plugin.name) \(plugin.manifest.version) was started from \(plugin.path)")
+            } catch {
+                refuse(plugin, path: plugin.path, "it does not start: \(error.message)")
+            }
+        }
+    }
+
+    private func load(_ path: String) -> PluginSlot? {
+        do throws(BridgeError) {
+            return try loader.load(path: path)
+        } catch {
+            refuse(nil, path: path, error.message)
+            return nil
+        }
+    }
+
+    private func refuse(_ plugin: PluginSlot?, path: String, _ reason: String) {
+        log.error("the plugin \(path) is not used: \(reason)")
+        loader.refuse(plugin, path: path, reason: reason)
+    }
+
+    /// Sections and names of plugins that there are not. Where a library could not be loaded they may be that one's, and
+    /// are no more than a warning.
+    private func unknownNames(_ loaded: [PluginSlot], ofPaths pathCount: Int) -> [ConfigurationProblem] {
+        let problems = configuration.problems(installedPlugins: loaded.map(\.name))
+        guard loaded.count < pathCount else { return problems }
+        for problem in problems { log.warning("\(problem)") }
+        return []
+    }
+
+    private func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
+        let section = configuration.section(of: plugin.name)
+        do throws(BridgeError) {
+            try await loader.configure(plugin, section: section?.json ?? [:])
+            return nil
+        } catch {
+            let isUnknownKey = error.data?["known"] != nil
+            let path = error.data?["path"]?.stringValue ?? "$"
+            return section?.problem(at: path, error.message, isUnknownKey: isUnknownKey)
+                ?? ConfigurationProblem(
+                    source: configuration.file ?? "the default configuration", key: "plugins.\(plugin.name)",
+                    reason: error.message)
+        }
+    }
+}

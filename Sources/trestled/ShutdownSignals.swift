@@ -1,0 +1,30 @@
+import EventLoop
+import Glibc
+
+/// SIGTERM and SIGINT: the first asks for an orderly end, the second ends the process at once.
+@LoopActor
+final class ShutdownSignals {
+    private var watchers: [SignalWatcher] = []
+    private var firstSignal: String?
+    private var waiter: CheckedContinuation<String, Never>?
+
+    func watch() throws(SystemError) {
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
+            watchers.append(try SignalWatcher(signal) { [weak self] in self?.came(signal, name) })
+        }
+    }
+
+    /// Waits for the first signal, which may have come already.
+    func first() async -> String {
+        if let firstSignal { return firstSignal }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+
+    private func came(_ signal: Int32, _ name: String) {
+        // The shell's way of saying that a signal ended a process.
+        guard firstSignal == nil else { _exit(128 + signal) }
+        firstSignal = name
+        waiter?.resume(returning: name)
+        waiter = nil
+    }
+}

@@ -1,0 +1,109 @@
+// trestled: the daemon. Configuration and assembly; whatever is done at launch is a worker of the launch registry.
+import ArgumentParser
+import Dispatch
+import EventLoop
+import Glibc
+import Logging
+import TaskRuntime
+
+/// The command line.
+@main
+struct Trestled: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trestled",
+        abstract: "Lends native tasks to web pages, scripts and programs over a Unix socket.",
+        discussion: """
+            EXAMPLES
+              trestled
+                  With the defaults: /etc/trestle/trestled.toml and /run/trestle/bridge.sock for root, the XDG
+                  directories for others.
+              trestled --socket /tmp/bridge.sock --state-dir /tmp/state --log-level debug
+                  In the foreground, on a socket and a state of its own; `trestle --socket /tmp/bridge.sock status`
+                  in another terminal.
+              trestled --config my.toml --check-config
+                  Says whether a configuration is good, its plugins' sections too, and does nothing else.
+
+            SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once.
+
+            EXIT STATUS
+              0  stopped in order      1  could not start      64  wrong usage      78  wrong configuration
+            """,
+        version: Daemon.version)
+
+    @Option(help: "The socket's path, at most 107 bytes.")
+    var socket: String?
+
+    @Option(help: "Where plugins keep what must outlive the daemon.")
+    var stateDir: String?
+
+    @Option(help: "A directory of plugins (*.so); may be given more than once.")
+    var pluginDir: [String] = []
+
+    @Option(help: "The configuration file; flags beat it.")
+    var config: String?
+
+    @Option(help: "The least severe messages to log: error, warning, notice, info or debug.")
+    var logLevel: String?
+
+    @Flag(help: "Check the configuration and exit.")
+    var checkConfig = false
+
+    func run() throws {
+        let configuration = try load()
+        let level = Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .notice
+        LoggingSystem.bootstrap { _ in DaemonLog(level: level) }
+        // A peer that is gone is told by the write that fails, not by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        let isCheck = checkConfig
+        let arguments = CommandLine.arguments
+        Task { @LoopActor in
+            let daemon = Daemon(configuration, arguments: arguments, log: Logger(label: "trestled"))
+            Glibc.exit(isCheck ? await Self.check(daemon) : await daemon.run())
+        }
+        // The loop has a thread of its own; this one serves the main queue, so that a plugin's @MainActor code runs.
+        dispatchMain()
+    }
+
+    private func load() throws -> Configuration {
+        var overrides = ConfigurationOverrides()
+        overrides.set("socket", socket)
+        overrides.set("state_dir", stateDir)
+        overrides.set("plugin_dir", pluginDir)
+        overrides.set("log_level", logLevel)
+        do throws(ConfigurationErrors) {
+            return try Configuration.load(
+                file: config, overrides: overrides, environment: .current(), executable: Self.executablePath)
+        } catch {
+            Self.complain("\(error)")
+            throw ExitCode(ExitStatus.badConfiguration)
+        }
+    }
+
+    @LoopActor
+    private static func check(_ daemon: Daemon) async -> Int32 {
+        do throws(ConfigurationErrors) {
+            let count = try await daemon.checkConfiguration()
+            let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
+            print("good: \(source), with \(count) plugins")
+            return 0
+        } catch {
+            complain("\(error)")
+            return ExitStatus.badConfiguration
+        }
+    }
+
+    private static func complain(_ text: String) {
+        let line = Array((text + "\n").utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+
+    /// The file that this program was started from: plugins are looked for beside it.
+    private static var executablePath: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            guard let start = buffer.baseAddress, case let count = readlink("/proc/self/exe", start, buffer.count),
+                count > 0
+            else { return CommandLine.arguments[0] }
+            return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}
