@@ -1,0 +1,74 @@
+/// Decides which of the waiting calls share one commit.
+///
+/// A batch is a prefix of the queue, carried out in three steps: the reads of sessions that have no earlier write in
+/// it; then every write, in the order of arrival, in one transaction; then, after the commit, the reads of sessions
+/// that do have an earlier write in it. A session that writes again after such a late read ends the batch, because
+/// that read must not see the second write. So every session's calls take effect in the order in which they came
+/// and its reads see exactly its own earlier writes, while calls of different sessions share one `fsync`.
+///
+/// Pure: no I/O, no clock, no state.
+enum BatchPlanner {
+    /// What a call does to the store.
+    enum Effect: Sendable {
+        case read
+        case write
+    }
+
+    /// What the planner needs to know of a waiting call.
+    struct Item: Sendable {
+        var session: UInt64
+        var effect: Effect
+        /// The length of the call's options.
+        var sizeBytes: Int
+    }
+
+    /// Positions in the queue, each list in the order of arrival.
+    struct Batch: Sendable, Equatable {
+        /// Reads to carry out before the transaction.
+        var before: [Int] = []
+        /// Writes to carry out in one transaction.
+        var writes: [Int] = []
+        /// Reads to carry out after the commit.
+        var after: [Int] = []
+        /// How many items of the queue's front the batch takes: all of the three lists together.
+        var count: Int { before.count + writes.count + after.count }
+    }
+
+    /// How far a batch may grow.
+    struct Bounds: Sendable {
+        /// Calls in one batch: past a few hundred, sharing an `fsync` gains nothing and only makes the first wait.
+        var calls = 512
+        /// Options in one batch, so that one transaction stays small against SQLite's page cache and the log.
+        var sizeBytes = 4 << 20
+    }
+
+    /// How the calls of one session in the batch constrain its next one.
+    private enum Progress {
+        case wrote
+        case readAfterWriting
+    }
+
+    /// The batch to carry out next. Takes at least one item of a queue that is not empty, however large that is.
+    static func plan(_ queue: some Sequence<Item>, bounds: Bounds = Bounds()) -> Batch {
+        var batch = Batch()
+        var sizeBytes = 0
+        var progress: [UInt64: Progress] = [:]
+        for (index, item) in queue.enumerated() {
+            sizeBytes += item.sizeBytes
+            if index > 0, index >= bounds.calls || sizeBytes > bounds.sizeBytes { return batch }
+            switch (item.effect, progress[item.session]) {
+            case (.read, nil):
+                batch.before.append(index)
+            case (.read, .some):
+                batch.after.append(index)
+                progress[item.session] = .readAfterWriting
+            case (.write, .readAfterWriting):
+                return batch
+            case (.write, _):
+                batch.writes.append(index)
+                progress[item.session] = .wrote
+            }
+        }
+        return batch
+    }
+}

@@ -1,0 +1,65 @@
+import GRDB
+
+/// The tables of the database.
+///
+/// Names and keys are BLOBs: they are free text of a caller's choice, NUL included, which SQLite's TEXT does not carry
+/// safely; as bytes they compare exactly, and their order is that of the code points. A record's body is the JSON
+/// text, so that its numbers stay as they came and the `sqlite3` tool shows it readably.
+enum Schema {
+    /// Append-only: a migration that was published is never changed, renamed or removed.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("records") { try $0.execute(sql: records) }
+        return migrator
+    }
+
+    /// `namespace`: who owns records. `version` is the last version given out, `pruned` the newest version whose
+    /// deletion is forgotten, `deletions` the number of rows in `deletion`, kept so that nobody has to count.
+    ///
+    /// `collection`: a named table of a namespace, so that a record's row and its indexes bear a number, not a name.
+    ///
+    /// `record`: `version` is that of its last change, `created` that of its creation.
+    ///
+    /// `deletion`: the last deletion of a key that does not exist now, for those who watch from an older version.
+    private static let records = """
+        CREATE TABLE namespace (
+            id INTEGER PRIMARY KEY,
+            uid INTEGER NOT NULL,
+            origin BLOB NOT NULL,
+            version INTEGER NOT NULL DEFAULT 0,
+            pruned INTEGER NOT NULL DEFAULT 0,
+            deletions INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (uid, origin)
+        ) STRICT;
+
+        CREATE TABLE collection (
+            id INTEGER PRIMARY KEY,
+            namespace INTEGER NOT NULL REFERENCES namespace (id),
+            name BLOB NOT NULL,
+            UNIQUE (namespace, name)
+        ) STRICT;
+
+        CREATE TABLE record (
+            id INTEGER PRIMARY KEY,
+            collection INTEGER NOT NULL REFERENCES collection (id),
+            key BLOB NOT NULL,
+            version INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            UNIQUE (collection, key)
+        ) STRICT;
+
+        CREATE INDEX record_feed ON record (collection, version);
+
+        CREATE TABLE deletion (
+            namespace INTEGER NOT NULL REFERENCES namespace (id),
+            version INTEGER NOT NULL,
+            collection INTEGER NOT NULL REFERENCES collection (id),
+            key BLOB NOT NULL,
+            PRIMARY KEY (namespace, version)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE INDEX deletion_feed ON deletion (collection, version);
+        CREATE UNIQUE INDEX deletion_key ON deletion (collection, key);
+        """
+}
