@@ -1,1 +1,8 @@
-// Persistence: the entry point of the library.
+// The entry point of libPersistencePlugin.so.
+import PersistenceTasks
+import TaskKit
+
+/// Called once by the daemon.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin.persistence().export()
+}

@@ -21,6 +21,8 @@ enum Schema {
     /// `record`: `version` is that of its last change, `created` that of its creation.
     ///
     /// `deletion`: the last deletion of a key that does not exist now, for those who watch from an older version.
+    ///
+    /// `failure`: one row that counts commits that failed; see `StoreEngine.abandon`.
     private static let records = """
         CREATE TABLE namespace (
             id INTEGER PRIMARY KEY,
@@ -61,5 +63,8 @@ enum Schema {
 
         CREATE INDEX deletion_feed ON deletion (collection, version);
         CREATE UNIQUE INDEX deletion_key ON deletion (collection, key);
+
+        CREATE TABLE failure (count INTEGER NOT NULL) STRICT;
+        INSERT INTO failure (count) VALUES (0);
         """
 }

@@ -1,0 +1,33 @@
+/// The bounds of the store, each with its reason.
+enum Limits {
+    /// A key: long enough for a URL, short enough for an index.
+    static let keyBytes = 1024
+    /// A table's name.
+    static let tableBytes = 256
+    /// The origin in a `namespace` that is named; the wire's own bound on origins is below it.
+    static let originBytes = 1024
+    /// A record's JSON text: what still fits into one message (1 MiB by default) together with its key, of which
+    /// each byte may take six, and the envelope.
+    static let recordBytes = (1 << 20) - (16 << 10)
+    /// A page of a query, so that its callback, cursor included, stays well below the bound of a message. A single
+    /// larger record is a page of its own.
+    static let pageBytes = 512 << 10
+    /// Records in a page, unless the query says otherwise, and at most.
+    static let defaultPageRecords = 100
+    static let maximumPageRecords = 1000
+    /// Operations in a transaction: it holds up everybody else's writes while it runs.
+    static let operations = 1000
+    /// Fields in a query's `where`, operators on them counted singly: each costs time for every record of the table.
+    static let conditions = 64
+    /// Values in one `$in`.
+    static let choices = 1000
+    /// Fields in a query's `order`: each costs room in the cursor.
+    static let orderFields = 8
+    /// The part of a text by which `order` sorts: a cursor carries it.
+    static let orderTextBytes = 1024
+    /// Tables that one session watches at a time: each costs memory in the daemon.
+    static let watchesPerSession = 1024
+    /// Events of a replay between two pauses in which other calls get their turn. More than a batch of single writes
+    /// brings forth, so that a replay catches up with steady writing.
+    static let replayPageEvents = 1024
+}

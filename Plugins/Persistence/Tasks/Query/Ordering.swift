@@ -1,0 +1,63 @@
+import TaskKit
+
+/// The order in which a query's records come: its fields one after the other, and the key at last, so that no two
+/// records share a place.
+struct Ordering: Sendable {
+    private struct Field: Sendable {
+        var path: FieldPath
+        var isDescending: Bool
+    }
+
+    private var fields: [Field] = []
+    /// What the caller wrote, for the cursor to recognise.
+    private(set) var texts: [String] = []
+
+    /// By key alone.
+    init() {}
+
+    /// - Parameter json: A field, or a list of fields, `-` in front for descending.
+    /// - Throws: `options.invalid` with the place in the options.
+    init(parsing json: JSON) throws(BridgeError) {
+        let items: [(path: String, value: JSON)]
+        switch json {
+        case .string: items = [("$.order", json)]
+        case .array(let values): items = values.enumerated().map { ("$.order[\($0)]", $1) }
+        default: throw .unfit("$.order", expected: "string or array", got: json.typeName)
+        }
+        guard items.count <= Limits.orderFields else {
+            throw .unfit("$.order", expected: "at most \(Limits.orderFields) fields", got: "\(items.count)")
+        }
+        for (path, value) in items {
+            guard case .string(let text) = value else { throw .unfit(path, expected: "string", got: value.typeName) }
+            let isDescending = text.utf8.first == UInt8(ascii: "-")
+            guard let field = FieldPath(parsing: isDescending ? String(text.dropFirst()) : text) else {
+                throw .unfit(path, expected: "a field's name, its parts joined by dots", got: "\"\(text)\"")
+            }
+            fields.append(Field(path: field, isDescending: isDescending))
+            texts.append(text)
+        }
+    }
+
+    var isByKeyAlone: Bool { fields.isEmpty }
+
+    /// A record's place.
+    func position(of record: JSON, key: [UInt8]) -> Position {
+        Position(values: fields.map { SortValue($0.path.value(in: record)) }, key: key)
+    }
+
+    /// Whether a place comes before another.
+    func precedes(_ left: Position, _ right: Position) -> Bool {
+        for (index, field) in fields.enumerated() {
+            let order = left.values[index].order(to: right.values[index])
+            if order != .same { return order == (field.isDescending ? .after : .before) }
+        }
+        return Comparison.compareBytes(left.key, right.key) == .before
+    }
+
+    /// A place in the order.
+    struct Position: Sendable, Equatable {
+        /// One for each field.
+        var values: [SortValue]
+        var key: [UInt8]
+    }
+}

@@ -1,0 +1,59 @@
+import TaskKit
+
+/// A query, checked.
+struct Query: Sendable {
+    var place: Place
+    var filter = Filter()
+    var ordering = Ordering()
+    var limit = Limits.defaultPageRecords
+    /// Begin behind this place; nil: at the beginning.
+    var after: Ordering.Position?
+}
+
+/// The records of a page, as the bytes of the callback's `result`.
+struct Page {
+    private var bytes = Array(#"{"records":["#.utf8)
+    private(set) var count = 0
+
+    /// Appends a record, unless the page holds others and would become too large with it.
+    ///
+    /// - Parameter body: Its JSON text.
+    /// - Returns: Whether it was appended.
+    mutating func append(key: [UInt8], version: Int64, body: some Collection<UInt8>) -> Bool {
+        let end = bytes.count
+        if count > 0 { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(record: body, key: key, version: version)
+        if count > 0, bytes.count > Limits.pageBytes {
+            bytes.removeSubrange(end...)
+            return false
+        }
+        count += 1
+        return true
+    }
+
+    /// - Parameter cursor: Where to go on; nil: this was the last page.
+    consuming func finish(cursor: String?) -> [UInt8] {
+        bytes.append(UInt8(ascii: "]"))
+        if let cursor {
+            bytes += #","cursor":"#.utf8
+            JSONText.appendQuoted(cursor, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// Appends `{"key", "version", "record"}`, the form in which a record is shown.
+    ///
+    /// - Parameter record: Its JSON text.
+    mutating func append(record: some Collection<UInt8>, key: [UInt8], version: Int64) {
+        self += #"{"key":"#.utf8
+        JSONText.appendQuoted(String(decoding: key, as: UTF8.self), to: &self)
+        self += #","version":"#.utf8
+        self += String(version).utf8
+        self += #","record":"#.utf8
+        self += record
+        append(UInt8(ascii: "}"))
+    }
+}

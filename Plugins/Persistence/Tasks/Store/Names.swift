@@ -1,0 +1,58 @@
+/// Text that is compared by its bytes.
+///
+/// Swift holds two spellings of an accented letter to be equal; the database, other languages and callers do not. So
+/// names that are looked up are compared as what they are on the wire.
+struct ExactText: Hashable, Sendable {
+    let utf8: [UInt8]
+
+    init(_ text: String) { utf8 = Array(text.utf8) }
+
+    init(utf8: [UInt8]) { self.utf8 = utf8 }
+
+    var text: String { String(decoding: utf8, as: UTF8.self) }
+}
+
+/// Who owns records: a user id and what its session speaks for.
+struct Namespace: Hashable, Sendable {
+    var uid: UInt32
+    var origin: ExactText
+
+    init(uid: UInt32, origin: String) {
+        self.uid = uid
+        self.origin = ExactText(origin)
+    }
+
+    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons.
+    init?(parsing text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...Limits.originBytes).contains(parts[1].count), !parts[0].isEmpty,
+            parts[0].allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            let uid = UInt32(String(decoding: parts[0], as: UTF8.self))
+        else { return nil }
+        self.init(uid: uid, origin: String(decoding: parts[1], as: UTF8.self))
+    }
+
+    var text: String { "\(uid):\(origin.text)" }
+}
+
+/// A named table of a namespace.
+struct Place: Hashable, Sendable {
+    var namespace: Namespace
+    var table: ExactText
+}
+
+/// One change of one record, as the feed tells it.
+struct Change: Sendable, Equatable {
+    enum Kind: String, Sendable, Codable, CaseIterable {
+        case create
+        case update
+        case delete
+    }
+
+    var place: Place
+    var key: ExactText
+    var version: Int64
+    var kind: Kind
+    /// The version that the record had before; 0: it did not exist.
+    var previousVersion: Int64
+}

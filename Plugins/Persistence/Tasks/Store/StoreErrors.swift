@@ -1,0 +1,83 @@
+import GRDB
+import TaskKit
+
+extension ErrorCode {
+    /// The record does not exist.
+    static let recordNotFound: ErrorCode = "record.not_found"
+    /// The record exists already, or has another version than the caller expects.
+    static let recordConflict: ErrorCode = "record.conflict"
+    /// The feed no longer reaches back to the version that was asked for.
+    static let cursorExpired: ErrorCode = "cursor.expired"
+    /// The disk has no room.
+    static let storageFull: ErrorCode = "storage.full"
+    /// The database could not be read or written.
+    static let storageFailed: ErrorCode = "storage.failed"
+}
+
+extension BridgeError {
+    /// An option that does not fit, at a JSON path such as `$.record`.
+    static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
+        BridgeError(
+            .optionsInvalid, "\(path): expected \(expected), got \(got).",
+            data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
+    }
+
+    /// Nobody waits for the answer any more, and nothing was done.
+    static var cancelled: BridgeError {
+        BridgeError(.callCancelled, "The call was cancelled.", data: ["started": false])
+    }
+
+    static func recordNotFound(_ key: ExactText) -> BridgeError {
+        BridgeError(.recordNotFound, "There is no record of this key.", data: ["key": .string(key.text)])
+    }
+
+    /// - Parameter version: The version that the record has.
+    static func recordExists(_ key: ExactText, version: Int64) -> BridgeError {
+        BridgeError(
+            .recordConflict, "A record of this key exists already.",
+            data: ["key": .string(key.text), "version": JSON(version)])
+    }
+
+    /// - Parameter version: The version that the record has.
+    static func recordChanged(_ key: ExactText, version: Int64, expected: Int64) -> BridgeError {
+        BridgeError(
+            .recordConflict, "The record has changed: its version is \(version), not \(expected).",
+            data: ["key": .string(key.text), "version": JSON(version)])
+    }
+
+    /// - Parameters:
+    ///   - since: What was asked for.
+    ///   - oldest: The oldest version from which changes can still be told.
+    ///   - version: The namespace's present version.
+    static func cursorExpired(since: Int64, oldest: Int64, version: Int64) -> BridgeError {
+        BridgeError(
+            .cursorExpired,
+            "Changes can be told from version \(oldest) on, not from \(since): read the table again, then watch.",
+            data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
+    }
+
+    /// What a failure of the database means to a caller: never a word of what the records hold.
+    init(storage error: any Error) {
+        if let error = error as? BridgeError {
+            self = error
+            return
+        }
+        guard let code = (error as? DatabaseError)?.extendedResultCode else {
+            self.init(.storageFailed, "The store failed.")
+            return
+        }
+        switch code.primaryResultCode {
+        case .SQLITE_FULL:
+            self.init(
+                .storageFull, "Nothing was stored: the disk is full.", isTransient: true)
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM:
+            self.init(.storageFailed, "The store failed: \(code).", isTransient: true)
+        default:
+            self.init(.storageFailed, "The store failed: \(code).")
+        }
+    }
+}
+
+extension JSON {
+    init(_ number: Int64) { self = .number(JSONNumber(number)) }
+}

@@ -1,0 +1,109 @@
+import GRDB
+import Glibc
+import TaskKit
+
+/// The database file, and the one way in which it is opened.
+struct StoreFile: Sendable {
+    /// An absolute path in the plugin's state directory.
+    let path: String
+
+    /// How long a statement waits for another process's lock. The daemon's lock on its state directory keeps a second
+    /// daemon away; this is for an administrator's `sqlite3`.
+    private static let busyTimeoutSeconds = 5.0
+
+    /// Opens the file, making it where there is none, and checks that SQLite really works in the way that the
+    /// promise "acknowledged is durable" needs.
+    ///
+    /// - Parameter checkingIntegrity: Walks through the whole file; without it, only what is read later is checked.
+    /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
+    func open(checkingIntegrity: Bool) throws(BridgeError) -> DatabaseQueue {
+        try makeFile()
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            do {
+                try queue.inDatabase { database in
+                    try verifySettings(database)
+                    if checkingIntegrity { try checkIntegrity(database) }
+                    try refuseNewer(database)
+                }
+                try Schema.migrator.migrate(queue)
+            } catch {
+                try? queue.close()
+                throw error
+            }
+            return queue
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// Makes the file readable to nobody else; SQLite gives its companion files the same mode.
+    private func makeFile() throws(BridgeError) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw BridgeError(.storageFailed, "The database \(path) cannot be opened: \(reason).")
+        }
+        Glibc.close(descriptor)
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "persistence"
+        configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
+        configuration.foreignKeysEnabled = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+        }
+        return configuration
+    }
+
+    /// Reads the settings back: SQLite takes what it does not support for a suggestion.
+    private func verifySettings(_ database: Database) throws {
+        let expected = [
+            ("journal_mode", "wal".databaseValue),
+            ("synchronous", 2.databaseValue),
+            ("foreign_keys", 1.databaseValue),
+        ]
+        for (name, value) in expected {
+            let found = try DatabaseValue.fetchOne(database, sql: "PRAGMA \(name)")
+            guard found == value else {
+                throw BridgeError(
+                    .storageFailed,
+                    "The database \(path) cannot be used: SQLite answers \(found ?? .null) for \(name), not \(value).")
+            }
+        }
+    }
+
+    private func checkIntegrity(_ database: Database) throws {
+        let found = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "nothing"
+        if found != "ok" { throw damaged(found) }
+    }
+
+    private func refuseNewer(_ database: Database) throws {
+        guard try Schema.migrator.hasBeenSuperseded(database) else { return }
+        throw BridgeError(
+            .storageFailed,
+            "The database \(path) was made by a newer version of this plugin, which alone can read it.")
+    }
+
+    private func damaged(_ finding: String) -> BridgeError {
+        BridgeError(
+            .storageFailed,
+            "The database \(path) is damaged (\(finding)) and was left as it is: "
+                + "move it and its -wal file away to begin with an empty one, or restore a copy.")
+    }
+
+    private func explained(_ error: any Error) -> BridgeError {
+        guard let error = error as? DatabaseError else { return BridgeError(storage: error) }
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            return damaged("\(error.extendedResultCode)")
+        case .SQLITE_FULL:
+            return BridgeError(storage: error)
+        default:
+            return BridgeError(
+                .storageFailed, "The database \(path) cannot be opened: \(error.extendedResultCode).")
+        }
+    }
+}

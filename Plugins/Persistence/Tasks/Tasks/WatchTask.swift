@@ -1,0 +1,34 @@
+import TaskKit
+
+/// Tells a session the changes of a table from now on, or from a version on.
+struct WatchTask: StoreTask {
+    static let name = "persistence.watch"
+    static let summary = "Tells this session every change of a table as the event record.changed, or stops doing so."
+    static let effect = BatchPlanner.Effect.read
+    struct Request: Codable, Sendable {
+        var table: String
+        var since: Int64?
+        var stop: Bool?
+        var namespace: String?
+    }
+    let lane: CommitLane
+
+    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
+        let namespace = try caller.namespace(named: request.namespace)
+        let place = try Place(namespace: namespace, checking: request.table, at: "$")
+        guard request.stop == true else {
+            let (version, replay) = try access.watch(
+                caller.session, place, namesNamespace: request.namespace != nil, since: request.since)
+            if let replay { lane.replay(replay) }
+            return Self.result(version)
+        }
+        if let since = request.since {
+            throw BridgeError.unfit("$.since", expected: "nothing, together with stop", got: "number \(since)")
+        }
+        let version = try access.records.feedState(of: namespace).version
+        access.watches.remove(caller.session, place)
+        return Self.result(version)
+    }
+
+    private static func result(_ version: Int64) -> [UInt8] { Array(#"{"version":\#(version)}"#.utf8) }
+}

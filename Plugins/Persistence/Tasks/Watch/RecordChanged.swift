@@ -1,0 +1,31 @@
+import TaskKit
+
+/// The data of the event `record.changed`.
+struct RecordChanged: Codable, Sendable, Equatable {
+    static let event = "record.changed"
+
+    var table: String
+    var key: String
+    var version: Int64
+    var change: Change.Kind
+    /// Only for those who named the namespace when they began to watch.
+    var namespace: String?
+
+    init(_ change: Change, namesNamespace: Bool) {
+        table = change.place.table.text
+        key = change.key.text
+        version = change.version
+        self.change = change.kind
+        namespace = namesNamespace ? change.place.namespace.text : nil
+    }
+}
+
+/// Where events go: the daemon, or a test's list. Called on the lane's thread.
+protocol ChangeSink: Sendable {
+    /// Sends an event to sessions that watch, subscribed or not.
+    func tell(_ change: RecordChanged, to sessions: [SessionID])
+
+    /// Calls `body` once the daemon has taken what was told before, on whatever thread: so that a long replay does not
+    /// pile up in front of it.
+    func whenTaken(_ body: @escaping @Sendable () -> Void)
+}

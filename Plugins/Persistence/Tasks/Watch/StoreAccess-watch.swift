@@ -1,0 +1,30 @@
+import TaskKit
+
+extension StoreAccess {
+    /// Begins a watch.
+    ///
+    /// - Returns: The namespace's version as of which the watch is live, and the replay to carry out before, once the
+    ///   caller has its answer.
+    /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `busy`.
+    func watch(
+        _ session: SessionID, _ place: Place, namesNamespace: Bool, since: Int64?
+    ) throws -> (version: Int64, replay: WatchRegistry.ReplayID?) {
+        let feed = try records.feedState(of: place.namespace)
+        if let since, !(feed.oldest...feed.version).contains(since) {
+            throw BridgeError.cursorExpired(since: since, oldest: feed.oldest, version: feed.version)
+        }
+        let replay = try watches.add(session, place, namesNamespace: namesNamespace, since: since)
+        return (feed.version, replay)
+    }
+
+    /// Tells the next page of a replay.
+    ///
+    /// - Returns: Whether more is to come.
+    func tellNextPage(of id: WatchRegistry.ReplayID) throws -> Bool {
+        guard let replay = watches.replay(id) else { return false }
+        let missed = try records.missed(after: replay.position, in: id.place, limit: Limits.replayPageEvents)
+        let isLast = missed.count < Limits.replayPageEvents
+        watches.tell(missed, of: id, isLast: isLast, sink)
+        return !isLast
+    }
+}

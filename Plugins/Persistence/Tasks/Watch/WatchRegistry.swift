@@ -1,0 +1,165 @@
+import TaskKit
+
+/// Who watches which table, and who is still being told what came before.
+///
+/// Lives in the store's engine, on the lane's thread: a watch begins between two batches, so that every change is either
+/// in its replay or told live, never both, never neither.
+final class WatchRegistry {
+    /// The replay of a watch that asked for past changes. Until it has caught up, new changes reach the watch through
+    /// it as well.
+    struct Replay {
+        /// Tells a watch's replay from that of an earlier watch of the same session and table.
+        var number: UInt64
+        /// What the session said it knows.
+        var since: Int64
+        /// Everything up to this version has been told.
+        var position: Int64
+        /// Keys that were told and changed again since: those changes are no news of the key.
+        var toldBefore: Set<ExactText> = []
+        /// A failure of the storage interrupted it; it goes on when the store works again.
+        var isStalled = false
+    }
+
+    private struct Watch {
+        /// The session named the namespace: its events name it too, for it may watch several.
+        var namesNamespace: Bool
+        var replay: Replay?
+    }
+
+    private var watches: [Place: [SessionID: Watch]] = [:]
+    private var places: [SessionID: Set<Place>] = [:]
+    private var lastReplay: UInt64 = 0
+
+    // MARK: Watches
+
+    /// Begins a watch, in place of an earlier one of the same session and table.
+    ///
+    /// - Parameter since: Begin with what changed after this version; nil: with what changes from now on.
+    /// - Returns: The replay to carry out; nil: none.
+    func add(_ session: SessionID, _ place: Place, namesNamespace: Bool, since: Int64?) throws(BridgeError) -> ReplayID?
+    {
+        let known = places[session, default: []]
+        guard known.contains(place) || known.count < Limits.watchesPerSession else {
+            throw BridgeError(
+                .busy, "This session watches \(Limits.watchesPerSession) tables already: stop one of its watches first."
+            )
+        }
+        places[session, default: []].insert(place)
+        guard let since else {
+            watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace)
+            return nil
+        }
+        lastReplay += 1
+        let replay = Replay(number: lastReplay, since: since, position: since)
+        watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace, replay: replay)
+        return ReplayID(session: session, place: place, number: lastReplay)
+    }
+
+    func remove(_ session: SessionID, _ place: Place) {
+        watches[place]?[session] = nil
+        if watches[place]?.isEmpty == true { watches[place] = nil }
+        places[session]?.remove(place)
+        if places[session]?.isEmpty == true { places[session] = nil }
+    }
+
+    /// The session is gone.
+    func remove(_ session: SessionID) {
+        for place in places[session, default: []] { remove(session, place) }
+    }
+
+    var isEmpty: Bool { watches.isEmpty && places.isEmpty }
+
+    // MARK: Live changes
+
+    /// Tells changes that were just committed to those who watch.
+    func tell(_ changes: [Change], _ sink: some ChangeSink) {
+        if watches.isEmpty { return }
+        for change in changes {
+            guard let sessions = watches[change.place] else { continue }
+            for namesNamespace in [false, true] {
+                let live = sessions.filter { $1.replay == nil && $1.namesNamespace == namesNamespace }
+                if live.isEmpty { continue }
+                sink.tell(RecordChanged(change, namesNamespace: namesNamespace), to: live.keys.sorted())
+            }
+            for (session, watch) in sessions where watch.replay != nil {
+                watches[change.place]?[session]?.replay?.note(change)
+            }
+        }
+    }
+
+    // MARK: Replays
+
+    /// A replay; one whose watch ended or began anew is not found any more.
+    struct ReplayID: Hashable, Sendable {
+        var session: SessionID
+        var place: Place
+        var number: UInt64
+    }
+
+    func replay(_ id: ReplayID) -> Replay? {
+        guard let replay = watches[id.place]?[id.session]?.replay, replay.number == id.number else { return nil }
+        return replay
+    }
+
+    /// Tells the next changes of a replay, and ends it where they were the last.
+    ///
+    /// - Parameters:
+    ///   - missed: What follows the replay's position, in order.
+    ///   - isLast: There is no more: from here on the watch is live.
+    func tell(_ missed: [RecordStore.Missed], of id: ReplayID, isLast: Bool, _ sink: some ChangeSink) {
+        guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
+            return
+        }
+        for one in missed {
+            let change = Change(
+                place: id.place, key: one.key, version: one.version, kind: replay.kind(of: one), previousVersion: 0)
+            sink.tell(RecordChanged(change, namesNamespace: watch.namesNamespace), to: [id.session])
+        }
+        replay.position = missed.last?.version ?? replay.position
+        watch.replay = isLast ? nil : replay
+        watches[id.place]?[id.session] = watch
+    }
+
+    /// Marks a replay that a failure of the storage interrupted.
+    func stall(_ id: ReplayID) {
+        if replay(id) != nil { watches[id.place]?[id.session]?.replay?.isStalled = true }
+    }
+
+    /// The interrupted replays, to be carried on now.
+    func takeStalled() -> [ReplayID] {
+        var stalled: [ReplayID] = []
+        for (place, sessions) in watches {
+            for (session, watch) in sessions {
+                guard let replay = watch.replay, replay.isStalled else { continue }
+                watches[place]?[session]?.replay?.isStalled = false
+                stalled.append(ReplayID(session: session, place: place, number: replay.number))
+            }
+        }
+        return stalled
+    }
+
+    /// Whether a replay in the namespace still needs its deletions.
+    func isReplaying(_ namespace: Namespace) -> Bool {
+        watches.contains { place, sessions in
+            place.namespace == namespace && sessions.values.contains { $0.replay != nil }
+        }
+    }
+}
+
+extension WatchRegistry.Replay {
+    /// Takes notice of a change that happens while the replay is under way, and will be told by it.
+    mutating func note(_ change: Change) {
+        switch change.kind {
+        case .update:
+            if change.previousVersion > since, change.previousVersion <= position { toldBefore.insert(change.key) }
+        case .create, .delete:
+            toldBefore.remove(change.key)
+        }
+    }
+
+    /// What a change is to the watcher: news of a key that it does not know, or of one that it does.
+    func kind(of missed: RecordStore.Missed) -> Change.Kind {
+        guard let created = missed.created else { return .delete }
+        return created > since && !toldBefore.contains(missed.key) ? .create : .update
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import TaskKit
+import Testing
+
+@testable import PersistenceTasks
+
+@Suite("The database file")
+struct StoreFileTests {
+    @Test("It is opened with a write-ahead log, full synchronisation and foreign keys, readable to its owner alone")
+    func settings() throws {
+        let path = try TestStore.makeDirectory() + "/records.sqlite"
+        let queue = try StoreFile(path: path).open(checkingIntegrity: true)
+        try queue.inDatabase { database in
+            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
+            #expect(try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA foreign_keys") == 1)
+            let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout")
+            #expect(timeout ?? 0 > 0)
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test("A file that is no database is refused and left as it is")
+    func noDatabase() throws {
+        let path = try TestStore.makeDirectory() + "/records.sqlite"
+        let bytes = Data(repeating: 0x41, count: 8192)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        #expect(error.code == "storage.failed")
+        #expect(error.message.contains("damaged"))
+        #expect(error.message.contains(path))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+
+    @Test("A database with a damaged page is refused when it is opened")
+    func damagedPage() async throws {
+        let directory = try TestStore.makeDirectory()
+        let store = try await TestStore(directory: directory)
+        _ = await store.send(
+            (0..<500).map { .init("create", ["table": "t", "key": .string("key \($0)"), "record": ["n": 1]]) })
+        await store.close()
+        let url = URL(fileURLWithPath: store.path)
+        var bytes = try Data(contentsOf: url)
+        let page = try #require((2..<bytes.count / 4096).last { bytes[$0 * 4096] == 0x0D })
+        bytes.replaceSubrange(page * 4096..<page * 4096 + 100, with: Data(repeating: 0xFF, count: 100))
+        try bytes.write(to: url)
+        let error = try await #require(throws: BridgeError.self) { _ = try await TestStore(directory: directory) }
+        #expect(error.code == "storage.failed")
+        #expect(error.message.contains("damaged"))
+    }
+
+    @Test("A database of a newer version is refused")
+    func newer() throws {
+        let path = try TestStore.makeDirectory() + "/records.sqlite"
+        let queue = try StoreFile(path: path).open(checkingIntegrity: true)
+        try queue.inDatabase { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of the future')") }
+        try queue.close()
+        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        #expect(error.message.contains("newer"))
+    }
+
+    @Test("A directory that does not exist is named in the error")
+    func noDirectory() throws {
+        let path = try TestStore.makeDirectory() + "/missing/records.sqlite"
+        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        #expect(error.code == "storage.failed")
+        #expect(error.message.contains(path))
+    }
+
+    @Test("After a clean close the log is empty or gone: the one file is the whole database")
+    func cleanClose() async throws {
+        let directory = try TestStore.makeDirectory()
+        let store = try await TestStore(directory: directory)
+        try await store.call("create", ["table": "t", "key": "a", "record": [:]])
+        await store.close()
+        let attributes = try? FileManager.default.attributesOfItem(atPath: store.path + "-wal")
+        #expect(attributes?[.size] as? Int ?? 0 == 0)
+    }
+}

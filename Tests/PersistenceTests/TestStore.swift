@@ -1,0 +1,203 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TaskKit
+import Testing
+
+@testable import PersistenceTasks
+
+/// A store in a directory of its own, its lane on a thread of its own, and what it told.
+final class TestStore: Sendable {
+    let directory: String
+    let sink = RecordingSink()
+    let lane: CommitLane
+    let log = Mutex<[String]>([])
+    private let thread = DispatchQueue(label: "lane")
+    private let ownsDirectory: Bool
+
+    /// - Parameter directory: One that another store used before; nil: a new one.
+    init(directory: String? = nil, deletions: Int64 = 1000) async throws {
+        ownsDirectory = directory == nil
+        self.directory = try directory ?? Self.makeDirectory()
+        let thread = thread
+        lane = CommitLane(sink: sink) { thread.async(execute: $0) }
+        try await lane.open(
+            .init(file: StoreFile(path: path), maximumDeletions: deletions) { line in
+                self.log.withLock { $0.append(line) }
+            })
+    }
+
+    deinit {
+        if ownsDirectory { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    static func makeDirectory() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/store-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    var path: String { directory + "/records.sqlite" }
+
+    // MARK: Calls
+
+    struct Request: Sendable {
+        var task: String
+        var options: JSON
+        var caller: Caller
+        var isCancelled = false
+
+        init(
+            _ task: String, _ options: JSON, session: SessionID = 1, uid: UInt32 = 1000, origin: String = "local",
+            isTrusted: Bool = false, isCancelled: Bool = false
+        ) {
+            self.task = task
+            self.options = options
+            self.isCancelled = isCancelled
+            caller = Caller(session: session, uid: uid, gid: uid, pid: 1, origin: origin, isTrusted: isTrusted)
+        }
+    }
+
+    typealias Outcome = Result<JSON, BridgeError>
+
+    /// One call, to its answer.
+    @discardableResult
+    func call(
+        _ task: String, _ options: JSON, session: SessionID = 1, uid: UInt32 = 1000, origin: String = "local",
+        isTrusted: Bool = false
+    ) async throws -> JSON {
+        let request = Request(task, options, session: session, uid: uid, origin: origin, isTrusted: isTrusted)
+        return try await send([request])[0].get()
+    }
+
+    /// The error that a call is answered with.
+    func failure(
+        _ task: String, _ options: JSON, session: SessionID = 1, uid: UInt32 = 1000, origin: String = "local",
+        isTrusted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> BridgeError {
+        try await #require(
+            throws: BridgeError.self, sourceLocation: sourceLocation,
+            performing: {
+                try await call(task, options, session: session, uid: uid, origin: origin, isTrusted: isTrusted)
+            })
+    }
+
+    /// Several calls that wait together when the lane gets to them, to their answers.
+    func send(_ requests: [Request]) async -> [Outcome] {
+        await withCheckedContinuation { continuation in
+            let collected = Collected(count: requests.count) { continuation.resume(returning: $0) }
+            // The lane is held until all of them are in its queue.
+            let gate = DispatchSemaphore(value: 0)
+            thread.async { gate.wait() }
+            for (index, request) in requests.enumerated() {
+                lane.submit(storeCall(request) { collected.add($0, at: index) })
+            }
+            gate.signal()
+        }
+    }
+
+    private func storeCall(_ request: Request, _ answer: @escaping @Sendable (Outcome) -> Void) -> StoreCall {
+        func make(_ task: some StoreTask) -> StoreCall {
+            task.storeCall(
+                options: request.options.bytes, caller: request.caller, isCancelled: { request.isCancelled },
+                answer: { outcome in
+                    answer(
+                        outcome.map { bytes in
+                            (try? JSON(parsing: bytes))
+                                ?? .string("not JSON: \(String(decoding: bytes, as: UTF8.self))")
+                        })
+                })
+        }
+        switch request.task {
+        case "create": return make(CreateTask(lane: lane))
+        case "read": return make(ReadTask(lane: lane))
+        case "update": return make(UpdateTask(lane: lane))
+        case "delete": return make(DeleteTask(lane: lane))
+        case "query": return make(QueryTask(lane: lane))
+        case "watch": return make(WatchTask(lane: lane))
+        case "transaction": return make(TransactionTask(lane: lane))
+        default: preconditionFailure("no such task: \(request.task)")
+        }
+    }
+
+    /// Waits until the lane has nothing left to do, replays included.
+    func settle() async {
+        repeat {
+            await withCheckedContinuation { continuation in thread.async { continuation.resume() } }
+        } while await sink.handOver()
+    }
+
+    func close() async { await lane.close() }
+}
+
+/// Puts answers that come in any order into that of the calls.
+private final class Collected: Sendable {
+    private let answers = Mutex([Int: TestStore.Outcome]())
+    private let count: Int
+    private let whenComplete: @Sendable ([TestStore.Outcome]) -> Void
+
+    init(count: Int, whenComplete: @escaping @Sendable ([TestStore.Outcome]) -> Void) {
+        self.count = count
+        self.whenComplete = whenComplete
+    }
+
+    func add(_ outcome: TestStore.Outcome, at index: Int) {
+        let all = answers.withLock { answers -> [TestStore.Outcome]? in
+            if answers.updateValue(outcome, forKey: index) != nil { Issue.record("call \(index) was answered twice") }
+            guard answers.count == count else { return nil }
+            return answers.sorted { $0.key < $1.key }.map(\.value)
+        }
+        if let all { whenComplete(all) }
+    }
+}
+
+/// Keeps what is told.
+final class RecordingSink: ChangeSink {
+    struct Told: Sendable, Equatable {
+        var session: SessionID
+        var change: RecordChanged
+    }
+
+    private struct State {
+        var told: [Told] = []
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    func tell(_ change: RecordChanged, to sessions: [SessionID]) {
+        state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }
+    }
+
+    func whenTaken(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(body) } }
+
+    /// Lets the replays that wait go on.
+    ///
+    /// - Returns: Whether there were any.
+    func handOver() async -> Bool {
+        let waiting = state.withLock { state in exchange(&state.waiting, with: []) }
+        waiting.forEach { $0() }
+        return !waiting.isEmpty
+    }
+
+    /// What a session was told so far, as "version change key".
+    func told(_ session: SessionID = 1, table: String? = nil) -> [String] {
+        state.withLock { $0.told }
+            .filter { $0.session == session && (table == nil || $0.change.table == table) }
+            .map { "\($0.change.version) \($0.change.change.rawValue) \($0.change.key)" }
+    }
+
+    var all: [Told] { state.withLock { $0.told } }
+}
+
+extension JSON {
+    /// A result's `key`.
+    var key: String? { self["key"]?.stringValue }
+    var version: Int64? { self["version"]?.int64Value }
+    /// The keys of a query's page.
+    var keys: [String] { self["records"]?.arrayValue?.compactMap(\.key) ?? [] }
+    /// A JSON text in a test, which is one.
+    static func text(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> JSON {
+        try JSON(parsing: text)
+    }
+}

@@ -1,0 +1,282 @@
+import TaskKit
+import Testing
+
+@testable import PersistenceTasks
+
+@Suite("Watching a table")
+struct WatchTests {
+    private func create(_ store: TestStore, _ key: String, table: String = "t", session: SessionID = 2) async throws {
+        try await store.call(
+            "create", ["table": .string(table), "key": .string(key), "record": [:]], session: session)
+    }
+
+    private func update(_ store: TestStore, _ key: String, session: SessionID = 2) async throws {
+        try await store.call("update", ["table": "t", "key": .string(key), "record": [:]], session: session)
+    }
+
+    private func delete(_ store: TestStore, _ key: String, session: SessionID = 2) async throws {
+        try await store.call("delete", ["table": "t", "key": .string(key)], session: session)
+    }
+
+    @Test("A watch tells every later change of its table, and answers the version as of which it does")
+    func live() async throws {
+        let store = try await TestStore()
+        try await create(store, "before")
+        #expect(try await store.call("watch", ["table": "t"]) == ["version": 1])
+        try await create(store, "a")
+        try await create(store, "elsewhere", table: "u")
+        try await update(store, "a")
+        try await delete(store, "a")
+        await store.settle()
+        #expect(store.sink.told() == ["2 create a", "4 update a", "5 delete a"])
+        #expect(store.sink.all.allSatisfy { $0.change.table == "t" && $0.change.namespace == nil })
+    }
+
+    @Test("Changes reach the sessions that watch, in their namespace, and no others")
+    func recipients() async throws {
+        let store = try await TestStore()
+        try await store.call("watch", ["table": "t"], session: 1)
+        try await store.call("watch", ["table": "t"], session: 3)
+        try await store.call("watch", ["table": "t"], session: 4, uid: 1001)
+        try await store.call("watch", ["table": "t", "namespace": "1000:local"], session: 5, uid: 0, isTrusted: true)
+        try await create(store, "a", session: 1)
+        await store.settle()
+        #expect(store.sink.told(1) == ["1 create a"])
+        #expect(store.sink.told(3) == ["1 create a"])
+        #expect(store.sink.told(4) == [])
+        #expect(store.sink.told(5) == ["1 create a"])
+        #expect(store.sink.all.first { $0.session == 5 }?.change.namespace == "1000:local")
+    }
+
+    @Test("A change that failed is not told")
+    func failures() async throws {
+        let store = try await TestStore()
+        try await store.call("watch", ["table": "t"])
+        try await create(store, "a")
+        _ = try await store.failure("create", ["table": "t", "key": "a", "record": [:]])
+        await store.settle()
+        #expect(store.sink.told() == ["1 create a"])
+    }
+
+    @Test("A watch ends with stop, and with its session")
+    func ends() async throws {
+        let store = try await TestStore()
+        try await store.call("watch", ["table": "t"])
+        try await store.call("watch", ["table": "t"], session: 2)
+        try await create(store, "a")
+        #expect(try await store.call("watch", ["table": "t", "stop": true]) == ["version": 1])
+        try await create(store, "b")
+        store.lane.sessionClosed(2)
+        await store.settle()
+        try await create(store, "c", session: 3)
+        await store.settle()
+        #expect(store.sink.told(1) == ["1 create a"])
+        #expect(store.sink.told(2) == ["1 create a", "2 create b"])
+        // Stopping what was not begun is no error.
+        try await store.call("watch", ["table": "never", "stop": true])
+    }
+
+    @Test("since tells the last change of each key after it, in order, then goes on live")
+    func since() async throws {
+        let store = try await TestStore()
+        for key in ["known", "kept", "goes"] { try await create(store, key) }  // 1 to 3
+        try await create(store, "new")  // 4
+        try await update(store, "known")  // 5
+        try await update(store, "new")  // 6
+        try await delete(store, "goes")  // 7
+        try await create(store, "short")  // 8
+        try await delete(store, "short")  // 9
+        try await create(store, "again")  // 10
+        try await delete(store, "again")  // 11
+        try await create(store, "again")  // 12
+        #expect(try await store.call("watch", ["table": "t", "since": 3]) == ["version": 12])
+        try await update(store, "kept")
+        await store.settle()
+        #expect(
+            store.sink.told() == [
+                "5 update known", "6 create new", "7 delete goes", "9 delete short", "12 create again",
+                "13 update kept",
+            ])
+    }
+
+    @Test("since the present version tells nothing of the past, and since 0 everything that is")
+    func edges() async throws {
+        let store = try await TestStore()
+        #expect(try await store.call("watch", ["table": "t", "since": 0], session: 9) == ["version": 0])
+        try await create(store, "a")
+        try await create(store, "b")
+        try await store.call("watch", ["table": "t", "since": 2], session: 5)
+        try await store.call("watch", ["table": "t", "since": 0], session: 6)
+        await store.settle()
+        #expect(store.sink.told(5) == [])
+        #expect(store.sink.told(6) == ["1 create a", "2 create b"])
+        #expect(store.sink.told(9) == ["1 create a", "2 create b"])
+    }
+
+    @Test("A version that the namespace never had is refused as expired", arguments: [-1, 5])
+    func outOfRange(_ since: Int) async throws {
+        let store = try await TestStore()
+        try await create(store, "a")
+        let error = try await store.failure("watch", ["table": "t", "since": .number(JSONNumber(since))])
+        #expect(error.code == "cursor.expired")
+        #expect(error.data?["version"] == 1)
+        try await create(store, "b")
+        await store.settle()
+        #expect(store.sink.told() == [])
+    }
+
+    @Test("Deletions beyond the bound are forgotten, oldest first, and since before them is expired")
+    func expiry() async throws {
+        let store = try await TestStore(deletions: 3)
+        for index in 0..<6 {
+            try await create(store, "k\(index)")
+            try await delete(store, "k\(index)")
+        }
+        // Deleted at 2, 4, 6, 8, 10 and 12; the last three are remembered.
+        let error = try await store.failure("watch", ["table": "t", "since": 5])
+        #expect(error.code == "cursor.expired")
+        #expect(error.data == ["since": 5, "oldest": 6, "version": 12])
+        try await store.call("watch", ["table": "t", "since": 6])
+        await store.settle()
+        #expect(store.sink.told() == ["8 delete k3", "10 delete k4", "12 delete k5"])
+    }
+
+    @Test("A key that exists again does not count as a deletion")
+    func recreatedKeysDoNotCount() async throws {
+        let store = try await TestStore(deletions: 2)
+        try await create(store, "a")
+        for _ in 0..<5 {
+            try await delete(store, "a")
+            try await create(store, "a")
+        }
+        try await store.call("watch", ["table": "t", "since": 0])
+        await store.settle()
+        #expect(store.sink.told() == ["11 create a"])
+    }
+
+    @Test("A second watch of the same table takes the place of the first")
+    func again() async throws {
+        let store = try await TestStore()
+        try await store.call("watch", ["table": "t"])
+        try await create(store, "a")
+        try await store.call("watch", ["table": "t", "since": 0])
+        try await create(store, "b")
+        await store.settle()
+        #expect(store.sink.told() == ["1 create a", "1 create a", "2 create b"])
+    }
+
+    @Test("The number of tables that a session watches is bounded")
+    func bound() async throws {
+        let store = try await TestStore()
+        let requests = (0...Limits.watchesPerSession).map {
+            TestStore.Request("watch", ["table": .string("t\($0)")])
+        }
+        let outcomes = await store.send(requests)
+        for outcome in outcomes.dropLast() { #expect(throws: Never.self) { try outcome.get() } }
+        let error = try #require(throws: BridgeError.self) { try outcomes.last?.get() }
+        #expect(error.code == .busy)
+        // One that it watches already is no further one.
+        try await store.call("watch", ["table": "t0"])
+    }
+
+    @Test("A replay that takes several pages and live changes in between leave no gap and tell nothing twice")
+    func replayWithChanges() async throws {
+        let store = try await TestStore()
+        var generator = SeededGenerator(seed: 11)
+        var told = Model()
+        let keys = (0..<2500).map { "k\($0)" }
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            let operations = keys[start..<start + 500].map { key -> JSON in
+                ["create": ["table": "t", "key": .string(key), "record": [:]]]
+            }
+            try await store.call("transaction", ["operations": .array(operations)], session: 2)
+        }
+        try await store.call("watch", ["table": "t", "since": 0])
+        // Changes while the replay stands between its pages.
+        for _ in 0..<4 {
+            for _ in 0..<60 {
+                let key = keys.randomElement(using: &generator) ?? "k0"
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: _ = try? await delete(store, key)
+                case 1: _ = try? await create(store, key)
+                default: _ = try? await update(store, key)
+                }
+            }
+            _ = await store.sink.handOver()
+        }
+        await store.settle()
+        try await update(store, try #require(try await store.call("query", ["table": "t"]).keys.first))
+        await store.settle()
+        for one in store.sink.all { told.take(one.change) }
+        #expect(told.complaints == [])
+        let records = try await allRecords(store)
+        #expect(told.versions == records)
+        #expect(records.count > 1000)
+    }
+
+    private func allRecords(_ store: TestStore) async throws -> [String: Int64] {
+        var records: [String: Int64] = [:]
+        var options: JSONObject = ["table": "t", "limit": 1000]
+        repeat {
+            let page = try await store.call("query", .object(options))
+            for record in page["records"]?.arrayValue ?? [] {
+                records[record.key ?? ""] = record.version
+            }
+            options["cursor"] = page["cursor"]
+        } while options["cursor"] != nil
+        return records
+    }
+
+    /// What a client that mirrors the table makes of what it is told.
+    private struct Model {
+        var versions: [String: Int64] = [:]
+        var last: Int64 = 0
+        var complaints: [String] = []
+
+        mutating func take(_ change: RecordChanged) {
+            let name = "\(change.version) \(change.change.rawValue) \(change.key)"
+            if change.version <= last { complaints.append("\(name) after \(last)") }
+            last = change.version
+            switch change.change {
+            case .create, .update:
+                versions[change.key] = change.version
+            case .delete:
+                versions[change.key] = nil
+            }
+        }
+    }
+
+    @Test("While a replay is under way, a key is created once, and updated after that")
+    func kindsDuringReplay() async throws {
+        let registry = WatchRegistry()
+        let sink = RecordingSink()
+        let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
+        let id = try #require(try registry.add(1, place, namesNamespace: false, since: 0))
+        func live(_ key: String, _ version: Int64, _ kind: Change.Kind, previous: Int64) {
+            registry.tell(
+                [Change(place: place, key: ExactText(key), version: version, kind: kind, previousVersion: previous)],
+                sink)
+        }
+        func page(_ entries: [(String, Int64, Int64?)], isLast: Bool = false) {
+            registry.tell(
+                entries.map { RecordStore.Missed(key: ExactText($0.0), version: $0.1, created: $0.2) }, of: id,
+                isLast: isLast, sink)
+        }
+        page([("a", 1, 1), ("b", 2, 2)])
+        live("a", 10, .update, previous: 1)  // told as created already
+        live("c", 11, .update, previous: 3)  // not told yet
+        live("b", 12, .delete, previous: 2)
+        live("b", 13, .create, previous: 0)
+        page([("d", 4, 4), ("a", 10, 1), ("c", 11, 3)])
+        live("c", 14, .update, previous: 11)
+        page([("b", 13, 13), ("c", 14, 3)], isLast: true)
+        live("c", 15, .update, previous: 14)
+        #expect(
+            sink.told() == [
+                "1 create a", "2 create b", "4 create d", "10 update a", "11 create c", "13 create b", "14 update c",
+                "15 update c",
+            ])
+        registry.remove(1)
+        #expect(registry.isEmpty)
+    }
+}
