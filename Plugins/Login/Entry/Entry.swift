@@ -1,1 +1,8 @@
-// Login: the entry point of the library.
+// The entry point of libLoginPlugin.so.
+import LoginTasks
+import TaskKit
+
+/// Called by the daemon, once.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin.login().export()
+}

@@ -1,1 +1,37 @@
-// Login: its tasks.
+// Login: who uses a session. A local store of accounts (Accounts/), passwords hashed by libsodium (Hashing/), random
+// tokens for logging in again, a lock-out for who guesses, and the tasks (Tasks/) that put a user's name on a session.
+//
+// What is decided here (`LockOut`, `Token`, `PasswordHasher`, `AccountStore`) knows neither threads nor calls;
+// `LoginService` puts it together on two lanes; the tasks are thin.
+public import TaskKit
+
+extension Plugin {
+    /// The plugin of `login`, `logout`, `login.status` and `login.users.…`.
+    public static func login() -> Plugin {
+        login(LoginService(), SessionTokens())
+    }
+
+    static func login(_ service: LoginService, _ tokens: SessionTokens) -> Plugin {
+        Plugin("login", version: "1.0.0") {
+            LoginTask(service: service, tokens: tokens)
+            LogoutTask(service: service, tokens: tokens)
+            LoginStatusTask(tokens: tokens)
+            AddUserTask(service: service)
+            ChangePasswordTask(service: service, tokens: tokens)
+            RemoveUserTask(service: service, tokens: tokens)
+            ListUsersTask(service: service)
+        }
+        .configuration(LoginConfiguration.self) { try service.configure($0) }
+        .launchWorker("login.open", phase: .beforeListening) { context in
+            try await service.open(directory: context.stateDirectory)
+        }
+        .onSession { change, caller in
+            if change == .closed { tokens.forget(caller.session) }
+        }
+        .onStop {
+            // What was acknowledged is on the disk already: a file that does not close in order loses nothing.
+            try? await service.database.close()
+        }
+        .event(SessionIdentity.event, "A session logged in, or out: {session, user}, user being null then.")
+    }
+}

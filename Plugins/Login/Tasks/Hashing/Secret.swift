@@ -6,9 +6,7 @@ import CSodium
 /// it is made is the caller's, and lies beyond our reach.
 ///
 /// `@unchecked`: the memory is written before the initializer returns, and only read until `deinit`.
-final class Secret: @unchecked Sendable, Decodable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+final class Secret: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Of at least one byte: an empty secret has an address, too.
     private let memory: UnsafeMutablePointer<CChar>
 
@@ -24,10 +22,6 @@ final class Secret: @unchecked Sendable, Decodable, CustomStringConvertible, Cus
         }
     }
 
-    convenience init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(String.self))
-    }
-
     deinit {
         sodium_memzero(memory, count)
         memory.deallocate()
@@ -36,6 +30,13 @@ final class Secret: @unchecked Sendable, Decodable, CustomStringConvertible, Cus
     /// The bytes as C wants them, `count` of them. They must not leave `body`.
     func withBytes<T>(_ body: (UnsafePointer<CChar>) -> T) -> T {
         withExtendedLifetime(self) { body(memory) }
+    }
+
+    /// The secret as a string, for who has a right to it: the client that brought it.
+    var text: String {
+        withBytes { bytes in
+            String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+        }
     }
 
     var description: String { "(secret)" }

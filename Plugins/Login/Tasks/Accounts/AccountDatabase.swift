@@ -1,0 +1,64 @@
+import Synchronization
+import TaskKit
+
+/// The account store on a thread of its own. What is asked of it is done in the order in which it was asked.
+final class AccountDatabase: Sendable {
+    private let lane = BlockingLane(name: "login-store")
+    private let store = Mutex<AccountStore?>(nil)
+
+    /// Opens the file.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`.
+    func open(_ path: String, now: WallTime) async throws {
+        try await run { _ = self.hold(try AccountStore(path: path, now: now)) }
+    }
+
+    /// Finishes what was asked before and closes the file.
+    func close() async throws {
+        try await run { try self.hold(nil)?.close() }
+    }
+
+    /// Does something with the store.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`; `CancellationError`, where the call had ended before its turn came.
+    func perform<T: Sendable>(_ body: @escaping @Sendable (AccountStore) throws -> T) async throws -> T {
+        try await run { try body(self.opened()) }
+    }
+
+    /// Makes a token useless, whoever has been cancelled meanwhile.
+    ///
+    /// - Parameter failed: Told where it could not be done.
+    func revokeSoon(_ token: TokenHash, failed: @escaping @Sendable (any Error) -> Void) {
+        lane.submit {
+            do { try self.opened().revoke(token) } catch { failed(error) }
+        }
+    }
+
+    private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        do {
+            return try await lane.run(body)
+        } catch let failure as StorageFailure {
+            throw BridgeError(failure)
+        }
+    }
+
+    private func opened() throws(StorageFailure) -> AccountStore {
+        guard let store = store.withLock({ $0 }) else { throw StorageFailure("The accounts are not open.") }
+        return store
+    }
+
+    /// Takes the store in the place of the one before, which is returned.
+    private func hold(_ new: AccountStore?) -> AccountStore? {
+        store.withLock { store in
+            defer { store = new }
+            return store
+        }
+    }
+}
+
+extension BridgeError {
+    /// `storage.full` or `storage.failed`.
+    init(_ failure: StorageFailure) {
+        self.init(failure.isFull ? "storage.full" : "storage.failed", "\(failure)", isTransient: failure.isFull)
+    }
+}

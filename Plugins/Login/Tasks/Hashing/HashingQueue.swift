@@ -1,0 +1,61 @@
+import Synchronization
+import TaskKit
+
+/// Where passwords are hashed: one after the other on a thread of their own, so that neither the loop nor the daemon's
+/// few threads for blocking work are kept busy, and memory is taken once.
+final class HashingQueue: Sendable {
+    /// The most jobs that wait or run. At the usual cost the last one is done in about 15 s, well within a call's
+    /// deadline.
+    static let maximumJobs = 256
+
+    /// The most jobs of one uid, so that nobody takes all the places.
+    static let maximumJobsPerUID = 64
+
+    /// What is said to who finds no place: by then the queue has moved on a good deal.
+    private static let retryAfter = Duration.seconds(1)
+
+    private struct Jobs {
+        var total = 0
+        var byUID: [UInt32: Int] = [:]
+    }
+
+    private let lane = BlockingLane(name: "login-hash")
+    private let jobs = Mutex(Jobs())
+
+    /// Keeps a place free for `body`, which may use `run` any number of times.
+    ///
+    /// - Throws: `busy`, where there is none; what `body` throws.
+    func withPlace<T: Sendable>(for uid: UInt32, _ body: () async throws -> T) async throws -> T {
+        try enter(uid)
+        defer { leave(uid) }
+        return try await body()
+    }
+
+    /// Runs `work` on the thread.
+    ///
+    /// - Throws: What `work` throws; `CancellationError`, where the call had ended before its turn came.
+    func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await lane.run(work)
+    }
+
+    private func enter(_ uid: UInt32) throws(BridgeError) {
+        let isIn = jobs.withLock { jobs in
+            let own = jobs.byUID[uid, default: 0]
+            if jobs.total >= Self.maximumJobs || own >= Self.maximumJobsPerUID { return false }
+            jobs.total += 1
+            jobs.byUID[uid] = own + 1
+            return true
+        }
+        if isIn { return }
+        throw BridgeError(
+            .busy, "too many passwords are waiting to be checked; try again in a moment", isTransient: true,
+            retryAfter: Self.retryAfter)
+    }
+
+    private func leave(_ uid: UInt32) {
+        jobs.withLock { jobs in
+            jobs.total -= 1
+            jobs.byUID[uid] = jobs.byUID[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+        }
+    }
+}

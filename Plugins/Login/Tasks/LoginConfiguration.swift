@@ -1,0 +1,63 @@
+import TaskKit
+
+/// The plugin's section of the configuration.
+struct LoginConfiguration: Codable, Sendable {
+    /// `password_cost`: how much work it is to check a password; `interactive` unless said otherwise. Passwords that
+    /// were hashed at another cost stay valid and are hashed anew at the next login.
+    var passwordCost: CostName?
+
+    /// `token_days`: for how many days a token is good for logging in again, 1 to 3,650; 30 unless said otherwise.
+    var tokenDays: Int?
+
+    enum CostName: String, Codable, Sendable, CaseIterable {
+        case interactive
+        case moderate
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case passwordCost = "password_cost"
+        case tokenDays = "token_days"
+    }
+}
+
+/// What the login service goes by. The defaults are those of an empty configuration.
+struct LoginSettings: Sendable {
+    var cost = PasswordCost.interactive
+
+    /// The life of a token. It is counted from the login by password and not prolonged by use: a token that leaks is
+    /// worth something for this long and no longer.
+    var tokenLifetime = Duration.seconds(30 * 86_400)
+
+    var lockOut = LockOut.Rules()
+
+    /// Ten years: beyond it a number of days is a slip of the pen.
+    private static let maximumTokenDays = 3650
+
+    /// Takes over what the configuration says.
+    ///
+    /// - Throws: `JSONMismatch`, where it says nothing sensible.
+    mutating func apply(_ configuration: LoginConfiguration) throws {
+        switch configuration.passwordCost {
+        case .interactive: cost = .interactive
+        case .moderate: cost = .moderate
+        case nil: break
+        }
+        guard let days = configuration.tokenDays else { return }
+        guard (1...Self.maximumTokenDays).contains(days) else {
+            throw JSONMismatch(
+                path: "$.token_days", expected: "an integer from 1 to \(Self.maximumTokenDays)", got: "number \(days)")
+        }
+        tokenLifetime = .seconds(days * 86_400)
+    }
+}
+
+/// The clocks that the login service reads.
+struct LoginClocks: Sendable {
+    /// When tokens expire and accounts are made.
+    var wall: @Sendable () -> WallTime = { .now() }
+
+    /// For the lock-out, which must not follow a clock that is being set: the time since some moment in the past.
+    var monotonic: @Sendable () -> Duration = { ContinuousClock.now - start }
+
+    private static let start = ContinuousClock.now
+}

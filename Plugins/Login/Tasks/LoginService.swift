@@ -1,0 +1,203 @@
+import Synchronization
+import TaskKit
+
+/// Who may log in, and how: passwords, tokens and accounts put together. It knows nothing of sessions.
+///
+/// Safe on any thread; what takes long runs on two lanes of its own. The calls below throw `BridgeError`, and
+/// `CancellationError` where the call on whose behalf they work has ended.
+final class LoginService: Sendable {
+    private struct State {
+        var settings: LoginSettings
+        var hasher: PasswordHasher
+        var lockOut: LockOut
+
+        init(_ settings: LoginSettings) {
+            self.settings = settings
+            hasher = PasswordHasher(cost: settings.cost)
+            lockOut = LockOut(rules: settings.lockOut)
+        }
+    }
+
+    let database = AccountDatabase()
+    private let hashing = HashingQueue()
+    private let clocks: LoginClocks
+    private let state: Mutex<State>
+
+    init(settings: LoginSettings = LoginSettings(), clocks: LoginClocks = LoginClocks()) {
+        self.clocks = clocks
+        state = Mutex(State(settings))
+    }
+
+    /// Takes over the configuration. Before anything else is asked.
+    ///
+    /// - Throws: `JSONMismatch`.
+    func configure(_ configuration: LoginConfiguration) throws {
+        var settings = state.withLock { $0.settings }
+        try settings.apply(configuration)
+        let configured = State(settings)
+        state.withLock { $0 = configured }
+    }
+
+    /// Opens the accounts in the plugin's directory.
+    func open(directory: String) async throws {
+        try await database.open(directory + "/accounts.sqlite", now: clocks.wall())
+    }
+}
+
+/// What a successful login gives.
+struct Grant: Sendable {
+    let user: UserName
+    /// As the client keeps it.
+    let token: String
+    let tokenHash: TokenHash
+    let expiresAt: WallTime
+}
+
+// MARK: Logging in
+
+extension LoginService {
+    /// Logs in by password and gives a new token.
+    ///
+    /// - Parameter uid: Who asks: lock-out and places in the queue are counted for it.
+    /// - Throws: `login.failed`, `login.locked`, `busy`, `storage.full`, `storage.failed`.
+    func logIn(_ user: UserName, _ password: Secret, uid: UInt32) async throws -> Grant {
+        // A place first: a call that finds none must leave no trace in the lock-out.
+        let verified = try await hashing.withPlace(for: uid) { try await verify(user, password, uid: uid) }
+        let token = Token()
+        let now = clocks.wall()
+        let expiresAt = now + state.withLock { $0.settings.tokenLifetime }
+        let isIssued = try await database.perform { store in
+            try store.issue(
+                token.hash, to: verified.account, rehashed: verified.rehashed, now: now, expiresAt: expiresAt)
+        }
+        // Nothing was issued where the password was changed, or the account removed, since it was checked.
+        guard isIssued else { throw Self.wrongPassword }
+        return Grant(user: user, token: token.text, tokenHash: token.hash, expiresAt: expiresAt)
+    }
+
+    /// Logs in by a token that an earlier login gave. Its expiry stays what it was.
+    ///
+    /// - Throws: `login.failed`, `storage.failed`.
+    func logIn(_ token: Secret) async throws -> Grant {
+        let refusal = BridgeError(
+            "login.failed", "the token is unknown, revoked or expired; log in with user and password")
+        guard let hash = Token.hash(of: token) else { throw refusal }
+        let now = clocks.wall()
+        guard let owner = try await database.perform({ try $0.owner(of: hash, now: now) }) else { throw refusal }
+        return Grant(user: owner.user, token: token.text, tokenHash: hash, expiresAt: owner.expiresAt)
+    }
+
+    private struct Verified: Sendable {
+        var account: Account
+        /// The password's hash at today's cost, where the one that is kept is of another.
+        var rehashed: PasswordHash?
+    }
+
+    private static let wrongPassword = BridgeError("login.failed", "the user or the password is wrong")
+
+    /// Checks a password under the lock-out.
+    private func verify(_ user: UserName, _ password: Secret, uid: UInt32) async throws -> Verified {
+        let attempt = try begin(user, uid: uid)
+        let verified: Verified?
+        do {
+            let account = try await database.perform { try $0.account(user) }
+            verified = try await check(password, of: account)
+        } catch {
+            state.withLock { $0.lockOut.abandoned(attempt) }
+            throw error
+        }
+        let now = clocks.monotonic()
+        state.withLock { state in
+            if verified == nil { state.lockOut.failed(attempt, now: now) } else { state.lockOut.succeeded(attempt) }
+        }
+        guard let verified else { throw Self.wrongPassword }
+        return verified
+    }
+
+    private func begin(_ user: UserName, uid: UInt32) throws(BridgeError) -> LockOut.Attempt {
+        let now = clocks.monotonic()
+        switch state.withLock({ $0.lockOut.begin(user: user, uid: uid, now: now) }) {
+        case .allowed(let attempt): return attempt
+        case .locked(let retryAfter):
+            throw BridgeError(
+                "login.locked", "too many wrong passwords for this user from uid \(uid); try again later",
+                isTransient: true, retryAfter: retryAfter)
+        }
+    }
+
+    /// Nil: the password is wrong, or there is no account; which of the two cannot be told by the time it takes.
+    private func check(_ password: Secret, of account: Account?) async throws -> Verified? {
+        let hasher = state.withLock { $0.hasher }
+        return try await hash {
+            guard let account else {
+                _ = try hasher.verify(password, hasher.dummy)
+                return nil
+            }
+            guard try hasher.verify(password, account.passwordHash) else { return nil }
+            let isOld = hasher.needsRehash(account.passwordHash)
+            return Verified(account: account, rehashed: isOld ? try hasher.hash(password) : nil)
+        }
+    }
+
+    private func hash<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        do {
+            return try await hashing.run(work)
+        } catch let failure as HashingFailure {
+            throw BridgeError(.internal, "\(failure)", isTransient: failure == .noMemory)
+        }
+    }
+}
+
+// MARK: Accounts
+
+extension LoginService {
+    /// Adds an account.
+    ///
+    /// - Throws: `user.exists`, `busy`, `storage.full`, `storage.failed`.
+    func add(_ user: UserName, _ password: Secret, uid: UInt32) async throws {
+        let exists = BridgeError(
+            "user.exists", "there is a user \(user) already; login.users.passwd changes a password")
+        // Asked twice, so that hashing is spared where it is in vain, and no other call comes in between.
+        if try await database.perform({ try $0.account(user) }) != nil { throw exists }
+        let hash = try await newHash(password, uid: uid)
+        let now = clocks.wall()
+        guard try await database.perform({ try $0.add(user, hash, now: now) }) else { throw exists }
+    }
+
+    /// Gives an account another password. Its tokens are revoked.
+    ///
+    /// - Throws: `user.not_found`, `busy`, `storage.full`, `storage.failed`.
+    func setPassword(_ user: UserName, _ password: Secret, uid: UInt32) async throws {
+        if try await database.perform({ try $0.account(user) }) == nil { throw Self.notFound(user) }
+        let hash = try await newHash(password, uid: uid)
+        let now = clocks.wall()
+        guard try await database.perform({ try $0.setPassword(user, hash, now: now) }) else {
+            throw Self.notFound(user)
+        }
+        state.withLock { $0.lockOut.forget(user: user) }
+    }
+
+    /// Removes an account and its tokens.
+    ///
+    /// - Throws: `user.not_found`, `storage.full`, `storage.failed`.
+    func remove(_ user: UserName) async throws {
+        guard try await database.perform({ try $0.remove(user) }) else { throw Self.notFound(user) }
+        state.withLock { $0.lockOut.forget(user: user) }
+    }
+
+    /// All accounts, by name.
+    ///
+    /// - Throws: `storage.failed`.
+    func list() async throws -> [AccountSummary] {
+        try await database.perform { try $0.list() }
+    }
+
+    private static func notFound(_ user: UserName) -> BridgeError {
+        BridgeError("user.not_found", "there is no user \(user); login.users.list shows who there is")
+    }
+
+    private func newHash(_ password: Secret, uid: UInt32) async throws -> PasswordHash {
+        let hasher = state.withLock { $0.hasher }
+        return try await hashing.withPlace(for: uid) { try await hash { try hasher.hash(password) } }
+    }
+}

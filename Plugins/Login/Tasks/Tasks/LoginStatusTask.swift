@@ -1,0 +1,32 @@
+import TaskKit
+
+/// `login.status`: as whom the session is logged in.
+struct LoginStatusTask: BridgeTask {
+    static let name = "login.status"
+    static let summary = "Tells as whom the session is logged in, and until when its token is good."
+
+    struct Options: Codable, Sendable {}
+
+    struct Result: Codable, Sendable {
+        /// Null: not logged in.
+        var user: String?
+        /// Milliseconds since 1970, UTC. Absent: not logged in, or logged in before this plugin was started.
+        var expiresAt: Int64?
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            // With its key also where it is null.
+            try members.encode(user, forKey: .user)
+            try members.encodeIfPresent(expiresAt, forKey: .expiresAt)
+        }
+    }
+
+    let tokens: SessionTokens
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        guard let user = call.caller.user else { return Result() }
+        let login = tokens[call.caller.session]
+        let isOwn = login?.user.text.utf8.elementsEqual(user.utf8) == true
+        return Result(user: user, expiresAt: isOwn ? login?.expiresAt.milliseconds : nil)
+    }
+}

@@ -1,0 +1,84 @@
+import TaskKit
+
+/// `login`: by user and password, or by the token that an earlier login gave.
+struct LoginTask: BridgeTask {
+    static let name = "login"
+    static let summary = "Logs the session in, by user and password or by the token of an earlier login."
+    static let settings = TaskSettings(isPrivate: true)
+    static let optionsSchema: JSON? = [
+        "oneOf": [
+            SecretSchema.object(["user": SecretSchema.user, "password": SecretSchema.password]),
+            SecretSchema.object(["token": SecretSchema.token]),
+        ]
+    ]
+
+    enum Options: Decodable, Sendable {
+        case password(UserName, Secret)
+        case token(Secret)
+
+        init(from decoder: any Decoder) throws {
+            let options = try SecretOptions(from: decoder)
+            let byPassword = options.has("user") || options.has("password")
+            switch (byPassword, options.has("token")) {
+            case (true, false): self = .password(try options.userName(), try options.password())
+            case (false, true): self = .token(try options.token())
+            case (true, true), (false, false):
+                throw JSONMismatch(
+                    path: "$", expected: "user and password, or token", got: byPassword ? "both" : "neither")
+            }
+        }
+    }
+
+    struct Result: Codable, Sendable {
+        var user: String
+        /// For `login` {token}. A login by token answers the one that it was given.
+        var token: String
+        /// When the token ceases to be good for that: milliseconds since 1970, UTC, as JavaScript's `Date` has it. The
+        /// session stays logged in past that time, until it logs out or closes.
+        var expiresAt: Int64
+    }
+
+    let service: LoginService
+    let tokens: SessionTokens
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let grant: Grant
+        let isNew: Bool
+        switch options {
+        case .password(let user, let password):
+            grant = try await service.logIn(user, password, uid: call.caller.uid)
+            isNew = true
+        case .token(let token):
+            grant = try await service.logIn(token)
+            isNew = false
+        }
+        do {
+            try await begin(grant, call)
+        } catch {
+            // Nobody will ever get the new token.
+            if isNew {
+                service.database.revokeSoon(grant.tokenHash) { call.log.warning("An unused token was kept: \($0)") }
+            }
+            throw error
+        }
+        return Result(user: grant.user.text, token: grant.token, expiresAt: grant.expiresAt.milliseconds)
+    }
+
+    /// Gives the session its identity.
+    ///
+    /// There is no suspension between the answer of the account store and the daemon's task. So calls to the daemon are
+    /// made in the order of what the store did: who removes a user, or changes a password, finds every session that
+    /// logged in before.
+    private func begin(_ grant: Grant, _ call: Call) async throws {
+        let session = call.caller.session
+        // The session may be closed by now, and `forget` come too early for what is noted below.
+        if call.isCancelled { throw CancellationError() }
+        let login = tokens.note(grant, of: session)
+        do {
+            try await SessionIdentity.set(grant.user, of: session, for: call)
+        } catch {
+            tokens.forget(login, of: session)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import TaskKit
+
+/// `logout`: revokes the token that the session logged in with, and takes its identity away.
+struct LogoutTask: BridgeTask {
+    static let name = "logout"
+    static let summary = "Logs the session out and revokes its token; does nothing where it is not logged in."
+
+    struct Options: Codable, Sendable {}
+
+    let service: LoginService
+    let tokens: SessionTokens
+
+    func run(_ options: Options, _ call: Call) async throws -> SessionIdentity.Done {
+        let session = call.caller.session
+        let login = tokens[session]
+        if login == nil, call.caller.user == nil { return SessionIdentity.Done() }
+        let plugin = call.plugin
+        try await plugin.toTheEnd {
+            // The token first: should that fail, the session is still logged in and may try again.
+            if let login { try await service.database.perform { try $0.revoke(login.token) } }
+            // A login that came meanwhile stays.
+            if tokens.forget(login, of: session) { try await SessionIdentity.clear(session, in: plugin) }
+        }
+        return SessionIdentity.Done()
+    }
+}

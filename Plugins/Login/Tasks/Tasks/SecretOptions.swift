@@ -1,0 +1,69 @@
+import TaskKit
+
+/// Reads options that hold secrets. What does not fit is told without showing what came, as the coder would.
+struct SecretOptions {
+    private let object: JSONObject
+
+    init(from decoder: any Decoder) throws {
+        let json = try JSON(from: decoder)
+        guard let object = json.objectValue else {
+            throw JSONMismatch(path: "$", expected: "an object", got: json.typeName)
+        }
+        self.object = object
+    }
+
+    /// Whether there is something under the key.
+    func has(_ key: String) -> Bool {
+        object[key].map { !$0.isNull } ?? false
+    }
+
+    func userName() throws(JSONMismatch) -> UserName {
+        let text = try string("user")
+        guard let name = UserName(text) else {
+            throw JSONMismatch(
+                path: "$.user",
+                expected: "a user name: 1 to \(UserName.maximumBytes) bytes, no control characters, no white space "
+                    + "at either end", got: "a string of \(text.utf8.count) bytes that is none")
+        }
+        return name
+    }
+
+    func password() throws(JSONMismatch) -> Secret {
+        let text = try string("password")
+        guard (1...PasswordHasher.maximumPasswordBytes).contains(text.utf8.count) else {
+            throw JSONMismatch(
+                path: "$.password", expected: "a password of 1 to \(PasswordHasher.maximumPasswordBytes) bytes",
+                got: "a string of \(text.utf8.count) bytes")
+        }
+        return Secret(text)
+    }
+
+    func token() throws(JSONMismatch) -> Secret {
+        Secret(try string("token"))
+    }
+
+    private func string(_ key: String) throws(JSONMismatch) -> String {
+        switch object[key] {
+        case .string(let text): return text
+        case let other:
+            throw JSONMismatch(path: "$.\(key)", expected: "a string", got: other?.typeName ?? "nothing")
+        }
+    }
+}
+
+/// The schemas of what is read that way.
+enum SecretSchema {
+    static let user: JSON = [
+        "type": "string", "minLength": 1, "description": "1 to 256 bytes, compared byte for byte",
+    ]
+    static let password: JSON = ["type": "string", "minLength": 1, "description": "1 to 1024 bytes"]
+    static let token: JSON = ["type": "string", "description": "what an earlier login answered"]
+
+    /// An object with these members, all of them required.
+    static func object(_ properties: JSONObject) -> JSON {
+        [
+            "type": "object", "properties": .object(properties),
+            "required": .array(properties.map { .string($0.key) }),
+        ]
+    }
+}

@@ -1,0 +1,56 @@
+import TaskKit
+
+/// Tells the daemon, and who listens, as whom a session is logged in.
+enum SessionIdentity {
+    /// The event that tells of a login and a logout: `{session, user}`, `user` being null after a logout.
+    static let event = "login.changed"
+
+    /// Answer of a task that has nothing to say.
+    struct Done: Codable, Sendable {}
+
+    /// Names a session's user on behalf of a call, and sends the event.
+    static func set(_ user: UserName, of session: SessionID, for call: Call) async throws(BridgeError) {
+        let identity = describe(session, user)
+        let _: Done = try await call.bridge("bridge.session.identify", identity)
+        call.emit(event, identity)
+    }
+
+    /// Takes a session's user away, in the plugin's own name, and sends the event. A session that is gone has none.
+    static func clear(_ session: SessionID, in plugin: PluginContext) async throws(BridgeError) {
+        let identity = describe(session, nil)
+        do throws(BridgeError) {
+            let _: Done = try await plugin.bridge("bridge.session.identify", identity)
+        } catch {
+            if error.code == .sessionNotFound { return }
+            throw error
+        }
+        plugin.emit(event, identity)
+    }
+
+    /// The sessions that are logged in as `user`, by the daemon's word: it knows also those whose login came before
+    /// this plugin was started.
+    static func sessions(of user: UserName, in plugin: PluginContext) async throws(BridgeError) -> [SessionID] {
+        struct Sessions: Decodable, Sendable {
+            struct Session: Decodable, Sendable {
+                var session: SessionID
+                var user: String?
+            }
+            var sessions: [Session]
+        }
+        let all: Sessions = try await plugin.bridge("bridge.sessions", Done())
+        return all.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
+    }
+
+    private static func describe(_ session: SessionID, _ user: UserName?) -> JSON {
+        ["session": .number(JSONNumber(session)), "user": user.map { .string($0.text) } ?? .null]
+    }
+}
+
+extension PluginContext {
+    /// Runs `body` to its end, also where the call that wanted it ends before, and waits for it.
+    ///
+    /// It starts at once, before anything else runs on the loop.
+    func toTheEnd<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        try await Task.immediate(executorPreference: executor, operation: body).value
+    }
+}

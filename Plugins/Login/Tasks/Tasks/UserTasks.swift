@@ -1,0 +1,122 @@
+import TaskKit
+
+// login.users.…: the accounts, for root and the daemon's own user alone, whatever the policy's rules allow.
+
+/// The options of the tasks that name a user and a password.
+struct Credentials: Decodable, Sendable {
+    let user: UserName
+    let password: Secret
+
+    static let schema = SecretSchema.object(["user": SecretSchema.user, "password": SecretSchema.password])
+
+    init(from decoder: any Decoder) throws {
+        let options = try SecretOptions(from: decoder)
+        user = try options.userName()
+        password = try options.password()
+    }
+}
+
+/// `login.users.add`
+struct AddUserTask: BridgeTask {
+    static let name = "login.users.add"
+    static let summary = "Adds an account with a password."
+    static let settings = TaskSettings(isPrivate: true)
+    static let optionsSchema: JSON? = Credentials.schema
+
+    let service: LoginService
+
+    func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
+        try call.requireTrustedCaller()
+        try await service.add(options.user, options.password, uid: call.caller.uid)
+        return SessionIdentity.Done()
+    }
+}
+
+/// `login.users.passwd`
+struct ChangePasswordTask: BridgeTask {
+    static let name = "login.users.passwd"
+    static let summary = "Gives an account another password, revokes its tokens and logs its sessions out."
+    static let settings = TaskSettings(isPrivate: true)
+    static let optionsSchema: JSON? = Credentials.schema
+
+    let service: LoginService
+    let tokens: SessionTokens
+
+    func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
+        try call.requireTrustedCaller()
+        let uid = call.caller.uid
+        let plugin = call.plugin
+        try await plugin.toTheEnd {
+            try await service.setPassword(options.user, options.password, uid: uid)
+            try await tokens.logOut(options.user, in: plugin)
+        }
+        return SessionIdentity.Done()
+    }
+}
+
+/// `login.users.remove`
+struct RemoveUserTask: BridgeTask {
+    static let name = "login.users.remove"
+    static let summary = "Removes an account with its tokens and logs its sessions out."
+    static let optionsSchema: JSON? = SecretSchema.object(["user": SecretSchema.user])
+
+    struct Options: Decodable, Sendable {
+        let user: UserName
+
+        init(from decoder: any Decoder) throws {
+            user = try SecretOptions(from: decoder).userName()
+        }
+    }
+
+    let service: LoginService
+    let tokens: SessionTokens
+
+    func run(_ options: Options, _ call: Call) async throws -> SessionIdentity.Done {
+        try call.requireTrustedCaller()
+        let plugin = call.plugin
+        try await plugin.toTheEnd {
+            try await service.remove(options.user)
+            try await tokens.logOut(options.user, in: plugin)
+        }
+        return SessionIdentity.Done()
+    }
+}
+
+/// `login.users.list`
+struct ListUsersTask: BridgeTask {
+    static let name = "login.users.list"
+    static let summary = "Lists the accounts."
+
+    struct Options: Codable, Sendable {}
+
+    struct Result: Codable, Sendable {
+        var users: [AccountSummary]
+    }
+
+    let service: LoginService
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        try call.requireTrustedCaller()
+        return Result(users: try await service.list())
+    }
+}
+
+extension Call {
+    /// - Throws: `permission.denied`, where the caller is neither root nor the daemon's own user.
+    fileprivate func requireTrustedCaller() throws(BridgeError) {
+        if caller.isTrusted { return }
+        throw BridgeError(
+            .permissionDenied, "only root and the daemon's own user may manage accounts, not uid \(caller.uid)",
+            data: ["rule": "login.users: only root and the daemon's own user"])
+    }
+}
+
+extension SessionTokens {
+    /// Takes the identity of every session that is logged in as `user`.
+    fileprivate func logOut(_ user: UserName, in plugin: PluginContext) async throws(BridgeError) {
+        for session in try await SessionIdentity.sessions(of: user, in: plugin) {
+            forget(session)
+            try await SessionIdentity.clear(session, in: plugin)
+        }
+    }
+}

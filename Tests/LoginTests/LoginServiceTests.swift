@@ -1,0 +1,185 @@
+import TaskKit
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The login service")
+struct LoginServiceTests {
+    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let bob = UserName("bob")!  // `!`: the same
+
+    @Test("The right password gives a token, and the token logs in again")
+    func passwordThenToken() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "correct horse")
+        let grant = try await test.logIn(ada, "correct horse")
+        #expect(grant.user == ada)
+        #expect(grant.expiresAt == TestClocks.start + .seconds(30 * 86_400))
+        let again = try await test.service.logIn(Secret(grant.token))
+        #expect(again.user == ada && again.token == grant.token && again.tokenHash == grant.tokenHash)
+    }
+
+    @Test("A token's expiry is not prolonged by its use")
+    func fixedExpiry() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let grant = try await test.logIn(ada, "pw")
+        test.clocks.advance(by: .seconds(30 * 86_400) - .milliseconds(1))
+        #expect(try await test.service.logIn(Secret(grant.token)).expiresAt == grant.expiresAt)
+        test.clocks.advance(by: .milliseconds(1))
+        let error = await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret(grant.token)) }
+        #expect(error?.code == "login.failed")
+    }
+
+    @Test("A wrong password and an unknown user get the same answer")
+    func sameAnswer() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let wrong = await test.refusal(ada, "pw2")
+        let unknown = await test.refusal(bob, "pw")
+        #expect(wrong?.code == "login.failed")
+        #expect(wrong == unknown)
+    }
+
+    @Test("Neither errors of a login nor of a token show what was tried")
+    func nothingShown() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let refused = await test.refusal(ada, "hunter2")
+        let token = await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret("hunter2")) }
+        for error in [refused, token] { #expect(error?.json.text.contains("hunter2") == false) }
+    }
+
+    @Test("After five wrong passwords even the right one is refused, with the time to wait, and then accepted")
+    func lockOut() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        for _ in 0..<5 { #expect(await test.refusal(ada, "no")?.code == "login.failed") }
+        let locked = await test.refusal(ada, "pw")
+        #expect(locked?.code == "login.locked")
+        #expect(locked?.retryAfter == .seconds(1))
+        #expect(locked?.isTransient == true)
+        #expect(await test.refusal(ada, "pw", uid: 1001) == nil)
+        test.clocks.advance(by: .seconds(1))
+        #expect(await test.refusal(ada, "pw") == nil)
+        #expect(await test.refusal(ada, "no")?.code == "login.failed")
+    }
+
+    @Test("Unknown users are locked like known ones")
+    func unknownUserLocked() async throws {
+        let test = try await ServiceUnderTest()
+        for _ in 0..<5 { #expect(await test.refusal(bob, "no")?.code == "login.failed") }
+        #expect(await test.refusal(bob, "no")?.code == "login.locked")
+    }
+
+    @Test("Of many guesses at once no more are checked than of guesses one by one")
+    func parallelGuesses() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let codes = await withTaskGroup(of: ErrorCode?.self) { group in
+            for _ in 0..<40 { group.addTask { await test.refusal(self.ada, "no")?.code } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.filter { $0 == "login.failed" }.count == 5)
+        #expect(codes.filter { $0 == "login.locked" }.count == 35)
+    }
+
+    @Test("One uid cannot take all the places for hashing, and what finds none is not held against it")
+    func places() async throws {
+        var settings = LoginSettings.cheap
+        settings.lockOut.freeFailures = 1000
+        let test = try await ServiceUnderTest(settings: settings)
+        let errors = await withTaskGroup(of: BridgeError?.self) { group in
+            for _ in 0..<400 { group.addTask { await test.refusal(self.bob, "no") } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let busy = errors.filter { $0?.code == .busy }
+        #expect(errors.allSatisfy { $0?.code == .busy || $0?.code == "login.failed" })
+        #expect(busy.allSatisfy { $0?.retryAfter != nil && $0?.isTransient == true })
+        #expect(await test.refusal(bob, "no")?.code == "login.failed")
+    }
+
+    @Test("A password that was hashed at another cost is hashed anew at the login, and stays the same")
+    func rehash() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let before = try await test.service.database.perform { try $0.account(self.ada)?.passwordHash }
+        try await test.service.database.close()
+        var dearer = LoginSettings.cheap
+        dearer.cost = PasswordCost(operations: 2, memoryBytes: 16_384)
+        let later = try await ServiceUnderTest(settings: dearer, directory: test.directory)
+        #expect(await later.refusal(ada, "no")?.code == "login.failed")
+        let unchanged = try await later.service.database.perform { try $0.account(self.ada)?.passwordHash }
+        #expect(unchanged == before)
+        let grant = try await later.logIn(ada, "pw")
+        let after = try await later.service.database.perform { try $0.account(self.ada)?.passwordHash }
+        #expect(after?.text.contains("m=16,t=2") == true)
+        #expect(try await later.service.logIn(Secret(grant.token)).user == ada)
+        #expect(await later.refusal(ada, "pw") == nil)
+    }
+
+    @Test("A name is added once")
+    func addTwice() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let error = await #expect(throws: BridgeError.self) { try await test.add(ada, "other") }
+        #expect(error?.code == "user.exists")
+        #expect(await test.refusal(ada, "pw") == nil)
+    }
+
+    @Test("A new password ends the old one, the tokens and the lock")
+    func newPassword() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let grant = try await test.logIn(ada, "pw")
+        for _ in 0..<5 { _ = await test.refusal(ada, "no") }
+        try await test.service.setPassword(ada, Secret("new"), uid: 0)
+        #expect(await test.refusal(ada, "pw")?.code == "login.failed")
+        #expect(await test.refusal(ada, "new") == nil)
+        await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret(grant.token)) }
+    }
+
+    @Test("A removed user is an unknown one")
+    func removing() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        let grant = try await test.logIn(ada, "pw")
+        try await test.service.remove(ada)
+        #expect(await test.refusal(ada, "pw")?.code == "login.failed")
+        await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret(grant.token)) }
+        #expect(try await test.service.list().isEmpty)
+    }
+
+    @Test("What is not there cannot be changed or removed")
+    func absent() async throws {
+        let test = try await ServiceUnderTest()
+        let changed = await #expect(throws: BridgeError.self) {
+            try await test.service.setPassword(ada, Secret("x"), uid: 0)
+        }
+        let removed = await #expect(throws: BridgeError.self) { try await test.service.remove(ada) }
+        #expect(changed?.code == "user.not_found" && removed?.code == "user.not_found")
+    }
+
+    @Test("Without its accounts it fails in words and counts nothing")
+    func closed() async throws {
+        let test = try await ServiceUnderTest()
+        try await test.add(ada, "pw")
+        try await test.service.database.close()
+        for _ in 0..<20 { #expect(await test.refusal(ada, "pw")?.code == "storage.failed") }
+        try await test.service.open(directory: test.directory.path)
+        #expect(await test.refusal(ada, "pw") == nil)
+    }
+
+    @Test("The configuration sets cost and life of tokens, and refuses what makes no sense")
+    func configuration() async throws {
+        var settings = LoginSettings()
+        try settings.apply(LoginConfiguration())
+        #expect(settings.cost == .interactive && settings.tokenLifetime == .seconds(30 * 86_400))
+        try settings.apply(LoginConfiguration(passwordCost: .moderate, tokenDays: 1))
+        #expect(settings.cost == .moderate && settings.tokenLifetime == .seconds(86_400))
+        for days in [0, -1, 3651, Int.max] {
+            #expect(throws: JSONMismatch.self) { try settings.apply(LoginConfiguration(tokenDays: days)) }
+        }
+        #expect(settings.tokenLifetime == .seconds(86_400))
+    }
+}
