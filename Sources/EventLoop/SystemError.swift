@@ -27,9 +27,12 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// One sentence: "connect /run/x.sock: no such file or directory (ENOENT)".
     public var description: String {
-        let what = subject.map { "\(operation) \($0)" } ?? operation
-        if let advice { return "\(what): \(advice)" }
-        return "\(what): \(Self.text { uv_strerror_r(-code, $0, $1) }) (\(name))"
+        "\(subject.map { "\(operation) \($0)" } ?? operation): \(reason)"
+    }
+
+    /// The second half of the sentence: "no such file or directory (ENOENT)".
+    public var reason: String {
+        advice ?? "\(Self.text { uv_strerror_r(-code, $0, $1) }) (\(name))"
     }
 
     private static func text(_ fill: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?) -> String {

@@ -1,0 +1,61 @@
+import BridgeJSON
+import EventLoop
+
+/// Values on their way from the loop to a Swift task that takes them one by one. Bounded: beyond its capacity the
+/// oldest are dropped.
+@LoopActor
+final class Mailbox<Element: Sendable> {
+    private let capacity: Int
+    /// Makes the element that tells how many were dropped; nil: nobody needs to know.
+    private let tellDropped: (@Sendable (Int) -> Element)?
+    private var elements: [Element] = []
+    /// Taken elements at the front of `elements`, cleared away now and then.
+    private var takenCount = 0
+    private var droppedCount = 0
+    private var end: Result<Void, BridgeError>?
+    private let readers = WaitingList<Element>()
+
+    init(capacity: Int, tellDropped: (@Sendable (Int) -> Element)? = nil) {
+        self.capacity = capacity
+        self.tellDropped = tellDropped
+    }
+
+    func put(_ element: Element) {
+        guard end == nil else { return }
+        if !readers.isEmpty { return readers.resumeFirst(element) }
+        if elements.count - takenCount == capacity {
+            _ = takeFirst()
+            droppedCount += 1
+        }
+        elements.append(element)
+    }
+
+    /// What is in it is still handed out, then the end.
+    func finish(_ end: Result<Void, BridgeError>) {
+        guard self.end == nil else { return }
+        self.end = end
+        readers.resumeAll(nil)
+    }
+
+    /// The next element; nil at the end, and where the Swift task is cancelled.
+    func next() async throws(BridgeError) -> Element? {
+        if droppedCount > 0, let tellDropped {
+            defer { droppedCount = 0 }
+            return tellDropped(droppedCount)
+        }
+        if elements.count > takenCount { return takeFirst() }
+        if end == nil, let element = await readers.wait() { return element }
+        try end?.get()
+        return nil
+    }
+
+    private func takeFirst() -> Element {
+        let element = elements[takenCount]
+        takenCount += 1
+        if takenCount * 2 > elements.count + 16 {
+            elements.removeFirst(takenCount)
+            takenCount = 0
+        }
+        return element
+    }
+}

@@ -1,0 +1,38 @@
+import EventLoop
+
+/// Swift tasks that wait on the loop for something to happen, in the order in which they came. A task that is cancelled
+/// waits no longer.
+@LoopActor
+final class WaitingList<Value: Sendable> {
+    private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
+    private var lastTicket: UInt64 = 0
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Waits to be resumed with a value; nil where the Swift task is cancelled.
+    func wait() async -> Value? {
+        lastTicket += 1
+        let ticket = lastTicket
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting.append((ticket, $0)) }
+        } onCancel: {
+            EventLoop.post { self.cancel(ticket) }
+        }
+    }
+
+    /// Resumes the one who has waited longest. There is one.
+    func resumeFirst(_ value: Value?) {
+        waiting.removeFirst().continuation.resume(returning: value)
+    }
+
+    func resumeAll(_ value: Value?) {
+        let all = waiting
+        waiting = []
+        for entry in all { entry.continuation.resume(returning: value) }
+    }
+
+    private func cancel(_ ticket: UInt64) {
+        guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return }
+        waiting.remove(at: index).continuation.resume(returning: nil)
+    }
+}
