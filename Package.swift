@@ -10,10 +10,14 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+// Each package from elsewhere hangs on a trait: a plugin's package that asks for none of them, or for "Testing" alone,
+// resolves nothing of what only the daemon needs.
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Daemon"]))
+let deque = Target.Dependency.product(
+    name: "DequeModule", package: "swift-collections", condition: .when(traits: ["Testing"]))
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Testing"]))
 
 /// A plugin: its tasks as one target, which tests link, and its exported entry point as another, which becomes
 /// the library `lib<Name>Plugin.so`.
@@ -56,6 +60,11 @@ let package = Package(
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
         .library(name: "CounterPlugin", type: .dynamic, targets: ["CounterPlugin"]),
     ] + plugins.map(\.product),
+    traits: [
+        .default(enabledTraits: ["Daemon"]),
+        .trait(name: "Daemon", description: "Everything.", enabledTraits: ["Testing"]),
+        .trait(name: "Testing", description: "What TaskKitTesting needs, besides TaskKit."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),

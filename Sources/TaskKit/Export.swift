@@ -116,16 +116,9 @@ extension PluginRuntime {
 }
 
 extension BridgeError {
-    /// A section of the configuration that does not fit: `configuration.invalid`, with the keys that would have been
-    /// known where the fault is an unknown one.
+    /// A section of the configuration that does not fit: `configuration.invalid` with what `options.invalid` would bear.
     fileprivate init(configuration mismatch: JSONMismatch) {
-        var error = BridgeError(mismatch)
-        error.code = .configurationInvalid
-        if let known = mismatch.knownKeys {
-            var data = error.data?.objectValue ?? JSONObject()
-            data["known"] = .array(known.map { .string($0) })
-            error.data = .object(data)
-        }
-        self = error
+        self.init(
+            .configurationInvalid, "The configuration does not fit: \(mismatch).", data: BridgeError(mismatch).data)
     }
 }

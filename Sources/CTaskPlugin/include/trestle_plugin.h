@@ -217,8 +217,8 @@ typedef struct trestle_plugin {
     /* The daemon's table, before anything else. */
     void (*attach)(void *context, const trestle_host *host);
     /* `options` is the plugin's own section of the configuration; {} where there is none. Check it and keep it; touch
-       nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with `fail`,
-       code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
+       nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
+       `fail`, code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
     /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later. */
     void (*start)(void *context, const trestle_request *request);

@@ -1,3 +1,5 @@
+import TaskKit
+import TaskKitTesting
 import Testing
 
 @testable import GreeterPlugin
@@ -5,4 +7,29 @@ import Testing
 @Test("The plugin passes its own check")
 func conforms() throws {
     try makeGreeter().check()
+}
+
+@Test("A guest signs the book once, and the others hear of it")
+func signing() async throws {
+    let bridge = try await TestBridge.start(makeGreeter(), configuration: ["greeter": ["signatures": 1]])
+    let guest = await bridge.session()
+    let other = await bridge.session()
+    try await other.subscribe("greet.signed")
+
+    #expect(try await guest.call("greet.sign", ["name": "Ann"]) == ["place": 1])
+    #expect(await other.nextEvent().data == ["name": "Ann"])
+    await #expect(throws: BridgeError.self) { try await guest.call("greet.sign", ["name": "Ann"]) }
+    await bridge.stop()
+}
+
+@Test("A guest is introduced in a dialog")
+func introducing() async throws {
+    let bridge = try await TestBridge.start(makeGreeter())
+    let desktop = await bridge.session()
+    try await desktop.provide("Alert") { options in
+        ["button": options["buttons"]?[0] ?? .null]
+    }
+    let guest = await bridge.session()
+    #expect(try await guest.call("greet.introduce", ["who": "Ann"]) == ["button": "Hello"])
+    await bridge.stop()
 }
