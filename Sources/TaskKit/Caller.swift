@@ -78,12 +78,13 @@ public struct Caller: Sendable, Hashable {
 
     /// Whether this is what the daemon's description says, without making strings of it.
     fileprivate func matches(_ caller: UnsafePointer<trestle_caller>) -> Bool {
-        identity.session == caller.pointee.session && identity.uid == caller.pointee.uid
-            && identity.gid == caller.pointee.gid
-            && identity.pid == caller.pointee.pid
-            && identity.isTrusted == (caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
-            && caller.pointee.origin.equals(identity.origin) && caller.pointee.user.equals(identity.user ?? "")
-            && caller.pointee.client.equals(identity.client ?? "")
+        storage.identity.session == caller.pointee.session && storage.identity.uid == caller.pointee.uid
+            && storage.identity.gid == caller.pointee.gid
+            && storage.identity.pid == caller.pointee.pid
+            && storage.identity.isTrusted == (caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
+            && caller.pointee.origin.equals(storage.identity.origin)
+            && caller.pointee.user.equals(storage.identity.user ?? "")
+            && caller.pointee.client.equals(storage.identity.client ?? "")
     }
 }
 

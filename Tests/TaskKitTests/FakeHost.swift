@@ -32,26 +32,27 @@ final class FakeHost: @unchecked Sendable {
     }
 
     let plugin: UnsafePointer<trestle_plugin>
-    private let loop = DispatchQueue(label: "loop")
+    let loop = DispatchQueue(label: "loop")
     private static let onLoop = DispatchSpecificKey<Bool>()
-    private var table = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
+    var table = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
 
     // MARK: What the plugin said
 
-    private(set) var answers: [trestle_call: [Answer]] = [:]
-    private(set) var progress: [trestle_call: [JSON]] = [:]
-    private(set) var events: [Event] = []
-    private(set) var logLines: [LogLine] = []
+    var answers: [trestle_call: [Answer]] = [:]
+    var progress: [trestle_call: [JSON]] = [:]
+    var events: [Event] = []
+    var logLines: [LogLine] = []
     /// The plugin's own calls, by handle, that have not ended.
-    private(set) var open: [trestle_call: BridgeCall] = [:]
-    private(set) var cancelled: [trestle_call] = []
+    var open: [trestle_call: BridgeCall] = [:]
+    var cancelled: [trestle_call] = []
     /// Where the last result lay.
-    private(set) var lastResultAddress: UInt = 0
+    var lastResultAddress: UInt = 0
 
     /// Where the options of the last request lay.
-    private(set) var lastOptionsAddress: UInt = 0
+    var lastOptionsAddress: UInt = 0
 
-    private var lastHandle: trestle_call = 100
+    var lastHandle: trestle_call = 100
+    var answerHook: ((FakeHost) -> Void)?
     private var waiters: [(condition: (FakeHost) -> Bool, resume: () -> Void)] = []
 
     convenience init(_ plugin: Plugin) {
@@ -88,7 +89,12 @@ final class FakeHost: @unchecked Sendable {
         }
     }
 
-    fileprivate func changed() {
+    /// Runs `body` once, inside the plugin's next reply, as a daemon that calls a plugin from there. Loop.
+    func duringNextAnswer(_ body: @escaping (FakeHost) -> Void) {
+        answerHook = body
+    }
+
+    func changed() {
         let ready = waiters.filter { $0.condition(self) }
         waiters.removeAll { waiter in waiter.condition(self) }
         for waiter in ready { waiter.resume() }
@@ -220,124 +226,5 @@ extension FakeHost {
                 }
             }
         }
-    }
-}
-
-// MARK: What the plugin asks of the daemon
-
-extension FakeHost {
-    private func fillTable() {
-        // `!` on the table throughout: the plugin hands back the one that it got.
-        table.pointee.reply = { table, call, result in
-            let address = UInt(bitPattern: result.data)
-            host(table!).say(result.text) { host, text in
-                host.lastResultAddress = address
-                host.answers[call, default: []].append(
-                    .result((try? JSON(parsing: text)) ?? .string("no JSON: " + text)))
-            }
-        }
-        table.pointee.fail = { table, call, error in
-            let error = BridgeError(described: error!.pointee)  // `!`: the header promises it
-            host(table!).say(error) { host, error in host.answers[call, default: []].append(.error(error)) }
-        }
-        table.pointee.progress = { table, call, value in
-            host(table!).say(value.text) { host, text in
-                host.progress[call, default: []].append((try? JSON(parsing: text)) ?? .null)
-            }
-        }
-        table.pointee.log = { table, level, message, call in
-            host(table!).say(LogLine(level: level, message: message.text, call: call)) { $0.logLines.append($1) }
-        }
-        table.pointee.post = { table, run, argument in
-            let argument = Pointer(argument)
-            host(table!).loop.async { run!(argument.address) }
-        }
-        table.pointee.blocking = { table, work, done, argument in
-            let argument = Pointer(argument)
-            let host = host(table!)
-            DispatchQueue.global().async {
-                work!(argument.address)
-                host.loop.async { done!(argument.address) }
-            }
-        }
-        table.pointee.is_loop_thread = { _ in FakeHost.isLoopThread }
-        table.pointee.call = { table, call in host(table!).begin(call!.pointee) }
-        table.pointee.cancel = { table, call in
-            let host = host(table!)
-            host.cancelled.append(call)
-            host.end(call, .error(BridgeError(.callCancelled, "The call was cancelled.")))
-            host.changed()
-        }
-        table.pointee.publish = { table, event in
-            let event = event!.pointee
-            let sessions = event.sessions.map { Array(UnsafeBufferPointer(start: $0, count: event.session_count)) }
-            let seen = Event(
-                name: event.name.text, data: (try? JSON(parsing: event.data.text)) ?? .null, sessions: sessions,
-                flags: event.flags)
-            host(table!).say(seen) { $0.events.append($1) }
-        }
-    }
-
-    /// Records what the plugin said: at once on the loop, soon from elsewhere.
-    private func say<T: Sendable>(_ value: T, _ record: @escaping @Sendable (FakeHost, T) -> Void) {
-        if Self.isLoopThread {
-            record(self, value)
-            changed()
-        } else {
-            loop.async {
-                record(self, value)
-                self.changed()
-            }
-        }
-    }
-
-    private func begin(_ call: trestle_bridge_call) -> trestle_call {
-        precondition(Self.isLoopThread, "`call` is for the loop thread")
-        lastHandle += 1
-        open[lastHandle] = BridgeCall(
-            task: call.task.text, options: (try? JSON(parsing: call.options.text)) ?? .null, call: call)
-        let handle = lastHandle
-        // A task that does not exist is answered before `call` returns.
-        if call.task.text == "nobody" {
-            end(handle, .error(BridgeError(.taskNotFound, "There is no task nobody.")))
-        }
-        changed()
-        return handle
-    }
-}
-
-private func host(_ table: UnsafePointer<trestle_host>) -> FakeHost {
-    Unmanaged<FakeHost>.fromOpaque(table.pointee.context).takeUnretainedValue()
-}
-
-/// A C pointer on its way to another thread. `@unchecked`: what it points to is the plugin's affair.
-private struct Pointer: @unchecked Sendable {
-    let address: UnsafeMutableRawPointer?
-
-    init(_ address: UnsafeMutableRawPointer?) {
-        self.address = address
-    }
-}
-
-private func withBytes(_ text: String, _ body: (trestle_bytes) -> Void) {
-    var text = text
-    text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { body(trestle_bytes(data: $0.baseAddress, size: $0.count)) }
-    }
-}
-
-extension trestle_bytes {
-    var text: String {
-        String(decoding: UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size), as: UTF8.self)
-    }
-}
-
-extension BridgeError {
-    init(described error: trestle_error) {
-        self.init(
-            ErrorCode(rawValue: error.code.text), error.message.text,
-            data: error.data.size == 0 ? nil : try? JSON(parsing: error.data.text),
-            isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.retry_after_ms < 0 ? nil : .milliseconds(error.retry_after_ms))
     }
 }

@@ -24,6 +24,14 @@ private struct Handling: RawTask {
         case #""thread""#:
             let box = Box(reply)
             DispatchQueue.global().async { box.take()?.succeed(bytes: Array("\"from a thread\"".utf8)) }
+        case #""early""#:
+            let (box, isDone) = (Box(reply), DispatchSemaphore(value: 0))
+            DispatchQueue.global().async {
+                box.take()?.succeed(bytes: Array("\"early\"".utf8))
+                isDone.signal()
+            }
+            shelf.put(call)
+            isDone.wait()
         default: reply.succeed(options)
         }
     }
@@ -50,6 +58,10 @@ private final class Shelf: Sendable {
     func put(_ reply: consuming Reply, _ call: Call) {
         var given: Reply? = reply
         self.reply.withLock { $0 = given.take() }
+        put(call)
+    }
+
+    func put(_ call: Call) {
         self.call.withLock { $0 = call }
     }
 
@@ -99,6 +111,35 @@ struct RawTaskTests {
     @Test("may answer from another thread")
     func fromThread() async {
         #expect(await host.answer(.call(0), #""thread""#) == .result("from a thread"))
+    }
+
+    @Test("may answer from another thread before run has returned")
+    func early() async {
+        let handle = await host.onLoop { $0.request(.call(0), #""early""#) }
+        #expect(await host.answer(to: handle) == .result("early"))
+        // Nothing is left that a cancel could mark.
+        await host.cancel(handle)
+        #expect(shelf.isCancelled == false)
+    }
+
+    @Test("may be called again while it answers")
+    func nested() async throws {
+        let inner = Mutex<trestle_call>(0)
+        let outer = await host.onLoop { host in
+            host.duringNextAnswer { host in
+                let handle = host.request(.call(0), #""keep""#)
+                inner.withLock { $0 = handle }
+            }
+            return host.request(.call(0), "1")
+        }
+        #expect(await host.answer(to: outer) == .result(1))
+        #expect(shelf.isCancelled == false)
+        let kept = inner.withLock { $0 }
+        await host.cancel(kept)
+        #expect(shelf.isCancelled == true)
+        shelf.take()?.succeed(bytes: Array("2".utf8))
+        #expect(await host.answer(to: kept) == .result(2))
+        #expect(await host.onLoop { $0.answers[outer]?.count } == 1)
     }
 
     @Test("may answer after run has returned, and learns that it was cancelled")
