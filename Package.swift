@@ -145,7 +145,8 @@ let package = Package(
         .testTarget(
             name: "TaskHostsTests",
             dependencies: ["BridgeJSON", "EchoTasks", "TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
-        .testTarget(name: "trestledTests", dependencies: ["trestled", "TOMLDocument"], swiftSettings: strict),
+        .testTarget(
+            name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),
         .testTarget(
             name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],
             swiftSettings: strict),

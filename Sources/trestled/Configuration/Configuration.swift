@@ -66,34 +66,41 @@ struct Configuration: Sendable, Equatable {
         pluginSearch = .beside(executable: executable)
     }
 
-    /// Reads the configuration.
+    /// Reads the configuration. Blocks.
     ///
     /// - Parameters:
     ///   - file: The file that was named, which must then exist; nil: the default one, if there is one.
     ///   - overrides: What flags say.
     ///   - environment: Who runs the daemon, with which variables.
     ///   - executable: The daemon's own file.
-    /// - Throws: Everything that is wrong, at once.
+    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error.
     static func load(
         file: String?, overrides: ConfigurationOverrides, environment: ConfigurationEnvironment, executable: String
     ) throws(ConfigurationErrors) -> Configuration {
         let defaults = Configuration(environment: environment, executable: executable)
-        var reader = SettingsReader(settings, sectionsTable: "plugins", defaults: defaults)
-        var problems: [ConfigurationProblem] = []
-        var document: TOMLDocument?
-        do {
+        let document: TOMLDocument?
+        do throws(TOMLError) {
             document = try read(file, environment)
         } catch {
-            problems.append(ConfigurationProblem(error))
+            throw ConfigurationErrors(problems: [ConfigurationProblem(error)])
         }
+        return try defaults.overlaid(by: document, overrides, workingDirectory: environment.workingDirectory)
+    }
+
+    /// These settings, with those of a document over them, and those of flags over both.
+    func overlaid(
+        by document: TOMLDocument?, _ overrides: ConfigurationOverrides, workingDirectory: String
+    ) throws(ConfigurationErrors) -> Configuration {
+        var reader = SettingsReader(Self.settings, sectionsTable: "plugins", defaults: self)
         if let document { reader.read(document) }
-        reader.read(overrides, workingDirectory: environment.workingDirectory)
-        problems += reader.problems
-        guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
+        reader.read(overrides, workingDirectory: workingDirectory)
+        guard reader.problems.isEmpty else { throw ConfigurationErrors(problems: reader.problems) }
         var configuration = reader.target
-        configuration.file = document?.file
         configuration.origins = reader.origins
-        configuration.pluginSections = reader.sections.map { PluginSection($0, file: document?.file ?? "") }
+        if let document {
+            configuration.file = document.file
+            configuration.pluginSections = reader.sections.map { PluginSection($0, file: document.file) }
+        }
         return configuration
     }
 

@@ -85,11 +85,6 @@ extension SettingType where Value == UInt32 {
                 guard let digits = value.string, (3...4).contains(digits.utf8.count) else { return nil }
                 return digits.utf8.allSatisfy { isOctalDigit($0) } ? UInt32(digits, radix: 8).flatMap(checked) : nil
             },
-            advice: { value in
-                // 600 was meant as 0600; 0o600 is the same in TOML's own octal, and arrives as 384.
-                guard let number = value.integer.flatMap({ UInt32(exactly: $0) }) else { return nil }
-                return checked(UInt32(String(number), radix: 8) ?? number).map { text($0) }
-            },
             write: { text($0) })
     }
 

@@ -3,7 +3,8 @@
 /// The one of some names that somebody probably meant.
 enum Suggestion {
     /// The candidate nearest to `name`, where it is near enough to be worth a question: a third of its letters wrong,
-    /// added, left out or exchanged with their neighbour. `-` counts as `_`, and upper case as lower.
+    /// added, left out or exchanged with their neighbour; or where it is the only one that `name` begins (`warn`).
+    /// `-` counts as `_`, and upper case as lower.
     static func nearest(to name: String, among candidates: [String]) -> String? {
         let wanted = folded(name)
         let bound = max(1, wanted.count / 3)
@@ -14,7 +15,12 @@ enum Suggestion {
             let distance = distance(wanted, letters)
             return distance <= bound && distance < letters.count ? (distance, candidate) : nil
         }
-        return near.min { $0.distance < $1.distance }?.candidate
+        return near.min { $0.distance < $1.distance }?.candidate ?? only(wanted, among: candidates)
+    }
+
+    private static func only(_ beginning: [Character], among candidates: [String]) -> String? {
+        let longer = candidates.filter { folded($0).starts(with: beginning) }
+        return beginning.isEmpty || longer.count != 1 ? nil : longer[0]
     }
 
     /// The end of a message about an unknown name: the question, where there is one, and the names there are.

@@ -1,0 +1,57 @@
+// What the tests of the configuration share.
+import Glibc
+import TOMLDocument
+import Testing
+
+@testable import trestled
+
+/// Surroundings that no test's machine has.
+func environment(
+    _ variables: [String: String] = [:], userID: UInt32 = 1000
+) -> ConfigurationEnvironment {
+    ConfigurationEnvironment(
+        variables: variables, userID: userID, homeDirectory: "/home/ada", workingDirectory: "/work")
+}
+
+/// What a file of this text makes of the defaults.
+func configuration(
+    _ text: String, overrides: ConfigurationOverrides = ConfigurationOverrides()
+) throws -> Configuration {
+    let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
+    let document = try TOMLDocument(parsing: text, file: "t.toml")
+    return try defaults.overlaid(by: document, overrides, workingDirectory: "/work")
+}
+
+/// The lines that a file of this text is refused with; none where it is not.
+func refusals(_ text: String, overrides: ConfigurationOverrides = ConfigurationOverrides()) throws -> [String] {
+    do {
+        _ = try configuration(text, overrides: overrides)
+        return []
+    } catch let errors as ConfigurationErrors {
+        return errors.problems.map(\.description)
+    }
+}
+
+/// Runs `body` with a directory of its own that holds these files, the folders in their paths made as needed.
+func withFiles(_ files: [String: String], _ body: (_ root: String) throws -> Void) throws {
+    var template = Array("/tmp/trestled-configuration-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    let root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    var made = [root]
+    defer { for path in made.reversed() { remove(path) } }
+    for (file, text) in files.sorted(by: { $0.key < $1.key }) {
+        var folder = root
+        for part in file.split(separator: "/").dropLast() {
+            folder += "/\(part)"
+            if mkdir(folder, 0o700) == 0 { made.append(folder) }
+        }
+        let path = "\(root)/\(file)"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        try #require(descriptor >= 0)
+        made.append(path)
+        let written = write(descriptor, Array(text.utf8), text.utf8.count)
+        close(descriptor)
+        try #require(written == text.utf8.count)
+    }
+    try body(root)
+}

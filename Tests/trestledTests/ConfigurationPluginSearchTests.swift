@@ -1,0 +1,61 @@
+import Testing
+
+@testable import trestled
+
+@Suite("Which libraries are loaded as plugins")
+struct ConfigurationPluginSearchTests {
+    private func withFiles(_ files: [String], _ body: (_ root: String) throws -> Void) throws {
+        try trestledTests.withFiles(Dictionary(uniqueKeysWithValues: files.map { ($0, "") }), body)
+    }
+
+    @Test("The directory plugins beside the executable comes first")
+    func besideExecutable() throws {
+        try withFiles(["bin/trestled", "bin/plugins/b.so", "bin/plugins/a.so", "bin/libXPlugin.so"]) { root in
+            let libraries = try PluginSearch.beside(executable: root + "/bin/trestled").libraries()
+            #expect(libraries == ["\(root)/bin/plugins/a.so", "\(root)/bin/plugins/b.so"])
+        }
+    }
+
+    @Test("Then comes lib/trestle/plugins of the same installation, though an empty plugins stands before it")
+    func installation() throws {
+        try withFiles(["bin/plugins/README", "lib/trestle/plugins/a.so"]) { root in
+            let libraries = try PluginSearch.beside(executable: root + "/bin/trestled").libraries()
+            #expect(libraries == ["\(root)/bin/../lib/trestle/plugins/a.so"])
+        }
+    }
+
+    @Test("Last comes the executable's own directory, where only plugins' names count")
+    func buildFolder() throws {
+        let files = ["libEchoPlugin.so", "libTaskKit.so", "libEchoPlugin.so.d", "EchoPlugin.so", "libAlertPlugin.so"]
+        try withFiles(files) { root in
+            let libraries = try PluginSearch.beside(executable: root + "/trestled").libraries()
+            #expect(libraries == ["\(root)/libAlertPlugin.so", "\(root)/libEchoPlugin.so"])
+        }
+    }
+
+    @Test("Without any of them there are no plugins, and that is no error")
+    func none() throws {
+        #expect(try PluginSearch.beside(executable: "/nowhere/trestled").libraries().isEmpty)
+    }
+
+    @Test("Of named directories every library counts, in their order, and nothing beside the executable")
+    func named() throws {
+        try withFiles(["z/b.so", "z/.hidden.so", "z/notes.txt", "a/a.so", "bin/libXPlugin.so"]) { root in
+            var search = PluginSearch.beside(executable: root + "/bin/trestled")
+            search.named = ["\(root)/z", "\(root)/a"]
+            let libraries = try search.libraries()
+            #expect(libraries == ["\(root)/z/b.so", "\(root)/a/a.so"])
+        }
+    }
+
+    @Test("A named directory that cannot be read is an error with its place in the list")
+    func namedAndAbsent() throws {
+        try withFiles(["a/a.so"]) { root in
+            var search = PluginSearch.beside(executable: "/nowhere/trestled")
+            search.named = ["\(root)/a", "/nowhere"]
+            let failure = #expect(throws: PluginSearch.Failure.self) { try search.libraries() }
+            let reason = "the directory /nowhere cannot be read: No such file or directory"
+            #expect(failure == PluginSearch.Failure(index: 1, reason: reason))
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import TOMLDocument
+import Testing
+
+@testable import trestled
+
+@Suite("A configuration file's settings")
+struct ConfigurationReadingTests {
+    @Test("Every setting takes its value from the file")
+    func everySetting() throws {
+        let read = try configuration(
+            """
+            socket = "/a/s"
+            socket_mode = "0660"
+            state_dir = "/a/state"
+            plugin_dir = ["/a/p", "/b/p"]
+            log_level = "debug"
+            drain_timeout = "250ms"
+            call_timeout = "2m"
+            stop_timeout = "1h"
+            [limits]
+            message_bytes = "64KiB"
+            calls_in_flight = 7
+            unread_bytes = 8192
+            stalled = "10s"
+            events_queued = 9
+            event_queue_bytes = "8192B"
+            sessions = 11
+            [plugins]
+            disabled = ["login"]
+            """)
+        #expect(read.socketPath == "/a/s")
+        #expect(read.socketMode == 0o660)
+        #expect(read.stateDirectory == "/a/state")
+        #expect(read.pluginSearch.named == ["/a/p", "/b/p"])
+        #expect(read.logLevel == .debug)
+        #expect(read.drainTimeout == .milliseconds(250))
+        #expect(read.callTimeout == .seconds(120))
+        #expect(read.stopTimeout == .seconds(3600))
+        #expect(read.limits.messageBytes == 65_536)
+        #expect(read.limits.callsInFlight == 7)
+        #expect(read.limits.unreadBytes == 8_192)
+        #expect(read.limits.stalled == .seconds(10))
+        #expect(read.limits.eventsQueued == 9)
+        #expect(read.limits.eventQueueBytes == 8_192)
+        #expect(read.limits.sessions == 11)
+        #expect(read.disabledPlugins == ["login"])
+        #expect(read.file == "t.toml")
+        #expect(Set(read.origins.keys) == Set(Configuration.settings.map(\.key)))
+    }
+
+    @Test("A list may be a single value without brackets")
+    func loneItem() throws {
+        #expect(try configuration("plugin_dir = \"/a\"").pluginSearch.named == ["/a"])
+        #expect(try configuration("plugin_dir = []").pluginSearch.libraries().isEmpty)
+    }
+
+    @Test("Tables may be written with dotted keys or inline")
+    func otherSpellings() throws {
+        #expect(try configuration("limits.sessions = 3").limits.sessions == 3)
+        #expect(try configuration("limits = { sessions = 3 }").limits.sessions == 3)
+    }
+
+    @Test("Each setting's default, written as TOML, reads as the default")
+    func roundTrip() throws {
+        let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
+        for setting in Configuration.settings {
+            let document = try TOMLDocument(parsing: "value = \(setting.write(defaults))", file: "default")
+            let value = try #require(document.root["value"])
+            var read = defaults
+            try setting.read(value, &read)
+            #expect(setting.write(read) == setting.write(defaults), "\(setting.key)")
+        }
+    }
+
+    @Test("Each setting is declared once, with a sentence that says what it is for")
+    func declarations() {
+        let keys = Configuration.settings.map(\.key)
+        #expect(Set(keys).count == keys.count)
+        for setting in Configuration.settings {
+            #expect(setting.summary.hasSuffix("."), "\(setting.key)")
+            #expect(setting.defaultNote.map { $0.hasSuffix(".") } ?? true, "\(setting.key)")
+        }
+    }
+}
+
+@Suite("What a configuration file is refused for")
+struct ConfigurationRefusalTests {
+    @Test(
+        "An unknown key is told with its place, the one that was meant, and the known ones",
+        arguments: [
+            (
+                "\nsocket_mod = \"0600\"\n",
+                "t.toml:2:1: socket_mod: unknown key; did you mean `socket_mode`? (known: socket, "
+            ),
+            ("socket-mode = \"0600\"", "t.toml:1:1: socket-mode: unknown key; did you mean `socket_mode`? ("),
+            (
+                "[limits]\n  mesage_byts = 1\n",
+                "t.toml:2:3: limits.mesage_byts: unknown key; did you mean `message_bytes`? ("
+            ),
+            ("[limit]\nsessions = 1\n", "t.toml:1:2: limit: unknown key; did you mean `limits`? (known: "),
+            ("sessions = 5", "t.toml:1:1: sessions: unknown key; did you mean `limits.sessions`? (known: "),
+            (
+                "[limits]\nlog_level = \"info\"",
+                "t.toml:2:1: limits.log_level: unknown key; did you mean `log_level`? ("
+            ),
+            ("colour = 1", "t.toml:1:1: colour: unknown key; (known: socket, socket_mode, state_dir, plugin_dir, "),
+            (
+                "plugins.disable = []",
+                "t.toml:1:9: plugins.disable: unknown key; did you mean `disabled`? (known: disabled, "
+            ),
+            ("plugins.login = 3", "t.toml:1:9: plugins.login: unknown key; (known: disabled, a table [plugins.NAME]"),
+            ("\"so\\ncket\" = 3", "t.toml:1:1: \"so\\ncket\": unknown key; did you mean `socket`? ("),
+        ])
+    func unknownKey(text: String, line: String) throws {
+        let lines = try refusals(text)
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix(line) == true, "\(lines)")
+    }
+
+    @Test(
+        "A value of the wrong type or out of range is told with what was expected, what came and what was meant",
+        arguments: [
+            (
+                "socket = 3",
+                "t.toml:1:10: socket: expected an absolute path as a string; got the integer 3"
+            ),
+            (
+                "socket = \"run/bridge.sock\"",
+                "t.toml:1:10: socket: expected an absolute path as a string; got the string \"run/bridge.sock\""
+            ),
+            (
+                "socket_mode = 600",
+                "t.toml:1:15: socket_mode: expected octal permission bits as a string, such as \"0600\"; "
+                    + "got the integer 600"
+            ),
+            (
+                "socket_mode = 0o640",
+                "t.toml:1:15: socket_mode: expected octal permission bits as a string, such as \"0600\"; "
+                    + "got the integer 416"
+            ),
+            (
+                "socket_mode = \"0999\"",
+                "t.toml:1:15: socket_mode: expected octal permission bits as a string, such as \"0600\"; "
+                    + "got the string \"0999\""
+            ),
+            (
+                "log_level = \"warn\"",
+                "t.toml:1:13: log_level: expected one of \"error\", \"warning\", \"notice\", \"info\", \"debug\"; "
+                    + "got the string \"warn\"; did you mean \"warning\"?"
+            ),
+            (
+                "drain_timeout = 5",
+                "t.toml:1:17: drain_timeout: expected a duration from 0ms to 1h as a string with its unit "
+                    + "(ms, s, m or h), such as \"5s\"; got the integer 5; did you mean \"5s\"?"
+            ),
+            (
+                "drain_timeout = \"2 hours\"",
+                "t.toml:1:17: drain_timeout: expected a duration from 0ms to 1h as a string with its unit "
+                    + "(ms, s, m or h), such as \"5s\"; got the string \"2 hours\""
+            ),
+            (
+                "limits.stalled = \"90 sec\"",
+                "t.toml:1:18: limits.stalled: expected a duration from 100ms to 1h as a string with its unit "
+                    + "(ms, s, m or h), such as \"5s\"; got the string \"90 sec\"; did you mean \"90s\"?"
+            ),
+            (
+                "limits.message_bytes = \"1MB\"",
+                "t.toml:1:24: limits.message_bytes: expected a size from 1KiB to 256MiB, such as \"64KiB\" or a "
+                    + "number of bytes; got the string \"1MB\"; did you mean \"1MiB\"?"
+            ),
+            (
+                "limits.message_bytes = 5",
+                "t.toml:1:24: limits.message_bytes: expected a size from 1KiB to 256MiB, such as \"64KiB\" or a "
+                    + "number of bytes; got the integer 5"
+            ),
+            (
+                "limits.sessions = 0",
+                "t.toml:1:19: limits.sessions: expected a number of sessions from 1 to 1000000; got the integer 0"
+            ),
+            (
+                "limits.sessions = \"12\"",
+                "t.toml:1:19: limits.sessions: expected a number of sessions from 1 to 1000000; "
+                    + "got the string \"12\"; did you mean 12?"
+            ),
+            ("limits = 3", "t.toml:1:10: limits: expected a table ([limits]); got the integer 3"),
+            ("plugins = []", "t.toml:1:11: plugins: expected a table ([plugins]); got an array"),
+            (
+                "plugin_dir = [\"/a\",\n  7]",
+                "t.toml:2:3: plugin_dir[1]: expected an absolute path as a string; got the integer 7"
+            ),
+            (
+                "plugins.disabled = [\"\"]",
+                "t.toml:1:21: plugins.disabled[0]: expected a string that is not empty; got the string \"\""
+            ),
+            (
+                "socket = 2026-01-02",
+                "t.toml:1:10: socket: expected an absolute path as a string; got the date 2026-01-02"
+            ),
+        ])
+    func mismatch(text: String, line: String) throws {
+        #expect(try refusals(text) == [line])
+    }
+
+    @Test("Everything wrong with a file is told at once, in the order of its lines")
+    func allAtOnce() throws {
+        let lines = try refusals(
+            """
+            [limits]
+            stalled = 30
+            sesions = 1
+            [plugins]
+            disabled = 1
+            [plugins.login]
+            anything = "goes"
+            [sockets]
+            """)
+        let places = lines.map { $0.prefix { $0 != " " } }
+        #expect(places == ["t.toml:2:11:", "t.toml:3:1:", "t.toml:5:12:", "t.toml:8:2:"])
+    }
+
+    @Test("No value can break a line of the output or fill it")
+    func hostileText() throws {
+        let long = String(repeating: "x", count: 10_000)
+        for text in ["log_level = \"a\\nb\\u001B[2J\"", "log_level = \"\(long)\"", "\"a\\u001Bb\" = 1"] {
+            let lines = try refusals(text)
+            #expect(lines.count == 1)
+            #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+            #expect(lines.allSatisfy { $0.count < 400 })
+        }
+    }
+}
