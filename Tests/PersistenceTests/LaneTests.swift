@@ -1,0 +1,190 @@
+import Synchronization
+import TaskKit
+import Testing
+
+@testable import PersistenceTasks
+
+@Suite("Calls that share a commit, and disks that fail")
+struct LaneTests {
+    private typealias Request = TestStore.Request
+
+    private func create(_ key: String, session: SessionID = 1) -> Request {
+        Request("create", ["table": "t", "key": .string(key), "record": [:]], session: session)
+    }
+
+    private func read(_ key: String, session: SessionID = 1) -> Request {
+        Request("read", ["table": "t", "key": .string(key)], session: session)
+    }
+
+    private func codes(_ outcomes: [TestStore.Outcome]) -> [String] {
+        outcomes.map { outcome in
+            switch outcome {
+            case .success: "ok"
+            case .failure(let error): error.code.rawValue
+            }
+        }
+    }
+
+    @Test("In one batch each session's reads see its own earlier writes, and none of its later ones")
+    func oneBatch() async throws {
+        let store = try await TestStore()
+        let outcomes = await store.send([
+            read("a"), create("a"), read("a"), create("b", session: 2), read("b", session: 2),
+            Request("delete", ["table": "t", "key": "a"]), read("a"),
+        ])
+        #expect(codes(outcomes) == ["record.not_found", "ok", "ok", "ok", "ok", "ok", "record.not_found"])
+    }
+
+    @Test("A write that fails alone undoes itself alone")
+    func singleFailure() async throws {
+        let store = try await TestStore()
+        let outcomes = await store.send([
+            create("a"), create("a", session: 2), create("b"),
+            Request(
+                "transaction",
+                [
+                    "operations": [
+                        ["create": ["table": "t", "key": "c", "record": [:]]],
+                        ["create": ["table": "t", "key": "b", "record": [:]]],
+                    ]
+                ]), create("d"),
+        ])
+        #expect(codes(outcomes) == ["ok", "record.conflict", "ok", "record.conflict", "ok"])
+        #expect(try await store.call("query", ["table": "t"]).keys == ["a", "b", "d"])
+    }
+
+    @Test("A call that was cancelled while it waited is not carried out")
+    func cancelled() async throws {
+        let store = try await TestStore()
+        var cancelled = create("a")
+        cancelled.isCancelled = true
+        let outcomes = await store.send([cancelled, create("b")])
+        #expect(codes(outcomes) == ["call.cancelled", "ok"])
+        #expect(try await store.call("query", ["table": "t"]).keys == ["b"])
+    }
+
+    @Test("More calls than a batch takes are all answered, in order")
+    func manyCalls() async throws {
+        let store = try await TestStore()
+        let outcomes = await store.send((0..<1500).map { create("k\($0)", session: SessionID($0 % 7)) })
+        #expect(outcomes.compactMap { try? $0.get().version } == Array(1...1500))
+    }
+
+    @Test("Where the commit does not reach the disk, all writes of the batch fail, and they do not come back")
+    func failedSync() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await TestStore(directory: directory)
+        try await store.call("watch", ["table": "t"], session: 3)
+        try await store.call("create", ["table": "t", "key": "old", "record": [:]])
+        disk.set(.sync, true)
+        let outcomes = await store.send([create("a"), create("b", session: 2), create("old"), read("old"), read("a")])
+        #expect(codes(outcomes.dropLast(2)) == ["storage.failed", "storage.failed", "storage.failed"])
+        #expect(!codes(outcomes).dropLast(2).contains("ok"))
+        disk.set(.sync, false)
+        #expect(try await store.call("query", ["table": "t"]).keys == ["old"])
+        try await store.call("create", ["table": "t", "key": "new", "record": [:]])
+        await store.settle()
+        #expect(store.sink.told(3).map { $0.split(separator: " ").last } == ["old", "new"])
+        await store.close()
+        let again = try await TestStore(directory: directory)
+        #expect(try await again.call("query", ["table": "t"]).keys == ["new", "old"])
+    }
+
+    @Test("Writes that failed do not come back although the disk stays broken until the next start")
+    func failedSyncUntilRestart() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await TestStore(directory: directory)
+        try await store.call("create", ["table": "t", "key": "old", "record": [:]])
+        disk.set(.sync, true)
+        for _ in 0..<3 {
+            let outcomes = await store.send([create("a"), create("b", session: 2)])
+            #expect(codes(outcomes) == ["storage.failed", "storage.failed"])
+        }
+        await store.close()
+        disk.set(.sync, false)
+        let again = try await TestStore(directory: directory)
+        #expect(try await again.call("query", ["table": "t"]).keys == ["old"])
+    }
+
+    @Test("A full disk fails the whole batch as storage.full, which may be tried again")
+    func fullDisk() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await TestStore(directory: directory)
+        try await store.call("create", ["table": "t", "key": "old", "record": [:]])
+        disk.set(.full, true)
+        let outcomes = await store.send([create("a"), create("b", session: 2)])
+        for outcome in outcomes {
+            let error = try #require(throws: BridgeError.self) { try outcome.get() }
+            #expect(error.code == "storage.full")
+            #expect(error.isTransient)
+        }
+        disk.set(.full, false)
+        #expect(codes(await store.send([create("a"), create("b", session: 2)])) == ["ok", "ok"])
+        #expect(try await store.call("query", ["table": "t"]).keys == ["a", "b", "old"])
+    }
+
+    /// A store of so many records, of 4 KiB each, that SQLite cannot hold them in memory.
+    private func largeStore(_ directory: String) async throws -> TestStore {
+        let filler = JSON.string(String(repeating: "x", count: 4096))
+        let writer = try await TestStore(directory: directory)
+        _ = await writer.send(
+            (0..<800).map { Request("create", ["table": "t", "key": .string("k\($0)"), "record": ["x": filler]]) })
+        await writer.close()
+        return try await TestStore(directory: directory)
+    }
+
+    @Test("A read that the disk fails is answered so, and the store recovers")
+    func failedRead() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await largeStore(directory)
+        disk.set(.read, true)
+        let outcomes = codes(await store.send((0..<800).map { read("k\($0)") }))
+        #expect(outcomes.contains("storage.failed"))
+        #expect(Set(outcomes).isSubset(of: ["ok", "storage.failed"]))
+        disk.set(.read, false)
+        #expect(codes(await store.send((0..<800).map { read("k\($0)") })).allSatisfy { $0 == "ok" })
+    }
+
+    @Test("A replay that the disk interrupts goes on when the store works again")
+    func interruptedReplay() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await largeStore(directory)
+        try await store.call("watch", ["table": "t", "since": 0])
+        disk.set(.read, true)
+        await store.settle()
+        #expect(store.sink.told().count < 800)
+        disk.set(.read, false)
+        _ = await store.send([read("k0", session: 8)])
+        await store.settle()
+        #expect(store.sink.told().count == 800)
+        #expect(store.sink.told().last == "800 create k799")
+    }
+
+    @Test("Errors of the storage say nothing of what records hold")
+    func discretion() async throws {
+        let directory = try TestStore.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let store = try await TestStore(directory: directory)
+        disk.set(.full, true)
+        let error = try await store.failure(
+            "create", ["table": "secret-table", "key": "secret-key", "record": ["password": "secret-value"]])
+        let shown = error.json.text + store.log.withLock { $0.joined() }
+        #expect(!shown.contains("secret"))
+    }
+
+    @Test("After the close calls are refused, and nothing that was acknowledged is lost")
+    func close() async throws {
+        let directory = try TestStore.makeDirectory()
+        let store = try await TestStore(directory: directory)
+        _ = await store.send((0..<50).map { create("k\($0)") })
+        await store.close()
+        #expect(codes(await store.send([read("k0"), create("x")])) == ["plugin.unavailable", "plugin.unavailable"])
+        let again = try await TestStore(directory: directory)
+        #expect(try await again.call("query", ["table": "t", "limit": 100]).keys.count == 50)
+    }
+}
