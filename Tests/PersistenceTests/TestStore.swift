@@ -120,11 +120,27 @@ final class TestStore: Sendable {
         }
     }
 
+    /// Carries out a write that is no task's.
+    func work(_ body: @escaping @Sendable (StoreAccess) throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            lane.submit(
+                StoreCall(
+                    session: 0, effect: .write, sizeBytes: 0, isCancelled: { false },
+                    work: { access in
+                        try body(access)
+                        return []
+                    }, answer: { outcome in continuation.resume(with: outcome.map { _ in }) }))
+        }
+    }
+
+    /// Waits until the lane has done what it was given so far, and what that gave it to do.
+    func finishJobs() async {
+        for _ in 0..<3 { await withCheckedContinuation { continuation in thread.async { continuation.resume() } } }
+    }
+
     /// Waits until the lane has nothing left to do, replays included.
     func settle() async {
-        repeat {
-            await withCheckedContinuation { continuation in thread.async { continuation.resume() } }
-        } while await sink.handOver()
+        repeat { await finishJobs() } while sink.handOver()
     }
 
     func close() async { await lane.close() }
@@ -174,7 +190,7 @@ final class RecordingSink: ChangeSink {
     /// Lets the replays that wait go on.
     ///
     /// - Returns: Whether there were any.
-    func handOver() async -> Bool {
+    func handOver() -> Bool {
         let waiting = state.withLock { state in exchange(&state.waiting, with: []) }
         waiting.forEach { $0() }
         return !waiting.isEmpty

@@ -202,7 +202,7 @@ struct WatchTests {
                 default: _ = try? await update(store, key)
                 }
             }
-            _ = await store.sink.handOver()
+            _ = store.sink.handOver()
         }
         await store.settle()
         try await update(store, try #require(try await store.call("query", ["table": "t"]).keys.first))
