@@ -154,16 +154,17 @@ struct AccountStoreTests {
 
     @Test("Past the bound the oldest tokens of the account go")
     func tokenBound() throws {
+        let store = try AccountStore(path: directory.file("few.sqlite"), now: start, maximumTokens: 3)
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         _ = try store.add(bob, PasswordHash(text: "h"), now: start)
-        let (bobs, first, second) = (Token(), Token(), Token())
-        _ = try issue(bobs, to: bob)
-        _ = try issue(first, to: ada)
-        _ = try issue(second, to: ada)
-        for _ in 0..<(AccountStore.maximumTokens - 1) { _ = try issue(Token(), to: ada) }
-        #expect(try store.owner(of: first.hash, now: start) == nil)
-        #expect(try store.owner(of: second.hash, now: start)?.user == ada)
-        #expect(try store.owner(of: bobs.hash, now: start)?.user == bob)
+        let tokens = (0..<8).map { _ in Token() }
+        for (number, token) in tokens.enumerated() {
+            let account = try #require(try store.account(number == 0 ? bob : ada))
+            _ = try store.issue(
+                token.hash, to: account, rehashed: nil, now: start, expiresAt: start + .seconds(60))
+        }
+        let owners = try tokens.map { try store.owner(of: $0.hash, now: start)?.user }
+        #expect(owners == [bob, nil, nil, nil, nil, ada, ada, ada])
     }
 
     @Test("Expired tokens leave the file")

@@ -8,20 +8,21 @@ import Synchronization
 ///
 /// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `StorageFailure`.
 final class AccountStore: Sendable {
-    /// The most tokens that one account has; past it the oldest go. A script that logs in by password every minute
-    /// keeps the last half day's, and the file stays small.
-    static let maximumTokens = 1000
-
     /// Nil once it is closed: GRDB does not outlive the use of a closed connection.
     private let queue: Mutex<DatabaseQueue?>
     private let path: String
+    private let maximumTokens: Int
 
     /// Opens the file, which only its owner may read, makes it where there is none, and brings its tables up to date.
     ///
-    /// - Parameter now: Tokens that expired before are deleted.
-    init(path: String, now: WallTime) throws(StorageFailure) {
+    /// - Parameters:
+    ///   - now: Tokens that expired before are deleted.
+    ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by password
+    ///     every minute keeps the last half day's, and the file stays small.
+    init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(StorageFailure) {
         try Self.secureFile(path)
         self.path = path
+        self.maximumTokens = maximumTokens
         let opened = try Self.perform(path) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
             if try queue.read(AccountSchema.migrator.hasBeenSuperseded) {
@@ -112,9 +113,9 @@ final class AccountStore: Sendable {
                 arguments: [token.data, account.id, now.milliseconds, expiresAt.milliseconds])
             try database.execute(
                 sql: """
-                    DELETE FROM token WHERE account = ? AND id NOT IN
-                        (SELECT id FROM token WHERE account = ? ORDER BY id DESC LIMIT ?)
-                    """, arguments: [account.id, account.id, Self.maximumTokens])
+                    DELETE FROM token WHERE id IN
+                        (SELECT id FROM token WHERE account = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+                    """, arguments: [account.id, maximumTokens])
             return true
         }
     }

@@ -1,0 +1,232 @@
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The login tasks")
+struct LoginTaskTests {
+    /// A bridge with the login plugin, the account `ada` with the password `pw`, and what lies behind the tasks.
+    private struct Stage {
+        let bridge: TestBridge
+        let service: LoginService
+        let tokens: SessionTokens
+        let clocks: TestClocks
+        let admin: TestSession
+
+        func user(of session: TestSession) async throws -> JSON {
+            try await session.call("login.status")["user"] ?? "absent"
+        }
+
+        /// Who is logged in, by the daemon's word.
+        func users() async throws -> [String] {
+            let sessions = try await admin.call("bridge.sessions")["sessions"]?.arrayValue ?? []
+            return sessions.compactMap { $0["user"]?.stringValue }
+        }
+    }
+
+    private func withStage(_ body: (Stage) async throws -> Void) async throws {
+        let clocks = TestClocks()
+        let service = LoginService(settings: .cheap, clocks: clocks.clocks)
+        let tokens = SessionTokens()
+        let bridge = try await TestBridge.start(.login(service, tokens), daemonUID: 1000)
+        let stage = Stage(
+            bridge: bridge, service: service, tokens: tokens, clocks: clocks, admin: await bridge.session(uid: 0))
+        try await stage.admin.call("login.users.add", ["user": "ada", "password": "pw"])
+        try await body(stage)
+        await bridge.stop()
+    }
+
+    private func error(_ session: TestSession, _ task: String, _ options: JSON) async -> BridgeError? {
+        do {
+            try await session.call(task, options)
+            return nil
+        } catch {
+            return error as? BridgeError
+        }
+    }
+
+    @Test("The plugin stands its own check")
+    func conformance() throws {
+        try Plugin.login().check()
+    }
+
+    @Test("A login by password names the session's user and tells the listeners")
+    func password() async throws {
+        try await withStage { stage in
+            try await stage.admin.subscribe("login.changed")
+            let page = await stage.bridge.session()
+            let result = try await page.call("login", ["user": "ada", "password": "pw"])
+            #expect(result["user"] == "ada")
+            #expect(result["token"]?.stringValue?.count == 43)
+            let expiresAt = (TestClocks.start + .seconds(30 * 86_400)).milliseconds
+            #expect(result["expiresAt"]?.int64Value == expiresAt)
+            #expect(result.objectValue?.count == 3)
+            let event = await stage.admin.nextEvent()
+            #expect(event.name == "login.changed")
+            #expect(event.data == ["session": .number(JSONNumber(await page.number)), "user": "ada"])
+            let status = try await page.call("login.status")
+            #expect(status == ["user": "ada", "expiresAt": .number(JSONNumber(expiresAt))])
+            #expect(try await stage.users() == ["ada"])
+        }
+    }
+
+    @Test("A session that is not logged in has no user and no expiry")
+    func notLoggedIn() async throws {
+        try await withStage { stage in
+            let status = try await stage.admin.call("login.status")
+            #expect(status == ["user": nil])
+            let loggedOut = try await stage.admin.call("logout")
+            #expect(loggedOut == [:])
+        }
+    }
+
+    @Test("A token logs another session in, and answers itself")
+    func token() async throws {
+        try await withStage { stage in
+            let first = await stage.bridge.session()
+            let grant = try await first.call("login", ["user": "ada", "password": "pw"])
+            let second = await stage.bridge.session()
+            #expect(try await second.call("login", ["token": grant["token"] ?? nil]) == grant)
+            #expect(try await stage.users() == ["ada", "ada"])
+        }
+    }
+
+    @Test("Logout revokes the token, takes the user and tells the listeners")
+    func logout() async throws {
+        try await withStage { stage in
+            let page = await stage.bridge.session()
+            let grant = try await page.call("login", ["user": "ada", "password": "pw"])
+            try await stage.admin.subscribe("login.*")
+            #expect(try await page.call("logout") == [:])
+            let event = await stage.admin.nextEvent()
+            #expect(event.data == ["session": .number(JSONNumber(await page.number)), "user": nil])
+            #expect(try await stage.user(of: page) == .null)
+            #expect(await error(page, "login", ["token": grant["token"] ?? nil])?.code == "login.failed")
+            #expect(stage.tokens.count == 0)
+        }
+    }
+
+    @Test("A login as another user takes the first one's place")
+    func replacing() async throws {
+        try await withStage { stage in
+            try await stage.admin.call("login.users.add", ["user": "bob", "password": "pb"])
+            let page = await stage.bridge.session()
+            let adas = try await page.call("login", ["user": "ada", "password": "pw"])
+            let bobs = try await page.call("login", ["user": "bob", "password": "pb"])
+            #expect(try await stage.users() == ["bob"])
+            #expect(await error(page, "login", ["user": "ada", "password": "no"])?.code == "login.failed")
+            #expect(try await stage.user(of: page) == "bob")
+            try await page.call("logout")
+            #expect(await error(page, "login", ["token": bobs["token"] ?? nil])?.code == "login.failed")
+            #expect(await error(page, "login", ["token": adas["token"] ?? nil]) == nil)
+        }
+    }
+
+    @Test("What fits neither form is refused with its place, and nothing of it is shown")
+    func invalidOptions() async throws {
+        try await withStage { stage in
+            let long = String(repeating: "7", count: 1025)
+            let cases: [(JSON, String)] = [
+                ([:], "$"), (nil, "$"), ("hunter2", "$"), (["user": "ada"], "$.password"),
+                (["password": "hunter2"], "$.user"), (["user": "ada", "password": 7_654_321], "$.password"),
+                (["user": "ada", "password": "hunter2", "token": "hunter2"], "$"),
+                (["user": "ada", "password": ""], "$.password"),
+                (["user": "ada", "password": .string(long)], "$.password"),
+                (["user": "ad\u{0}a", "password": "hunter2"], "$.user"),
+                (["user": "", "password": "hunter2"], "$.user"), (["user": ["hunter2"], "password": "x"], "$.user"),
+                (["token": 7_654_321], "$.token"),
+            ]
+            for (options, path) in cases {
+                let error = await error(stage.admin, "login", options)
+                #expect(error?.code == .optionsInvalid)
+                #expect(error?.data?["path"]?.stringValue == path)
+                let text = error?.json.text ?? ""
+                #expect(!text.contains("hunter2") && !text.contains("7654321") && !text.contains("7777"), "\(text)")
+            }
+        }
+    }
+
+    @Test("A password as long as they may be is one, whatever it consists of")
+    func longPassword() async throws {
+        try await withStage { stage in
+            let password = JSON.string(String(repeating: "密", count: 341) + "\u{0}")
+            try await stage.admin.call("login.users.add", ["user": "bob", "password": password])
+            let result = try await stage.admin.call("login", ["user": "bob", "password": password])
+            #expect(result["user"] == "bob")
+        }
+    }
+
+    @Test("The lock-out is an answer with the time to wait, and another uid is not locked")
+    func lockOut() async throws {
+        try await withStage { stage in
+            let page = await stage.bridge.session(uid: 1000)
+            for _ in 0..<5 {
+                #expect(await error(page, "login", ["user": "ada", "password": "no"])?.code == "login.failed")
+            }
+            let locked = await error(page, "login", ["user": "ada", "password": "pw"])
+            #expect(locked?.code == "login.locked")
+            #expect(locked?.retryAfter == .seconds(1))
+            let user = try await stage.user(of: page)
+            #expect(user == .null)
+            #expect(await error(stage.admin, "login", ["user": "ada", "password": "pw"]) == nil)
+            stage.clocks.advance(by: .seconds(1))
+            #expect(await error(page, "login", ["user": "ada", "password": "pw"]) == nil)
+        }
+    }
+
+    @Test("What secrets were sent, the log does not say")
+    func log() async throws {
+        try await withStage { stage in
+            let grant = try await stage.admin.call("login", ["user": "ada", "password": "pw"])
+            _ = await error(stage.admin, "login", ["user": "ada", "password": "hunter2"])
+            _ = await error(stage.admin, "login", ["token": "hunter2"])
+            let log = stage.bridge.logLines().joined(separator: "\n")
+            #expect(!log.contains("hunter2") && !log.contains(grant["token"]?.stringValue ?? "absent"))
+        }
+    }
+
+    @Test("A session that closes is forgotten, its token is not")
+    func closing() async throws {
+        try await withStage { stage in
+            let page = await stage.bridge.session()
+            let grant = try await page.call("login", ["user": "ada", "password": "pw"])
+            #expect(stage.tokens.count == 1)
+            await page.hangUp()
+            #expect(stage.tokens.count == 0)
+            #expect(await error(stage.admin, "login", ["token": grant["token"] ?? nil]) == nil)
+        }
+    }
+
+    @Test("A login whose session leaves meanwhile leaves nothing behind")
+    func leavingMeanwhile() async throws {
+        try await withStage { stage in
+            for _ in 0..<10 {
+                let page = await stage.bridge.session()
+                _ = await page.begin("login", ["user": "ada", "password": "pw"])
+                await page.hangUp()
+            }
+            // Its hash is computed after theirs, and its token is issued after theirs.
+            try await stage.admin.call("login", ["user": "ada", "password": "pw"])
+            #expect(stage.tokens.count == 1)
+            #expect(try await stage.users() == ["ada"])
+        }
+    }
+
+    @Test("A login that is cancelled did not happen")
+    func cancelling() async throws {
+        try await withStage { stage in
+            let page = await stage.bridge.session()
+            let id = await page.begin("login", ["user": "ada", "password": "pw"])
+            await page.cancel(id)
+            do {
+                _ = try await page.outcome(of: id)
+                #expect(try await stage.user(of: page) == "ada")
+            } catch let error as BridgeError {
+                #expect(error.code == .callCancelled)
+                try await stage.admin.call("login", ["user": "ada", "password": "pw"])
+                #expect(try await stage.user(of: page) == .null)
+            }
+        }
+    }
+}

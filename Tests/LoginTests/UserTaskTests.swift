@@ -1,0 +1,144 @@
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The tasks for accounts")
+struct UserTaskTests {
+    private let clocks = TestClocks()
+    private let tokens = SessionTokens()
+
+    private func start() async throws -> TestBridge {
+        try await TestBridge.start(
+            .login(LoginService(settings: .cheap, clocks: clocks.clocks), tokens), daemonUID: 1000)
+    }
+
+    private func code(_ session: TestSession, _ task: String, _ options: JSON) async -> ErrorCode? {
+        do {
+            try await session.call(task, options)
+            return nil
+        } catch {
+            return (error as? BridgeError)?.code
+        }
+    }
+
+    private func users(_ session: TestSession) async throws -> [String] {
+        let sessions = try await session.call("bridge.sessions")["sessions"]?.arrayValue ?? []
+        return sessions.compactMap { $0["user"]?.stringValue }
+    }
+
+    @Test("Accounts are added, listed and removed")
+    func lifeOfAnAccount() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        #expect(try await admin.call("login.users.list") == ["users": []])
+        #expect(try await admin.call("login.users.add", ["user": "bob", "password": "pb"]) == [:])
+        #expect(try await admin.call("login.users.add", ["user": "ada", "password": "pa"]) == [:])
+        #expect(await code(admin, "login.users.add", ["user": "ada", "password": "other"]) == "user.exists")
+        let now = JSON.number(JSONNumber(TestClocks.start.milliseconds))
+        #expect(
+            try await admin.call("login.users.list") == [
+                "users": [
+                    ["user": "ada", "createdAt": now, "passwordChangedAt": now],
+                    ["user": "bob", "createdAt": now, "passwordChangedAt": now],
+                ]
+            ])
+        #expect(try await admin.call("login.users.remove", ["user": "ada"]) == [:])
+        #expect(await code(admin, "login.users.remove", ["user": "ada"]) == "user.not_found")
+        #expect(await code(admin, "login.users.passwd", ["user": "ada", "password": "x"]) == "user.not_found")
+        await bridge.stop()
+    }
+
+    @Test("Accounts outlive the daemon")
+    func restart() async throws {
+        let directory = try TemporaryDirectory()
+        let service = LoginService(settings: .cheap, clocks: clocks.clocks)
+        let bridge = try await TestBridge.start(
+            .login(service, tokens), stateDirectory: directory.path, daemonUID: 1000)
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pa"])
+        let grant = try await admin.call("login", ["user": "ada", "password": "pa"])
+        await bridge.stop()
+        let next = try await TestBridge.start(
+            .login(LoginService(settings: .cheap, clocks: clocks.clocks), SessionTokens()),
+            stateDirectory: directory.path, daemonUID: 1000)
+        let page = await next.session(uid: 1000)
+        #expect(try await page.call("login", ["token": grant["token"] ?? nil]) == grant)
+        await next.stop()
+    }
+
+    @Test("A new password logs the user's sessions out, revokes the tokens and leaves others alone")
+    func passwd() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pa"])
+        try await admin.call("login.users.add", ["user": "bob", "password": "pb"])
+        let (first, second, other) = (await bridge.session(), await bridge.session(), await bridge.session())
+        let grant = try await first.call("login", ["user": "ada", "password": "pa"])
+        try await second.call("login", ["token": grant["token"] ?? nil])
+        try await other.call("login", ["user": "bob", "password": "pb"])
+        try await admin.subscribe("login.changed")
+        try await admin.call("login.users.passwd", ["user": "ada", "password": "new"])
+        #expect(try await users(admin) == ["bob"])
+        for session in [first, second] {
+            let event = await admin.nextEvent()
+            #expect(event.data == ["session": .number(JSONNumber(await session.number)), "user": nil])
+        }
+        #expect(await code(first, "login", ["token": grant["token"] ?? nil]) == "login.failed")
+        #expect(await code(first, "login", ["user": "ada", "password": "pa"]) == "login.failed")
+        #expect(await code(first, "login", ["user": "ada", "password": "new"]) == nil)
+        await bridge.stop()
+    }
+
+    @Test("A removed user's sessions are logged out, whatever logins were under way")
+    func removing() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pa"])
+        try await withThrowingTaskGroup { group in
+            for number in 0..<30 {
+                group.addTask {
+                    let page = await bridge.session()
+                    let code = await self.code(page, "login", ["user": "ada", "password": "pa"])
+                    #expect([nil, "login.failed", "login.locked"].contains(code))
+                }
+                if number == 15 {
+                    group.addTask { try await admin.call("login.users.remove", ["user": "ada"]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await users(admin).isEmpty)
+        #expect(tokens.count == 0)
+        await bridge.stop()
+    }
+
+    @Test("Who is neither root nor the daemon's user manages no accounts")
+    func strangers() async throws {
+        let bridge = try await start()
+        let stranger = await bridge.session(uid: 4711)
+        let options: JSON = ["user": "ada", "password": "pa"]
+        for task in ["add", "passwd", "remove", "list"] {
+            #expect(await code(stranger, "login.users.\(task)", options) == .permissionDenied)
+        }
+        let admin = await bridge.session(uid: 1000)
+        #expect(try await admin.call("login.users.list") == ["users": []])
+        await bridge.stop()
+    }
+
+    @Test("An account file that cannot be opened keeps the daemon from launching")
+    func launching() async throws {
+        await #expect(throws: (any Error).self) {
+            try await TestBridge.start(
+                .login(LoginService(settings: .cheap), SessionTokens()), stateDirectory: "/proc/none", daemonUID: 1000)
+        }
+    }
+
+    @Test("The configuration is checked", arguments: ["password_cost", "token_days", "surprise"])
+    func configuration(key: String) async throws {
+        await #expect(throws: BridgeError.self) {
+            try await TestBridge.start(.login(), configuration: ["login": [key: "cheap"]], daemonUID: 1000)
+        }
+    }
+}
