@@ -13,7 +13,7 @@ public final class Plugin {
 
     /// - Parameters:
     ///   - name: Letters, digits, `-` and `_`, at most 64 bytes, beginning with a letter. The plugin's section of the
-    ///     configuration and its state directory bear it.
+    ///     configuration bears it.
     ///   - version: For people.
     ///   - tasks: The tasks, one to a line: values of `BridgeTask` and `RawTask` types.
     public init(_ name: String, version: String, @TaskBuilder tasks: () -> [AnyTask] = { [] }) {

@@ -5,7 +5,7 @@ public struct PluginContext: Sendable {
     // Unretained because a runtime is never released; see `Plugin.export`.
     unowned(unsafe) let runtime: PluginRuntime
 
-    /// The directory for what the plugin keeps on disk. It exists; nobody else writes there.
+    /// The directory for what plugins keep on disk. It exists; a plugin's files should bear its name.
     public var stateDirectory: String { runtime.startOptions.stateDirectory }
 
     /// How the daemon was launched.

@@ -8,7 +8,7 @@ actor GuestBook {
     private var guests: [String] = []
 
     func open(in directory: String) async throws {
-        path = directory + "/guests.json"
+        path = directory + "/greeter.json"
         guests = try await lane.run { [path] in
             guard FileManager.default.fileExists(atPath: path) else { return [] }
             let text = try String(contentsOfFile: path, encoding: .utf8)
