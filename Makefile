@@ -1,0 +1,31 @@
+# What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test demo run format lint
+
+SWIFT_FILES = $(shell scripts/swift-files.sh)
+
+help: ## Print this list
+	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup: ## Check for Swift, install the Debian packages that are missing
+	@scripts/setup.sh
+
+build: setup ## Build daemon, command line and plugins for release
+	@scripts/quietly.sh swift build -c release
+
+test: setup ## Run all tests; only failures and the last line are shown
+	@scripts/quietly.sh swift build --build-tests
+	@scripts/quietly.sh swift test --skip-build --disable-xctest --quiet
+
+demo: build ## Show the daemon at work
+	@scripts/demo
+
+run: build ## Run the daemon in the foreground, on a socket of its own
+	@scripts/run.sh
+
+format: ## Format all Swift code
+	@swift format --in-place --parallel --recursive $(SWIFT_FILES)
+
+lint: ## Check the format of all Swift code
+	@swift format lint --strict --parallel --recursive $(SWIFT_FILES)

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# quietly.sh COMMAND…: runs a command of the Swift package manager and shows what it says that matters.
+#
+# Its progress goes on one line of a terminal, and nowhere else; the linker's warnings about other people's objects are
+# left out. The exit status is the command's.
+set -uo pipefail
+
+filter() {
+    local line progress=false
+    while IFS= read -r line || [[ -n $line ]]; do
+        if [[ $line =~ ^\[[0-9]+/[0-9]+\]\  ]]; then
+            if [[ -t 1 ]]; then
+                printf '\r\e[K%s' "${line:0:${COLUMNS:-80}}"
+                progress=true
+            fi
+        elif [[ ! $line =~ ^([^ ]*/)?ld(\.[a-z]+)?:\ warning:\  ]]; then
+            if $progress; then
+                printf '\r\e[K'
+                progress=false
+            fi
+            printf '%s\n' "$line"
+        fi
+    done
+    if $progress; then printf '\r\e[K'; fi
+}
+
+"$@" 2>&1 | filter

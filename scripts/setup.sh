@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Makes sure that what the build and its tests need is there: Swift, and some Debian packages.
+# Quick and silent when nothing is missing; safe to run at any time.
+set -euo pipefail
+
+readonly swift_major=6 swift_minor=3
+readonly libraries=(libuv1-dev libsimdjson-dev libsqlite3-dev libsodium-dev libtomlplusplus-dev)
+# Package and command; any package that brings the command will do.
+readonly tools=(pkg-config socat python3)
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+check_swift() {
+    local get='https://www.swift.org/install/linux/ tells how to install it.'
+    command -v swift >/dev/null ||
+        fail "Swift $swift_major.$swift_minor or later is needed, and there is no swift on the PATH. $get"
+    local said major minor
+    said=$(swift --version 2>/dev/null)
+    [[ $said =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "swift --version says nothing of a version: $said"
+    major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
+    ((major > swift_major || (major == swift_major && minor >= swift_minor))) ||
+        fail "Swift $swift_major.$swift_minor or later is needed, and this is $major.$minor ($(command -v swift)). $get"
+}
+
+# The names of the packages that are missing, one per line.
+missing_packages() {
+    local package tool
+    for package in "${libraries[@]}"; do
+        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+            echo "$package"
+    done
+    for tool in "${tools[@]}"; do
+        command -v "$tool" >/dev/null || echo "$tool"
+    done
+}
+
+# Installs packages with a command that makes root of us, or with none.
+install_packages() {
+    local -a apt=("${become_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet -o DPkg::Lock::Timeout=120)
+    echo "setup: installing $*"
+    # Stale lists may still do, and where they do not, the installation says so.
+    "${apt[@]}" update >/dev/null || echo 'setup: apt-get update failed; trying with the lists that are there' >&2
+    "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
+}
+
+check_swift
+command -v dpkg-query >/dev/null ||
+    fail "This is no Debian: install what these Debian packages hold, and build with swift build: ${libraries[*]} ${tools[*]}"
+
+mapfile -t missing < <(missing_packages)
+if ((${#missing[@]} > 0)); then
+    become_root=()
+    if ((EUID != 0)); then
+        become_root=(sudo -n)
+        sudo -n true 2>/dev/null ||
+            fail 'Some packages are missing. Install them with this line, and start again:' \
+                "    sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${missing[*]}"
+    fi
+    install_packages "${missing[@]}" </dev/null
+fi

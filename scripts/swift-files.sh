@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Prints what swift format is to look at: those of our folders that there are.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for path in Package.swift Sources Plugins Tests Examples Benchmarks; do
+    if [[ -e $path ]]; then echo "$path"; fi
+done
