@@ -27,6 +27,7 @@ struct StoreEngine {
     private let sink: any ChangeSink
     private let watches = WatchRegistry()
     private let keys = KeyGenerator()
+    private let collections = CollectionCache()
     private var settings: Settings?
     private var state = State.closed
 
@@ -77,6 +78,7 @@ struct StoreEngine {
     /// Gives up the connection after a failure of the storage.
     private mutating func fail(_ queue: DatabaseQueue, _ error: BridgeError) {
         state = .failed(error)
+        collections.removeAll()
         settings?.log(error.message)
         do { try queue.close() } catch { settings?.log("The database was not closed tidily.") }
     }
@@ -103,6 +105,9 @@ struct StoreEngine {
                 let (queue, settings) = try usableQueue()
                 let failure = queue.inDatabase { database -> BridgeError? in
                     let records = makeRecords(database, settings)
+                    // One for all of them: every statement outside of a transaction locks the file and unlocks it.
+                    try? database.beginTransaction(.deferred)
+                    defer { try? database.rollback() }
                     while let call = rest.popFirst() {
                         if let failure = read(call, records) { return failure }
                     }
@@ -192,7 +197,9 @@ struct StoreEngine {
     }
 
     private func makeRecords(_ database: Database, _ settings: Settings) -> RecordStore {
-        RecordStore(database, maximumDeletions: settings.maximumDeletions) { [watches] in !watches.isReplaying($0) }
+        RecordStore(database, collections: collections, maximumDeletions: settings.maximumDeletions) { [watches] in
+            !watches.isReplaying($0)
+        }
     }
 
     // MARK: Watchers

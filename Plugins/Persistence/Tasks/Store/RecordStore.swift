@@ -15,9 +15,14 @@ final class RecordStore {
     private let maximumDeletions: Int64
     /// Whether a namespace may forget deletions now.
     private let mayForget: (Namespace) -> Bool
+    private let collections: CollectionCache
 
-    init(_ database: Database, maximumDeletions: Int64, mayForget: @escaping (Namespace) -> Bool) {
+    init(
+        _ database: Database, collections: CollectionCache, maximumDeletions: Int64,
+        mayForget: @escaping (Namespace) -> Bool
+    ) {
         self.database = database
+        self.collections = collections
         self.maximumDeletions = maximumDeletions
         self.mayForget = mayForget
     }
@@ -41,6 +46,7 @@ final class RecordStore {
             try execute("ROLLBACK TO operation")
             try execute("RELEASE operation")
             changes.removeSubrange(changesBefore...)
+            collections.removeAll()
             throw error
         }
     }
@@ -131,14 +137,18 @@ final class RecordStore {
 
     /// The table's number; nil: nothing was ever stored there.
     func findCollection(of place: Place) throws -> Collection? {
-        try row(
+        if let known = collections[place] { return known }
+        let row = try row(
             """
             SELECT collection.id, collection.namespace FROM namespace
             JOIN collection ON collection.namespace = namespace.id
             WHERE namespace.uid = ? AND namespace.origin = ? AND collection.name = ?
             """,
-            [Int64(place.namespace.uid), Data(place.namespace.origin.utf8), Data(place.table.utf8)]
-        ).map { Collection(id: $0[0], namespace: $0[1]) }
+            [Int64(place.namespace.uid), Data(place.namespace.origin.utf8), Data(place.table.utf8)])
+        guard let row else { return nil }
+        let found = Collection(id: row[0], namespace: row[1])
+        collections[place] = found
+        return found
     }
 
     /// The table's number, given now where it has none.
@@ -198,6 +208,25 @@ final class RecordStore {
     func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
+}
+
+/// The numbers of tables, kept from one visit to the next. Whoever rolls back must empty it: a table may have been made
+/// by what is undone.
+final class CollectionCache {
+    /// Some megabytes at worst; then it begins anew.
+    private static let capacity = 4096
+
+    private var collections: [Place: RecordStore.Collection] = [:]
+
+    subscript(place: Place) -> RecordStore.Collection? {
+        get { collections[place] }
+        set {
+            if collections.count >= Self.capacity { collections = [:] }
+            collections[place] = newValue
+        }
+    }
+
+    func removeAll() { collections = [:] }
 }
 
 /// The database's tables contradict one another.
