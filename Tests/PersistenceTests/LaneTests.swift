@@ -70,6 +70,21 @@ struct LaneTests {
         #expect(outcomes.compactMap { try? $0.get().version } == Array(1...1500))
     }
 
+    @Test("A session whose waiting calls take too much memory is told busy, others are not")
+    func waitingBytes() async throws {
+        let store = try await TestStore()
+        let filler = JSON.string(String(repeating: "x", count: 900_000))
+        let large = { (index: Int, session: SessionID) in
+            Request("read", ["table": "t", "key": .string("k\(index)"), "namespace": filler], session: session)
+        }
+        let outcomes = codes(await store.send((0..<20).map { large($0, 1) } + [large(0, 2), create("a")]))
+        #expect(outcomes.filter { $0 == "busy" }.count == 2)
+        #expect(outcomes[18...19] == ["busy", "busy"])
+        #expect(outcomes.suffix(2) == ["permission.denied", "ok"])
+        // What was answered does not count any more.
+        #expect(codes(await store.send((0..<18).map { large($0, 1) })).allSatisfy { $0 == "permission.denied" })
+    }
+
     @Test("Where the commit does not reach the disk, all writes of the batch fail, and they do not come back")
     func failedSync() async throws {
         let directory = try TestStore.makeDirectory()

@@ -25,6 +25,9 @@ enum Limits {
     static let orderFields = 8
     /// The part of a text by which `order` sorts: a cursor carries it.
     static let orderTextBytes = 1024
+    /// Options of one session's calls that wait for the store or are being carried out: a disk is slower than a socket,
+    /// and what waits is held in memory.
+    static let waitingBytesPerSession = 16 << 20
     /// Tables that one session watches at a time: each costs memory in the daemon.
     static let watchesPerSession = 1024
     /// Events of a replay between two pauses in which other calls get their turn. More than a batch of single writes

@@ -7,8 +7,10 @@ final class CommitLane: Sendable {
     /// Runs jobs one after the other, in their order, on a thread that may block.
     typealias Scheduler = @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
 
-    private struct Waiting {
+    fileprivate struct Waiting {
         var calls: [StoreCall] = []
+        /// The options of each session's calls that are not answered yet.
+        var sizeBytes: [SessionID: Int] = [:]
         /// A job that will take the calls has been given to the scheduler.
         var isDrainScheduled = false
     }
@@ -23,14 +25,19 @@ final class CommitLane: Sendable {
         self.schedule = schedule
     }
 
-    /// Queues a call. Its place in the order is that of the call of this method.
+    /// Queues a call. Its place in the order is that of the call of this method. One too many is answered `busy`.
     func submit(_ call: StoreCall) {
-        let isFirst = waiting.withLock { waiting in
-            waiting.calls.append(call)
-            defer { waiting.isDrainScheduled = true }
-            return !waiting.isDrainScheduled
+        let admission = waiting.withLock { $0.admit(call) }
+        switch admission {
+        case .first: schedule { self.drain() }
+        case .queued: break
+        case .refused:
+            call.answer(
+                .failure(
+                    BridgeError(
+                        .busy, "Too much of this session waits to be stored: wait for some answers first.",
+                        isTransient: true, retryAfter: .milliseconds(100))))
         }
-        if isFirst { schedule { self.drain() } }
     }
 
     /// Opens the database, making or migrating it as needed.
@@ -82,18 +89,50 @@ final class CommitLane: Sendable {
     /// Takes everything that waits, batch after batch. Lane thread.
     private func drain() {
         while true {
-            let calls = waiting.withLock { waiting in
+            var calls = waiting.withLock { waiting in
                 waiting.isDrainScheduled = !waiting.calls.isEmpty
                 return exchange(&waiting.calls, with: [])
             }
             if calls.isEmpty { return }
-            var rest = calls[...]
-            while !rest.isEmpty {
-                let batch = BatchPlanner.plan(rest.lazy.map(\.item))
-                let replays = engine.withLock { $0.carryOut(batch, of: rest.prefix(batch.count)) }
-                rest = rest.dropFirst(batch.count)
-                replays.forEach(replay)
-            }
+            // Taken out batch by batch, so that the options of what is done do not stay in memory.
+            while !calls.isEmpty { calls.removeFirst(carryOutBatch(of: calls)) }
+        }
+    }
+
+    /// - Returns: How many calls it took from the front.
+    private func carryOutBatch(of calls: [StoreCall]) -> Int {
+        let batch = BatchPlanner.plan(calls.lazy.map(\.item))
+        let taken = calls.prefix(batch.count)
+        let replays = engine.withLock { $0.carryOut(batch, of: taken) }
+        waiting.withLock { $0.release(taken) }
+        replays.forEach(replay)
+        return batch.count
+    }
+}
+
+extension CommitLane.Waiting {
+    fileprivate enum Admission {
+        /// Nobody is on the way to take it.
+        case first
+        case queued
+        case refused
+    }
+
+    fileprivate mutating func admit(_ call: StoreCall) -> Admission {
+        if call.sizeBytes > 0 {
+            let total = sizeBytes[call.session, default: 0] + call.sizeBytes
+            guard total <= Limits.waitingBytesPerSession else { return .refused }
+            sizeBytes[call.session] = total
+        }
+        calls.append(call)
+        defer { isDrainScheduled = true }
+        return isDrainScheduled ? .queued : .first
+    }
+
+    fileprivate mutating func release(_ calls: ArraySlice<StoreCall>) {
+        for call in calls where call.sizeBytes > 0 {
+            let left = sizeBytes[call.session, default: 0] - call.sizeBytes
+            sizeBytes[call.session] = left > 0 ? left : nil
         }
     }
 }

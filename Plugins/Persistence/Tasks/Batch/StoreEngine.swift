@@ -161,8 +161,8 @@ struct StoreEngine {
 
     private func commit(_ calls: [StoreCall], _ records: RecordStore) throws -> [Result<[UInt8], BridgeError>] {
         let database = records.database
+        try database.beginTransaction(.immediate)
         do {
-            try database.beginTransaction(.immediate)
             let outcomes = try calls.map { call -> Result<[UInt8], BridgeError> in
                 do {
                     return .success(try records.inSavepoint { try work(call, records) })
