@@ -1,1 +1,8 @@
-// Alert: the entry point of the library.
+// The entry point of libAlertPlugin.so.
+import AlertTasks
+import TaskKit
+
+/// Called by the daemon, once.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin.alert().export()
+}

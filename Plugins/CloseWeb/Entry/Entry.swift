@@ -1,1 +1,8 @@
-// CloseWeb: the entry point of the library.
+// The entry point of libCloseWebPlugin.so.
+import CloseWebTasks
+import TaskKit
+
+/// Called by the daemon, once.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin.closeWeb().export()
+}

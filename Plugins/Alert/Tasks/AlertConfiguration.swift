@@ -1,0 +1,48 @@
+import Synchronization
+import TaskKit
+
+/// The plugin's section of the configuration.
+struct AlertConfiguration: Codable, Sendable {
+    /// Who is asked to show an alert, in this order; `["client", "log"]` unless said otherwise.
+    var presenters: [PresenterName]?
+}
+
+/// The presenters that there are.
+enum PresenterName: String, Codable, Sendable, CaseIterable, CustomStringConvertible {
+    case client
+    case log
+
+    var description: String { rawValue }
+
+    var presenter: any Presenter {
+        switch self {
+        case .client: ClientPresenter()
+        case .log: LogPresenter()
+        }
+    }
+}
+
+/// The presenters in their configured order. Any thread.
+final class PresenterOrder: Sendable {
+    private let names = Mutex<[PresenterName]>([.client, .log])
+
+    /// Who is asked, first to last; at least one.
+    var presenters: [PresenterName] { names.withLock { $0 } }
+
+    /// Takes over the configuration.
+    ///
+    /// - Throws: `JSONMismatch`, where it names nobody, or somebody twice.
+    func apply(_ configuration: AlertConfiguration) throws(JSONMismatch) {
+        guard let presenters = configuration.presenters else { return }
+        let known = PresenterName.allCases.map(\.rawValue).joined(separator: ", ")
+        if presenters.isEmpty {
+            throw JSONMismatch(path: "$.presenters", expected: "at least one of: \(known)", got: "an empty array")
+        }
+        if let second = presenters.indices.first(where: { presenters[..<$0].contains(presenters[$0]) }) {
+            throw JSONMismatch(
+                path: "$.presenters[\(second)]", expected: "a presenter that was not named before",
+                got: "\(presenters[second]) again")
+        }
+        names.withLock { $0 = presenters }
+    }
+}
