@@ -4,6 +4,18 @@ import Testing
 
 @testable import LoginTasks
 
+extension AccountStore {
+    /// The one number that a statement answers.
+    func number(_ sql: String) throws(StorageFailure) -> Int? {
+        try read { try Int.fetchOne($0, sql: sql) }
+    }
+
+    /// How many tokens there are, expired ones among them.
+    func tokenCount() throws(StorageFailure) -> Int? {
+        try number("SELECT COUNT(*) FROM token")
+    }
+}
+
 @Suite("The account store")
 struct AccountStoreTests {
     private let directory: TemporaryDirectory
@@ -173,9 +185,7 @@ struct AccountStoreTests {
         _ = try issue(Token(), to: ada, lifetime: .seconds(1))
         _ = try issue(Token(), to: ada, lifetime: .seconds(100))
         let again = try reopened(now: start + .seconds(2))
-        try again.close()
-        let count = try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM token") }
-        #expect(count == 1)
+        #expect(try again.tokenCount() == 1)
     }
 
     @Test("Neither a token nor a password lies in the files")
@@ -212,8 +222,8 @@ struct AccountStoreTests {
 
     @Test("What is written is on the disk before the method returns")
     func durability() throws {
-        #expect(try store.pragma("synchronous") == 2)
-        #expect(try store.pragma("foreign_keys") == 1)
+        #expect(try store.number("PRAGMA synchronous") == 2)
+        #expect(try store.number("PRAGMA foreign_keys") == 1)
     }
 
     @Test("A file from a newer version is refused in words")

@@ -49,6 +49,16 @@ struct LockOutTests {
         #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
     }
 
+    @Test("Where the clock begins does not matter", arguments: [Int64.min / 4, -1, 0, 1, Int64.max / 4])
+    func anyClock(start: Int64) {
+        var lockOut = LockOut()
+        let now = Duration.seconds(start)
+        #expect(retryAfter(&lockOut, now: now) == nil)
+        fail(&lockOut, times: 5, now: now)
+        #expect(retryAfter(&lockOut, now: now) == .seconds(1))
+        #expect(retryAfter(&lockOut, now: now + .seconds(1)) == nil)
+    }
+
     @Test("Attempts while it is closed change nothing")
     func refusedAttempts() {
         var lockOut = LockOut()

@@ -1,3 +1,4 @@
+import Synchronization
 import TaskKit
 import Testing
 
@@ -148,6 +149,28 @@ struct LoginServiceTests {
         #expect(await test.refusal(ada, "pw")?.code == "login.failed")
         await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret(grant.token)) }
         #expect(try await test.service.list().isEmpty)
+    }
+
+    @Test("A password that changed while it was being checked does not log in")
+    func changedMeanwhile() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try AccountStore(path: directory.file("accounts.sqlite"), now: TestClocks.start)
+        let isArmed = Mutex(false)
+        // The clock is read after the check and before the token is issued.
+        let wall: @Sendable () -> WallTime = {
+            if isArmed.withLock({ $0 }) {
+                #expect(throws: Never.self) {
+                    try store.setPassword(ada, PasswordHash(text: "changed"), now: TestClocks.start)
+                }
+            }
+            return TestClocks.start
+        }
+        let service = LoginService(settings: .cheap, clocks: LoginClocks(wall: wall))
+        try await service.open(directory: directory.path)
+        try await service.add(ada, Secret("pw"), uid: 0)
+        isArmed.withLock { $0 = true }
+        let error = await #expect(throws: BridgeError.self) { try await service.logIn(ada, Secret("pw"), uid: 0) }
+        #expect(error?.code == "login.failed")
     }
 
     @Test("What is not there cannot be changed or removed")

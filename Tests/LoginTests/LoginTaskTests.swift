@@ -51,6 +51,20 @@ struct LoginTaskTests {
         try Plugin.login().check()
     }
 
+    @Test("The plugin as it ships logs in, by the system's clocks and at the usual cost")
+    func shipped() async throws {
+        let bridge = try await TestBridge.start(.login(), daemonUID: 1000)
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pw"])
+        let before = WallTime.now()
+        let grant = try await admin.call("login", ["user": "ada", "password": "pw"])
+        let expiresAt = try #require(grant["expiresAt"]?.int64Value)
+        let lifetime = Duration.seconds(30 * 86_400)
+        #expect(expiresAt >= (before + lifetime).milliseconds && expiresAt <= (.now() + lifetime).milliseconds)
+        #expect(await error(admin, "login", ["user": "ada", "password": "no"])?.code == "login.failed")
+        await bridge.stop()
+    }
+
     @Test("A login by password names the session's user and tells the listeners")
     func password() async throws {
         try await withStage { stage in
@@ -228,5 +242,34 @@ struct LoginTaskTests {
                 #expect(try await stage.user(of: page) == .null)
             }
         }
+    }
+
+    /// Calls `login` in its own name, which no session is behind.
+    private struct Sleepwalker: BridgeTask {
+        static let name = "sleepwalk"
+        static let summary = "Logs nobody in."
+        static let optionsSchema: JSON? = true
+        static let resultSchema: JSON? = true
+
+        func run(_ options: JSON, _ call: Call) async throws -> JSON {
+            try await call.plugin.bridge("login", options)
+        }
+    }
+
+    @Test("Where there is no session to log in, no token stays valid")
+    func unusedToken() async throws {
+        let service = LoginService(settings: .cheap, clocks: TestClocks().clocks)
+        let bridge = try await TestBridge.start(
+            .login(service, SessionTokens()), Plugin("sleeper", version: "1") { Sleepwalker() }, daemonUID: 1000)
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pw"])
+        let error = await error(admin, "sleepwalk", ["user": "ada", "password": "pw"])
+        #expect(error?.code == .sessionNotFound)
+        // Asked after the revocation, on the same thread.
+        #expect(try await service.database.perform { try $0.tokenCount() } == 0)
+        let grant = try await admin.call("login", ["user": "ada", "password": "pw"])
+        #expect(await self.error(admin, "sleepwalk", ["token": grant["token"] ?? nil])?.code == .sessionNotFound)
+        #expect(try await service.database.perform { try $0.tokenCount() } == 1)
+        await bridge.stop()
     }
 }

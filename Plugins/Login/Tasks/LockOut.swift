@@ -45,8 +45,8 @@ struct LockOut: Sendable {
     private struct Entry {
         var failures = 0
         var underWay = 0
-        /// Attempts are refused before this time.
-        var closedUntil = Duration.zero
+        /// Attempts are refused before this time; nil: they are not.
+        var closedUntil: Duration?
         var lastFailure = Duration.zero
     }
 
@@ -65,7 +65,7 @@ struct LockOut: Sendable {
         let key = Key(user: user, uid: uid)
         forget(key, ifPast: now)
         var entry = entries[key] ?? Entry()
-        if entry.closedUntil > now { return .locked(retryAfter: entry.closedUntil - now) }
+        if let closedUntil = entry.closedUntil, closedUntil > now { return .locked(retryAfter: closedUntil - now) }
         // Past the free ones, one at a time: each failure must have its delay before the next guess.
         let allowed = max(1, rules.freeFailures - entry.failures)
         if entry.underWay >= allowed { return .locked(retryAfter: rules.firstDelay) }
@@ -79,7 +79,7 @@ struct LockOut: Sendable {
     mutating func succeeded(_ attempt: Attempt) {
         end(attempt) { entry in
             entry.failures = 0
-            entry.closedUntil = .zero
+            entry.closedUntil = nil
         }
     }
 
@@ -121,7 +121,7 @@ struct LockOut: Sendable {
     }
 
     private func isPast(_ entry: Entry, _ now: Duration) -> Bool {
-        entry.closedUntil <= now && entry.lastFailure + rules.memory <= now
+        (entry.closedUntil ?? now) <= now && entry.lastFailure + rules.memory <= now
     }
 
     /// Makes sure that one more entry fits; false: every entry is in use.

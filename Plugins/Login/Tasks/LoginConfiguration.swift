@@ -1,3 +1,4 @@
+import Glibc
 import TaskKit
 
 /// The plugin's section of the configuration.
@@ -57,7 +58,9 @@ struct LoginClocks: Sendable {
     var wall: @Sendable () -> WallTime = { .now() }
 
     /// For the lock-out, which must not follow a clock that is being set: the time since some moment in the past.
-    var monotonic: @Sendable () -> Duration = { ContinuousClock.now - start }
-
-    private static let start = ContinuousClock.now
+    var monotonic: @Sendable () -> Duration = {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
 }

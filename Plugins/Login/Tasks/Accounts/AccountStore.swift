@@ -195,11 +195,6 @@ extension AccountStore {
         try database.execute(sql: "DELETE FROM token WHERE expiresAt <= ?", arguments: [now.milliseconds])
     }
 
-    /// The value of one of SQLite's settings, for tests.
-    func pragma(_ name: String) throws(StorageFailure) -> Int? {
-        try read { try Int.fetchOne($0, sql: "PRAGMA \(name)") }
-    }
-
     /// Executes one statement in a transaction of its own; returns how many rows it changed.
     private func execute(_ sql: String, _ arguments: StatementArguments) throws(StorageFailure) -> Int {
         try write { database in
@@ -208,7 +203,8 @@ extension AccountStore {
         }
     }
 
-    private func read<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
+    /// In a transaction that sees one state of the file.
+    func read<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
         let queue = try open()
         return try Self.perform(path) { try queue.read(body) }
     }

@@ -71,12 +71,11 @@ struct LoginTask: BridgeTask {
     /// logged in before.
     private func begin(_ grant: Grant, _ call: Call) async throws {
         let session = call.caller.session
-        // The session may be closed by now, and `forget` come too early for what is noted below.
-        if call.isCancelled { throw CancellationError() }
         let login = tokens.note(grant, of: session)
         do {
             try await SessionIdentity.set(grant.user, of: session, for: call)
         } catch {
+            // The call was cancelled, or the session has closed: nobody else will forget what was noted too late.
             tokens.forget(login, of: session)
             throw error
         }
