@@ -226,6 +226,18 @@ struct AccountStoreTests {
         #expect(try store.number("PRAGMA foreign_keys") == 1)
     }
 
+    @Test("A disk that is full is told as such, and what was written before is not touched")
+    func full() throws {
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        let pages = try #require(try store.number("PRAGMA page_count"))
+        #expect(try store.number("PRAGMA max_page_count = \(pages)") == pages)
+        let large = PasswordHash(text: String(repeating: "x", count: 100_000))
+        let failure = #expect(throws: StorageFailure.self) { try store.add(bob, large, now: start) }
+        #expect(failure?.isFull == true)
+        #expect(failure?.description.contains("xxx") == false)
+        #expect(try store.list().map(\.user) == ["ada"])
+    }
+
     @Test("A file from a newer version is refused in words")
     func newerVersion() throws {
         try store.close()

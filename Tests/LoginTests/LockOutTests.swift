@@ -190,4 +190,60 @@ struct LockOutTests {
         }
         #expect(lockOut.begin(user: other, uid: 1000, now: .zero) == .locked(retryAfter: .seconds(1)))
     }
+
+    /// A generator whose numbers follow from its seed.
+    private struct SeededGenerator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    @Test(
+        "Whatever happens in whatever order, nobody guesses faster and nobody waits without a reason", arguments: 0..<20
+    )
+    func anyOrder(seed: UInt64) {
+        var generator = SeededGenerator(state: seed)
+        var lockOut = LockOut()
+        var now = Duration.zero
+        var underWay: [LockOut.Attempt] = []
+        var failures = 0
+        var lastFailure = Duration.zero
+        for _ in 0..<2000 {
+            let delay = failures < 5 ? 0 : min(1 << min(failures - 5, 20), 900)
+            let isClosed = failures >= 5 && now < lastFailure + .seconds(delay)
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<5:
+                switch lockOut.begin(user: user, uid: 7, now: now) {
+                case .allowed(let attempt):
+                    #expect(!isClosed && underWay.count < max(1, 5 - failures))
+                    underWay.append(attempt)
+                case .locked(let retryAfter):
+                    #expect(isClosed || underWay.count >= max(1, 5 - failures))
+                    #expect(retryAfter > .zero && retryAfter <= .seconds(900))
+                }
+            case 5..<8:
+                guard let attempt = underWay.popLast() else { continue }
+                lockOut.failed(attempt, now: now)
+                failures += 1
+                lastFailure = now
+            case 8:
+                guard let attempt = underWay.popLast() else { continue }
+                if Int.random(in: 0..<20, using: &generator) == 0 {
+                    lockOut.succeeded(attempt)
+                    failures = 0
+                } else {
+                    lockOut.abandoned(attempt)
+                }
+            default:
+                now += .milliseconds(Int.random(in: 0..<60_000, using: &generator))
+            }
+        }
+        #expect(lockOut.count <= 1)
+    }
 }

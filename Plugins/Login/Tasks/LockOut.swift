@@ -48,6 +48,9 @@ struct LockOut: Sendable {
         /// Attempts are refused before this time; nil: they are not.
         var closedUntil: Duration?
         var lastFailure = Duration.zero
+
+        /// What there is to lose by forgetting it.
+        var weight: (Int, Duration) { (failures, lastFailure) }
     }
 
     private let rules: Rules
@@ -131,12 +134,19 @@ struct LockOut: Sendable {
     /// goes, of equal ones the oldest.
     private mutating func makeRoom(for uid: UInt32, now: Duration) -> Bool {
         if entries.count < rules.maximumEntries { return true }
-        entries = entries.filter { $0.value.underWay > 0 || !isPast($0.value, now) }
-        if entries.count < rules.maximumEntries { return true }
-        let idle = entries.filter { $0.value.underWay == 0 }
-        let own = idle.filter { $0.key.uid == uid }
-        let victim = (own.isEmpty ? idle : own).min {
-            ($0.value.failures, $0.value.lastFailure) < ($1.value.failures, $1.value.lastFailure)
+        // One pass and no copies: this runs on the loop, at most as often as a password is hashed.
+        var victim: (key: Key, entry: Entry)?
+        for (key, entry) in entries where entry.underWay == 0 {
+            if isPast(entry, now) {
+                victim = (key, entry)
+                break
+            }
+            guard let best = victim else {
+                victim = (key, entry)
+                continue
+            }
+            let (isOwn, bestIsOwn) = (key.uid == uid, best.key.uid == uid)
+            if isOwn == bestIsOwn ? entry.weight < best.entry.weight : isOwn { victim = (key, entry) }
         }
         guard let victim else { return false }
         entries[victim.key] = nil

@@ -43,7 +43,7 @@ final class AccountDatabase: Sendable {
     }
 
     private func opened() throws(StorageFailure) -> AccountStore {
-        guard let store = store.withLock({ $0 }) else { throw StorageFailure("The accounts are not open.") }
+        guard let store = store.withLock({ $0 }) else { throw StorageFailure("the accounts are not open") }
         return store
     }
 

@@ -26,7 +26,7 @@ final class AccountStore: Sendable {
         let opened = try Self.perform(path) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
             if try queue.read(AccountSchema.migrator.hasBeenSuperseded) {
-                throw StorageFailure("The accounts in \(path) were written by a newer version of the login plugin.")
+                throw StorageFailure("the accounts in \(path) were written by a newer version of the login plugin")
             }
             try AccountSchema.migrator.migrate(queue)
             try queue.write { try Self.deleteExpired($0, now) }
@@ -216,7 +216,7 @@ extension AccountStore {
     }
 
     private func open() throws(StorageFailure) -> DatabaseQueue {
-        guard let queue = queue.withLock({ $0 }) else { throw StorageFailure("The accounts in \(path) are closed.") }
+        guard let queue = queue.withLock({ $0 }) else { throw StorageFailure("the accounts in \(path) are closed") }
         return queue
     }
 
@@ -228,7 +228,7 @@ extension AccountStore {
         } catch let error as StorageFailure {
             throw error
         } catch {
-            throw StorageFailure("The accounts in \(path) cannot be used: \(error)")
+            throw StorageFailure("the accounts in \(path) cannot be used: \(error)")
         }
     }
 }

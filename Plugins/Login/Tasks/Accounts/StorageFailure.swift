@@ -6,7 +6,7 @@ struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no room left on the disk: the same may succeed later.
     let isFull: Bool
 
-    /// A sentence that names the file, for who looks after the daemon.
+    /// What happened and to which file, as the end of a sentence.
     let description: String
 
     init(_ description: String, isFull: Bool = false) {
@@ -18,8 +18,8 @@ struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ error: DatabaseError, path: String) {
         // SQLite's own sentence, without the statement: what was to be written is nobody's business.
         self.init(
-            "The accounts in \(path) cannot be used: \(error.message ?? error.resultCode.description) "
-                + "(SQLite's code \(error.extendedResultCode.rawValue)).",
+            "the accounts in \(path) cannot be used: \(error.message ?? error.resultCode.description) "
+                + "(SQLite's code \(error.extendedResultCode.rawValue))",
             isFull: error.resultCode == .SQLITE_FULL)
     }
 

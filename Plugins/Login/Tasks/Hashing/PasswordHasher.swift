@@ -30,8 +30,8 @@ struct PasswordHash: Sendable, Hashable {
 struct HashingFailure: Error, Sendable, Hashable, CustomStringConvertible {
     let description: String
 
-    static let noMemory = HashingFailure(description: "There is not enough memory to compute a password's hash.")
-    static let damaged = HashingFailure(description: "The stored hash of the password cannot be read.")
+    static let noMemory = HashingFailure(description: "there is not enough memory to compute a password's hash")
+    static let damaged = HashingFailure(description: "the stored hash of the password cannot be read")
 }
 
 /// Hashes and checks passwords with argon2id, by libsodium. Every call but `dummy` takes long: never on the loop.

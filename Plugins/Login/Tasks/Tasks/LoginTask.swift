@@ -6,10 +6,11 @@ struct LoginTask: BridgeTask {
     static let summary = "Logs the session in, by user and password or by the token of an earlier login."
     static let settings = TaskSettings(isPrivate: true)
     static let optionsSchema: JSON? = [
-        "oneOf": [
-            SecretSchema.object(["user": SecretSchema.user, "password": SecretSchema.password]),
-            SecretSchema.object(["token": SecretSchema.token]),
-        ]
+        "type": "object",
+        "properties": [
+            "user": SecretSchema.user, "password": SecretSchema.password, "token": SecretSchema.token,
+        ],
+        "oneOf": [["required": ["user", "password"]], ["required": ["token"]]],
     ]
 
     enum Options: Decodable, Sendable {
