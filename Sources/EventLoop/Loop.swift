@@ -81,8 +81,8 @@ final class Loop: @unchecked Sendable {
         while budget > 0, !jobs.isEmpty {
             budget -= 1
             switch jobs.removeFirst() {
-            case .job(let job):
-                job.runSynchronously(isolatedTo: LoopExecutor.unownedSerial, taskExecutor: LoopExecutor.unownedTask)
+            case .actorJob(let job): job.runSynchronously(on: LoopSerialExecutor.unowned)
+            case .taskJob(let job): job.runSynchronously(on: LoopExecutor.unowned)
             case .closure(let body): LoopActor.assumeIsolated(passing: body) { $0() }
             case .function(let function, let argument): function(argument)
             }

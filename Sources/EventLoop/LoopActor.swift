@@ -10,7 +10,7 @@ public actor LoopActor {
     private init() {}
 
     /// The loop's executor.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { LoopExecutor.unownedSerial }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { LoopSerialExecutor.unowned }
 
     /// Whether the calling thread is the loop thread. Any thread.
     public static var isOnLoopThread: Bool { Loop.shared.isCurrentThread }
@@ -41,36 +41,48 @@ extension LoopActor {
     }
 }
 
-/// Runs jobs on the loop thread: both the executor of `LoopActor` and one that a task can prefer, so that its plain
-/// `async` functions stay on the loop: `Task(executorPreference: LoopExecutor.shared) { … }`.
+/// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:
+/// `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///
 /// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins at once, inside the call. Without
 /// `@concurrent`, in code isolated to `LoopActor`, the closure inherits that isolation, and Swift 6.3 then starts it later.
-public final class LoopExecutor: SerialExecutor, TaskExecutor {
+public final class LoopExecutor: TaskExecutor {
     /// The one instance.
     public static let shared = LoopExecutor()
 
-    static let unownedSerial = UnownedSerialExecutor(ordinary: shared)
-    static let unownedTask = UnownedTaskExecutor(shared)
+    static let unowned = UnownedTaskExecutor(shared)
 
     private init() {}
 
     /// Takes a job. Any thread; called by the Swift runtime.
     public func enqueue(_ job: consuming ExecutorJob) {
-        Loop.shared.enqueue(.job(UnownedJob(job)))
+        Loop.shared.enqueue(.taskJob(UnownedJob(job)))
     }
 
     /// The reference that the runtime keeps.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { Self.unownedSerial }
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { Self.unowned }
+}
 
-    /// The reference that the runtime keeps.
-    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { Self.unownedTask }
+/// The executor of `LoopActor`.
+///
+/// Not the same object as `LoopExecutor`, because a job does not tell whether it comes from an actor or from a task's
+/// preference, and the runtime must be told when the job runs: told too much or too little, it takes every call of an
+/// `async` function for a change of executors and sends the task round the queue once more.
+final class LoopSerialExecutor: SerialExecutor {
+    static let shared = LoopSerialExecutor()
+    static let unowned = UnownedSerialExecutor(ordinary: shared)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        Loop.shared.enqueue(.actorJob(UnownedJob(job)))
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor { Self.unowned }
 
     /// Traps off the loop thread. Called by the runtime for `assumeIsolated` and `preconditionIsolated`.
-    public func checkIsolated() {
+    func checkIsolated() {
         precondition(Loop.shared.isCurrentThread, "This must run on the loop thread.")
     }
 
     /// Whether this is the loop thread. Called by the runtime.
-    public func isIsolatingCurrentContext() -> Bool? { Loop.shared.isCurrentThread }
+    func isIsolatingCurrentContext() -> Bool? { Loop.shared.isCurrentThread }
 }

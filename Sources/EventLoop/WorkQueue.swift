@@ -4,7 +4,8 @@ import Glibc
 ///
 /// Unchecked because a raw argument is not `Sendable`: whoever posts one answers for it, as `EventLoop.post` says.
 enum Work: @unchecked Sendable {
-    case job(UnownedJob)
+    case actorJob(UnownedJob)
+    case taskJob(UnownedJob)
     case closure(@LoopActor @Sendable () -> Void)
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?)
 }

@@ -63,6 +63,27 @@ import Testing
         #expect(seen == [true, true, true])
     }
 
+    @Test("What stays on the loop goes on without a turn in the queue")
+    func noDetour() async {
+        // A posted function would run in between, if the task let go of the loop.
+        let actor: Bool = await { @LoopActor in
+            let wasFirst = Flag()
+            EventLoop.post { wasFirst.isSet = true }
+            await withCheckedContinuation { $0.resume() }
+            await isolated()
+            return wasFirst.isSet
+        }()
+        #expect(!actor)
+        let preferring = await Task(executorPreference: LoopExecutor.shared) {
+            let wasFirst = Flag()
+            EventLoop.post { wasFirst.isSet = true }
+            await withCheckedContinuation { $0.resume() }
+            await nothing()
+            return LoopActor.assumeIsolated { wasFirst.isSet }
+        }.value
+        #expect(!preferring)
+    }
+
     @Test("MainActor.run from the loop comes back")
     func mainActor() async {
         let (before, main, after) = await { @LoopActor in
@@ -74,6 +95,16 @@ import Testing
         #expect(!main)
         #expect(after)
     }
+}
+
+private func nothing() async {}
+
+@LoopActor private func isolated() async {}
+
+@LoopActor
+private final class Flag {
+    var isSet = false
+    nonisolated init() {}
 }
 
 /// Neither isolated nor told where to run.
