@@ -146,6 +146,10 @@ let package = Package(
             name: "TaskHostsTests",
             dependencies: ["BridgeJSON", "EchoTasks", "TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
         .testTarget(
+            name: "BridgeClientTests",
+            dependencies: ["BridgeClient", "BridgeJSON", "BridgeServer", "EventLoop", "TaskRuntime", logging],
+            swiftSettings: strict),
+        .testTarget(
             name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),
         .testTarget(
             name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],

@@ -60,7 +60,7 @@ final class CallInFlight {
 @LoopActor
 final class CallsInFlight {
     /// How much later than the call's own timeout this end gives up waiting for the daemon to report it.
-    private static let grace = Duration.seconds(2)
+    var grace = Duration.seconds(2)
 
     private let connection: ClientConnection
     private var calls: [UInt64: CallInFlight] = [:]
@@ -138,7 +138,7 @@ final class CallsInFlight {
                 isTransient: true)
             self?.cancel(call, error)
         }
-        timer.schedule(after: timeout + Self.grace)
+        timer.schedule(after: timeout + grace)
         call.arm(timer)
     }
 

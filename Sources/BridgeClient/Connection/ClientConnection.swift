@@ -10,7 +10,7 @@ import Glibc
 @LoopActor
 final class ClientConnection {
     /// Beyond this much unwritten output, who wants to send waits: a few of the longest messages.
-    private static let roomBytes = 4 << 20
+    var roomBytes = 4 << 20
     /// The longest line accepted: what the daemon sends is bounded by its own configuration; this only keeps a peer that
     /// is no daemon from filling the memory.
     private static let longestLineBytes = 256 << 20
@@ -75,7 +75,7 @@ final class ClientConnection {
         while true {
             if let failure { throw failure }
             if isFinishing { throw .closedHere }
-            if output.count <= Self.roomBytes { return }
+            if output.count <= roomBytes { return }
             guard await room.wait() != nil else { throw .cancelledHere(task, started: false) }
         }
     }

@@ -1,0 +1,164 @@
+import BridgeJSON
+import EventLoop
+import Testing
+
+@testable import BridgeClient
+
+@Suite @LoopActor struct ConnectionTests {
+    @Test("Connecting introduces the client and keeps what the daemon says of itself")
+    func hello() async throws {
+        try await withFakeDaemon(as: "tester") { client, _, daemon in
+            #expect(client.hello == daemon.helloResult)
+        }
+    }
+
+    @Test("Without a daemon, connecting says where there is none", arguments: ["/nowhere/bridge.sock", "/dev/null"])
+    func noDaemon(path: String) async throws {
+        let failure = await error { () async throws(BridgeError) in _ = try await BridgeClient.connect(to: path) }
+        #expect(failure?.code == .daemonUnreachable)
+        #expect(failure?.message.hasPrefix("no daemon at \(path): ") == true)
+    }
+
+    @Test("A server that closes at once counts as none")
+    func closesAtOnce() async throws {
+        let daemon = try FakeDaemon()
+        defer { daemon.close() }
+        daemon.onAccept = { $0.close() }
+        let failure = await error { () async throws(BridgeError) in _ = try await BridgeClient.connect(to: daemon.path)
+        }
+        #expect(failure?.code == .daemonUnreachable)
+    }
+
+    @Test("When the connection is lost, everything that waits ends with session.closed, and so does what comes later")
+    func lost() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let called = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            _ = await connection.next()
+            async let subscribed = client.subscribe(["x"])
+            connection.answer(await connection.next(), [:])
+            let events = try await subscribed
+            connection.close()
+            let failure = await called
+            #expect(failure?.code == .sessionClosed)
+            #expect(failure?.data == nil)
+            let ended = await error { () async throws(BridgeError) in for try await _ in events {} }
+            #expect(ended?.code == .sessionClosed)
+            #expect(await client.closed().code == .sessionClosed)
+            let later = await error { () async throws(BridgeError) in _ = try await client.call("b") }
+            #expect(later?.code == .sessionClosed)
+        }
+    }
+
+    @Test("Lines that are no messages are passed over; one that bears a call's id ends that call")
+    func badLines() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            connection.send("what?")
+            connection.send("[]")
+            connection.send(#"{"callbackId":null,"error":{"code":"call.duplicate","message":"x"}}"#)
+            connection.send(#"{"callbackId":"never","result":1}"#)
+            async let neither = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            connection.send(["callbackId": await connection.next()["callbackId"] ?? nil])
+            #expect(await neither?.code == .pluginInvalidReply)
+            async let twice = error { () async throws(BridgeError) in _ = try await client.call("b") }
+            let id = await connection.next()["callbackId"] ?? nil
+            connection.send(#"{"callbackId":\#(id.text),"result":1,"result":2}"#)
+            #expect(await twice?.code == .pluginInvalidReply)
+            async let codeless = error { () async throws(BridgeError) in _ = try await client.call("c") }
+            connection.send(["callbackId": await connection.next()["callbackId"] ?? nil, "error": "no"])
+            #expect(await codeless?.code == .pluginInvalidReply)
+        }
+    }
+
+    @Test("Both ends write more than the socket holds at the same time, and everything arrives")
+    func bothWrite() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let subscribed = client.subscribe(["x"])
+            connection.answer(await connection.next(), [:])
+            let events = try await subscribed
+            client.session.connection.roomBytes = 200_000
+            // The daemon's end does not read before it has written everything, more than a socket's 208 KiB.
+            connection.stopReading()
+            let text = JSON.string(String(repeating: "d", count: 20_000))
+            for _ in 0..<30 { connection.send(["event": "x", "data": text]) }
+            let calls = (0..<20).map { number in
+                Task {
+                    let filler = JSON.string(String(repeating: "c", count: 40_000))
+                    return try await client.call("a", options: [.number(JSONNumber(number)), filler])
+                }
+            }
+            var seen = 0
+            for try await event in events {
+                #expect(event.data == text)
+                seen += 1
+                if seen == 30 { break }
+            }
+            #expect(!connection.hasUnsentOutput)
+            connection.startReading()
+            for _ in calls {
+                let call = await connection.next()
+                connection.answer(call, call["options"]?[0] ?? nil)
+            }
+            for (number, call) in calls.enumerated() { #expect(try await call.value == .number(JSONNumber(number))) }
+        }
+    }
+
+    @Test("Who waits for room in a full output can be cancelled, and the call has not been sent")
+    func cancelledWhileWaiting() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            connection.stopReading()
+            client.session.connection.roomBytes = 100_000
+            let filler = JSON.string(String(repeating: "c", count: 50_000))
+            let sender = Task { () -> Int in
+                var sent = 0
+                while (try? await client.send("filler", options: filler)) != nil { sent += 1 }
+                return sent
+            }
+            // It stops once the socket and the output are full; only the cancel ends it.
+            sender.cancel()
+            let waiting = Task {
+                await error { () async throws(BridgeError) in while true { try await client.send("x", options: filler) }
+                }
+            }
+            waiting.cancel()
+            let failure = await waiting.value
+            #expect(failure?.code == .callCancelled)
+            let sent = await sender.value
+            connection.startReading()
+            try await client.send("marker")
+            var received = 0
+            while await connection.next()["task"] != "marker" { received += 1 }
+            #expect(received >= sent)
+        }
+    }
+
+    @Test("Close cancels what is in flight, still delivers what was sent, and ends event streams without an error")
+    func close() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let called = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            let call = await connection.next()
+            async let subscribed = client.subscribe(["x"])
+            connection.answer(await connection.next(), [:])
+            let events = try await subscribed
+            try await client.send("last words")
+            async let closed: Void = client.close()
+            #expect(await connection.next()["task"] == "last words")
+            #expect(await connection.next() == ["cancel": call["callbackId"] ?? nil])
+            await connection.end()
+            connection.close()
+            await closed
+            #expect(await called?.code == .sessionClosed)
+            for try await _ in events { Issue.record("there was no event") }
+            #expect(
+                await error { () async throws(BridgeError) in _ = try await client.call("b") }?.code == .sessionClosed)
+            await client.close()
+        }
+    }
+
+    @Test("A client that nobody holds any more disconnects")
+    func dropped() async throws {
+        let daemon = try FakeDaemon()
+        defer { daemon.close() }
+        _ = try await BridgeClient.connect(to: daemon.path)
+        await daemon.connections[0].end()
+    }
+}

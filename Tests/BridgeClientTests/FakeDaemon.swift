@@ -1,0 +1,147 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import Foundation
+
+/// A server that speaks the protocol as a test tells it to. It answers `bridge.hello` by itself.
+@LoopActor
+final class FakeDaemon {
+    let path: String
+    private let directory: String
+    private let listener: UnixListener
+    private(set) var connections: [FakeConnection] = []
+    var helloResult: JSON = ["session": 7, "limits": ["messageBytes": 1_048_576]]
+    /// What a new connection gets instead of service.
+    var onAccept: (@LoopActor (FakeConnection) -> Void)?
+
+    init() throws {
+        directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        path = directory + "/bridge.sock"
+        listener = try UnixListener.bind(path: path)
+        listener.onAccept = { [weak self] socket, _ in
+            guard let self, let stream = try? UnixStream(adopting: socket) else { return }
+            let connection = FakeConnection(stream)
+            connections.append(connection)
+            connection.helloResult = helloResult
+            onAccept?(connection)
+        }
+        listener.startAccepting()
+    }
+
+    func close() {
+        listener.close()
+        for connection in connections { connection.close() }
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+/// One client's connection, on the daemon's side.
+@LoopActor
+final class FakeConnection: UnixStreamDelegate {
+    private let stream: UnixStream
+    private var input: [UInt8] = []
+    private var output: [UInt8] = []
+    private var messages: [JSON] = []
+    private var readers: [CheckedContinuation<JSON, Never>] = []
+    private var ends: [CheckedContinuation<Void, Never>] = []
+    private(set) var isAtEnd = false
+    var helloResult: JSON = [:]
+
+    init(_ stream: UnixStream) {
+        self.stream = stream
+        stream.delegate = self
+        stream.startReading()
+    }
+
+    /// The next message from the client, `bridge.hello` left out.
+    func next() async -> JSON {
+        if !messages.isEmpty { return messages.removeFirst() }
+        return await withCheckedContinuation { readers.append($0) }
+    }
+
+    /// The messages that have come and that nobody has taken.
+    var untaken: [JSON] { messages }
+
+    /// Waits until the client has ended its output.
+    func end() async {
+        if isAtEnd { return }
+        await withCheckedContinuation { ends.append($0) }
+    }
+
+    func send(_ text: String) {
+        output += text.utf8
+        output.append(0x0A)
+        writable()
+    }
+
+    func send(_ message: JSON) { send(message.text) }
+
+    /// Answers a call.
+    func answer(_ call: JSON, _ result: JSON) {
+        send(["callbackId": call["callbackId"] ?? nil, "result": result])
+    }
+
+    func stopReading() { stream.stopReading() }
+    func startReading() { stream.startReading() }
+    func close() { stream.close() }
+    var hasUnsentOutput: Bool { !output.isEmpty }
+
+    // MARK: UnixStreamDelegate
+
+    func read(bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            input += rest[..<end]
+            receive((try? JSON(parsing: input)) ?? "no JSON")
+            input = []
+            rest = rest[(end + 1)...]
+        }
+        input += rest
+    }
+
+    private func receive(_ message: JSON) {
+        if message["task"] == "bridge.hello" { return answer(message, helloResult) }
+        if readers.isEmpty { messages.append(message) } else { readers.removeFirst().resume(returning: message) }
+    }
+
+    func writable() {
+        guard !output.isEmpty else { return }
+        let count = output.withUnsafeBytes { stream.write($0) }
+        output.removeFirst(count)
+    }
+
+    func endOfInput() { ended() }
+    func hangUp() { ended() }
+    func failed(_ error: SystemError) { ended() }
+
+    private func ended() {
+        isAtEnd = true
+        for continuation in ends { continuation.resume() }
+        ends = []
+    }
+}
+
+/// Runs a test with a client, and the fake daemon's end of its connection.
+@LoopActor
+func withFakeDaemon(
+    as name: String? = nil,
+    _ body: @LoopActor (BridgeClient, FakeConnection, FakeDaemon) async throws -> Void
+) async throws {
+    let daemon = try FakeDaemon()
+    defer { daemon.close() }
+    let client = try await BridgeClient.connect(to: daemon.path, as: name)
+    // The one that answered the client's hello.
+    try await body(client, daemon.connections[0], daemon)
+}
+
+/// What a call throws; nil where it does not.
+@LoopActor
+func error(of body: @LoopActor @Sendable () async throws(BridgeError) -> Void) async -> BridgeError? {
+    do throws(BridgeError) {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}

@@ -1,0 +1,255 @@
+import BridgeJSON
+import EventLoop
+import Testing
+
+@testable import BridgeClient
+
+@Suite @LoopActor struct ProvidingTests {
+    @Test("A forwarded call reaches the handler with its caller, and its result goes back")
+    func forwarded() async throws {
+        try await withProvider { call in
+            #expect(call.task == "echo")
+            #expect(call.caller == .init(session: 3, uid: 1_000, origin: "https://x", user: "ann"))
+            #expect(call.timeout == .milliseconds(900))
+            #expect(!call.isOneWay)
+            return call.options
+        } body: { connection in
+            connection.send(
+                """
+                {"task":"echo","options":{"a":1.50},"callbackId":"id \\u0041","timeout":900,\
+                "caller":{"session":3,"uid":1000,"origin":"https://x","user":"ann"}}
+                """)
+            let answer = await connection.next()
+            #expect(answer == ["callbackId": "id A", "result": ["a": .number(JSONNumber(text: "1.50") ?? .init(0))]])
+        }
+    }
+
+    @Test("What the handler throws becomes the error")
+    func thrown() async throws {
+        struct Odd: Error {}
+        try await withProvider { call in
+            switch call.options {
+            case 1: throw BridgeError("own.code", "no", data: [1])
+            case 2: throw CancellationError()
+            case 3:
+                struct Wanted: Decodable { var name: String }
+                _ = try call.options(as: Wanted.self)
+                return nil
+            default: throw Odd()
+            }
+        } body: { connection in
+            var codes: [JSON?] = []
+            for number in 1...4 {
+                connection.send(["task": "echo", "options": .number(JSONNumber(number)), "callbackId": 5])
+                codes.append(await connection.next()["error"]?["code"])
+            }
+            #expect(codes == ["own.code", "call.cancelled", "options.invalid", "internal"])
+        }
+    }
+
+    @Test("Progress goes to callers that want it, numbered, before the callback")
+    func progress() async throws {
+        try await withProvider { call in
+            for number in 10..<13 { await call.progress(.number(JSONNumber(number))) }
+            return "end"
+        } body: { connection in
+            connection.send(["task": "echo", "callbackId": 1, "progress": true])
+            var messages: [JSON] = []
+            for _ in 0..<4 { messages.append(await connection.next()) }
+            let progress = (0..<3).map { number -> JSON in
+                [
+                    "callbackId": 1, "progress": .number(JSONNumber(number + 10)),
+                    "sequence": .number(JSONNumber(number)),
+                ]
+            }
+            #expect(messages == progress + [["callbackId": 1, "result": "end"]])
+            connection.send(["task": "echo", "callbackId": 2])
+            #expect(await connection.next() == ["callbackId": 2, "result": "end"])
+        }
+    }
+
+    @Test("A cancel from the caller cancels the handler's Swift task, and the one callback still comes")
+    func cancel() async throws {
+        try await withProvider { call in
+            await call.progress("started")
+            try await Task.sleep(for: .seconds(3_600))
+            return nil
+        } body: { connection in
+            connection.send(["task": "echo", "callbackId": 1, "progress": true])
+            _ = await connection.next()
+            connection.send(["cancel": 2])
+            connection.send(["cancel": 1])
+            let answer = await connection.next()
+            #expect(answer["callbackId"] == 1)
+            #expect(answer["error"]?["code"] == "call.cancelled")
+        }
+    }
+
+    @Test("A one-way call runs and is not answered; a task that is not provided is answered with task.not_found")
+    func oneWayAndUnknown() async throws {
+        let (ran, confirm) = AsyncStream<Bool>.makeStream()
+        try await withProvider { call in
+            confirm.yield(call.isOneWay)
+            return nil
+        } body: { connection in
+            connection.send(["task": "echo"])
+            connection.send(["task": "other"])
+            connection.send(["task": "other", "callbackId": 4])
+            #expect(await connection.next()["error"]?["code"] == "task.not_found")
+            for await isOneWay in ran {
+                #expect(isOneWay)
+                break
+            }
+            #expect(connection.untaken.isEmpty)
+        }
+    }
+
+    @Test("A registration that the daemon refuses is thrown; an unregistered task is gone")
+    func registration() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let refused = error { () async throws(BridgeError) in
+                try await client.register("echo", scope: .session) { _ in nil }
+            }
+            let register = await connection.next()
+            #expect(register["task"] == "bridge.register")
+            #expect(register["options"] == ["tasks": ["echo"], "scope": "session"])
+            connection.send([
+                "callbackId": register["callbackId"] ?? nil, "error": ["code": "task.taken", "message": "x"],
+            ])
+            #expect(await refused?.code == "task.taken")
+            connection.send(["task": "echo", "callbackId": 1])
+            #expect(await connection.next()["error"]?["code"] == "task.not_found")
+
+            async let registered: Void = client.register("echo") { _ in "here" }
+            connection.answer(await connection.next(), [:])
+            try await registered
+            async let unregistered: Void = client.unregister("echo")
+            let unregister = await connection.next()
+            #expect(unregister["options"] == ["tasks": ["echo"]])
+            connection.send(["task": "echo", "callbackId": 2])
+            #expect(await connection.next() == ["callbackId": 2, "result": "here"])
+            connection.answer(unregister, [:])
+            try await unregistered
+            connection.send(["task": "echo", "callbackId": 3])
+            #expect(await connection.next()["error"]?["code"] == "task.not_found")
+        }
+    }
+
+    @Test("When the connection is lost, running handlers are cancelled")
+    func lost() async throws {
+        let (cancelled, confirm) = AsyncStream<Void>.makeStream()
+        try await withProvider { call in
+            await call.progress("started")
+            try? await Task.sleep(for: .seconds(3_600))
+            if Task.isCancelled { confirm.yield() }
+            return nil
+        } body: { connection in
+            connection.send(["task": "echo", "callbackId": 1, "progress": true])
+            _ = await connection.next()
+            connection.close()
+            for await _ in cancelled { break }
+        }
+    }
+
+    /// A client that provides `echo`.
+    private func withProvider(
+        _ handler: @escaping TaskHandler, body: @LoopActor (FakeConnection) async throws -> Void
+    ) async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let registered: Void = client.register("echo", handler: handler)
+            connection.answer(await connection.next(), [:])
+            try await registered
+            try await body(connection)
+        }
+    }
+}
+
+@Suite @LoopActor struct EventTests {
+    @Test("Events reach the streams whose patterns they match, the first one right behind the callback")
+    func routed() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let first = client.subscribe(["record.*", "login.changed"])
+            let subscribe = await connection.next()
+            #expect(subscribe["task"] == "bridge.subscribe")
+            #expect(subscribe["options"] == ["events": ["record.*", "login.changed"]])
+            connection.answer(subscribe, [:])
+            connection.send(["event": "record.changed", "data": 1])
+            async let second = client.subscribe(["login.*"])
+            connection.answer(await connection.next(), [:])
+            connection.send(["event": "login.changed", "data": 2])
+            connection.send(["event": "other", "data": 3])
+            connection.send(["event": "record.changed"])
+            let (one, two) = (try await first, try await second)
+            var seen: [BridgeEvent] = []
+            for try await event in one {
+                seen.append(event)
+                if seen.count == 3 { break }
+            }
+            #expect(
+                seen == [
+                    BridgeEvent(name: "record.changed", data: 1), BridgeEvent(name: "login.changed", data: 2),
+                    BridgeEvent(name: "record.changed", data: nil),
+                ])
+            for try await event in two {
+                #expect(event == BridgeEvent(name: "login.changed", data: 2))
+                break
+            }
+        }
+    }
+
+    @Test("A stream that nobody holds, or that has ended, is unsubscribed from what nobody else wants")
+    func unsubscribed() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let first = client.subscribe(["a", "b"])
+            connection.answer(await connection.next(), [:])
+            let one = try await first
+            do {
+                async let second = client.subscribe(["b", "c"])
+                connection.answer(await connection.next(), [:])
+                _ = try await second
+            }
+            let dropped = await connection.next()
+            #expect(dropped["task"] == "bridge.unsubscribe")
+            #expect(dropped["options"] == ["events": ["c"]])
+            await one.end()
+            #expect(await connection.next()["options"] == ["events": ["a", "b"]])
+            for try await _ in one { Issue.record("the stream had ended") }
+        }
+    }
+
+    @Test("A reader that falls behind loses the oldest events and is told how many")
+    func slowReader() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let subscribed = client.subscribe(["*"])
+            connection.answer(await connection.next(), [:])
+            let events = try await subscribed
+            for number in 0..<1_034 { connection.send(["event": "e", "data": .number(JSONNumber(number))]) }
+            // Whoever reads this answer has read the events before it.
+            async let called = client.call("marker")
+            connection.answer(await connection.next(), nil)
+            _ = try await called
+            var seen: [BridgeEvent] = []
+            for try await event in events {
+                seen.append(event)
+                if seen.count == 1_025 { break }
+            }
+            #expect(seen.first == BridgeEvent(name: "bridge.events_dropped", data: ["count": 10]))
+            #expect(seen.dropFirst().map(\.data) == (10..<1_034).map { .number(JSONNumber($0)) })
+        }
+    }
+
+    @Test("A Swift task that waits for an event can be cancelled")
+    func cancelled() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let subscribed = client.subscribe(["e"])
+            connection.answer(await connection.next(), [:])
+            let events = try await subscribed
+            let reader = Task {
+                for try await _ in events { Issue.record("there was no event") }
+                return true
+            }
+            reader.cancel()
+            #expect(try await reader.value)
+        }
+    }
+}

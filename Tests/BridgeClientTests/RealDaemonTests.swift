@@ -1,0 +1,116 @@
+import BridgeClient
+import BridgeJSON
+import BridgeServer
+import EventLoop
+import Foundation
+import Logging
+import TaskRuntime
+import Testing
+
+/// The client against the daemon's own server and runtime.
+@Suite @LoopActor struct RealDaemonTests {
+    @Test("The daemon greets, answers and lists")
+    func greets() async throws {
+        try await withDaemon { path in
+            let client = try await BridgeClient.connect(to: path, as: "tester", version: "1.2")
+            #expect(client.hello?["daemon"]?["version"] == "9.9")
+            let sessions = try await client.call("bridge.sessions")
+            #expect(sessions["sessions"]?[0]?["client"] == "tester")
+            let failure = await error { () async throws(BridgeError) in _ = try await client.call("no.such") }
+            #expect(failure?.code == .taskNotFound)
+            await client.close()
+        }
+    }
+
+    @Test("One client calls what another provides: progress, result, cancel")
+    func provides() async throws {
+        try await withDaemon { path in
+            let provider = try await BridgeClient.connect(to: path)
+            let (cancelled, confirm) = AsyncStream<Void>.makeStream()
+            try await provider.register("work") { call in
+                for number in 0..<3 { await call.progress(.number(JSONNumber(number))) }
+                guard call.options == "forever" else { return call.options }
+                do {
+                    try await Task.sleep(for: .seconds(3_600))
+                } catch {
+                    confirm.yield()
+                }
+                return nil
+            }
+            let caller = try await BridgeClient.connect(to: path)
+            let stream = try await caller.stream("work", options: ["n": 1])
+            var seen: [JSON] = []
+            for await value in stream { seen.append(value) }
+            #expect(seen == [0, 1, 2])
+            #expect(try await stream.result == ["n": 1])
+
+            let endless = try await caller.stream("work", options: "forever")
+            for await value in endless where value == 2 { break }
+            await endless.cancel()
+            for await _ in cancelled { break }
+            try await provider.unregister("work")
+            let gone = await error { () async throws(BridgeError) in _ = try await caller.call("work") }
+            #expect(gone?.code == .taskNotFound)
+            await caller.close()
+            await provider.close()
+        }
+    }
+
+    @Test("Events that one client publishes reach another, until it unsubscribes")
+    func events() async throws {
+        try await withDaemon { path in
+            let listener = try await BridgeClient.connect(to: path)
+            let publisher = try await BridgeClient.connect(to: path)
+            let events = try await listener.subscribe(["page.*"])
+            for number in 0..<100 {
+                try await publisher.send(
+                    "bridge.publish", options: ["event": "page.shown", "data": .number(JSONNumber(number))])
+            }
+            var seen: [JSON] = []
+            for try await event in events {
+                seen.append(event.data)
+                if seen.count == 100 { break }
+            }
+            #expect(seen == (0..<100).map { .number(JSONNumber($0)) })
+            await events.end()
+            let sessions = try await listener.call("bridge.sessions")
+            #expect(sessions["sessions"]?[0]?["subscriptions"] == [])
+            await publisher.close()
+            await listener.close()
+        }
+    }
+
+    @Test("Calls made by many Swift tasks at once all get their own result")
+    func many() async throws {
+        try await withDaemon { path in
+            let provider = try await BridgeClient.connect(to: path)
+            try await provider.register("echo") { $0.options }
+            let caller = try await BridgeClient.connect(to: path)
+            let tasks = (0..<500).map { number in
+                Task.detached { try await caller.call("echo", options: .number(JSONNumber(number))) }
+            }
+            for (number, task) in tasks.enumerated() {
+                #expect(try await task.value == .number(JSONNumber(number)))
+            }
+            await caller.close()
+            await provider.close()
+        }
+    }
+
+    private func withDaemon(_ body: @LoopActor (String) async throws -> Void) async throws {
+        let directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let clock = LoopClock()
+        let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let runtime = TaskRuntime(
+            limits: RuntimeLimits(), policy: Policy(daemonUID: getuid()),
+            daemon: DaemonDescription(version: "9.9", pid: 1), clock: clock, log: log)
+        clock.attach(runtime)
+        let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
+        try server.listen(path: directory + "/s", mode: 0o600)
+        try await body(directory + "/s")
+        server.stopListening()
+        await server.close(patience: .seconds(5))
+    }
+}
