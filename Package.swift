@@ -115,7 +115,8 @@ let package = Package(
         .target(
             name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
         .executableTarget(
-            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", argumentParser], swiftSettings: strict),
+            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", argumentParser],
+            swiftSettings: strict),
 
         // MARK: Test kit
         .target(
@@ -148,6 +149,9 @@ let package = Package(
         .testTarget(
             name: "BridgeClientTests",
             dependencies: ["BridgeClient", "BridgeJSON", "BridgeServer", "EventLoop", "TaskRuntime", logging],
+            swiftSettings: strict),
+        .testTarget(
+            name: "trestleTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestle"],
             swiftSettings: strict),
         .testTarget(
             name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),

@@ -1,6 +1,7 @@
 import CLibuv
 
-/// Work that blocks, on libuv's threads: four, shared by all, so nothing that waits for long.
+/// Work that blocks, on libuv's threads: four, shared by all, so nothing that waits for long. A process that ends with
+/// `exit` waits for what runs on them.
 public enum BlockingWork {
     /// Runs `body` on such a thread. Any thread may call this.
     public static func run<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E) -> T {

@@ -119,6 +119,7 @@ final class ClientConnection {
     func finish(patience: Duration) async {
         guard failure == nil else { return }
         isFinishing = true
+        flush()
         let timer = LoopTimer { [weak self] in self?.close(.closedHere) }
         timer.schedule(after: patience)
         _ = await ending.wait()

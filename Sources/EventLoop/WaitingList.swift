@@ -1,16 +1,18 @@
-import EventLoop
-
 /// Swift tasks that wait on the loop for something to happen, in the order in which they came. A task that is cancelled
 /// waits no longer.
 @LoopActor
-final class WaitingList<Value: Sendable> {
+public final class WaitingList<Value: Sendable> {
     private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     private var lastTicket: UInt64 = 0
 
-    var isEmpty: Bool { waiting.isEmpty }
+    /// Nobody waits yet.
+    public nonisolated init() {}
 
-    /// Waits to be resumed with a value; nil where the Swift task is cancelled.
-    func wait() async -> Value? {
+    /// Whether nobody waits.
+    public var isEmpty: Bool { waiting.isEmpty }
+
+    /// Waits to be resumed: what with; nil where the Swift task is cancelled.
+    public func wait() async -> Value? {
         lastTicket += 1
         let ticket = lastTicket
         return await withTaskCancellationHandler {
@@ -20,12 +22,13 @@ final class WaitingList<Value: Sendable> {
         }
     }
 
-    /// Resumes the one who has waited longest. There is one.
-    func resumeFirst(_ value: Value?) {
-        waiting.removeFirst().continuation.resume(returning: value)
+    /// Resumes the one who has waited longest, if any.
+    public func resumeFirst(_ value: Value?) {
+        if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: value) }
     }
 
-    func resumeAll(_ value: Value?) {
+    /// Resumes everybody.
+    public func resumeAll(_ value: Value?) {
         let all = waiting
         waiting = []
         for entry in all { entry.continuation.resume(returning: value) }

@@ -1,0 +1,26 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// A command that talks to the daemon. `--socket` may stand before or behind the command's name.
+protocol BridgeCommand: AsyncParsableCommand, Sendable {
+    var connection: ConnectionOptions { get }
+    var root: Trestle { get }
+}
+
+extension BridgeCommand {
+    /// Connects, runs `body`, disconnects; reports errors and turns them into the exit code.
+    func withClient(_ body: @escaping @Sendable (BridgeClient) async throws -> Void) async throws {
+        var options = connection
+        options.socket = connection.socket ?? root.connection.socket
+        try await options.run(body)
+    }
+
+    /// Calls a task of the daemon's whose result holds one list, and shows that.
+    func showList(_ task: String, _ member: String, options: JSON = [:], first columns: [String]) async throws {
+        try await withClient { client in
+            let result = try await client.call(task, options: options)
+            Screen.output.show(list: result[member]?.arrayValue ?? [], first: columns)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle call`
+struct CallCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "call",
+        abstract: "Calls a task and shows its result.",
+        discussion: """
+            Options are one JSON value, or key=value pairs: a value that is JSON is taken as that, anything else as a \
+            string; a.b=1 sets a member of a member. SIGINT cancels the call.
+
+            EXAMPLES
+              trestle call Echo '{"a": [1, 2]}'
+              trestle call persistence.query table=notes where.done=false limit=10
+              trestle call Alert content='Shall I?' kind=confirm --timeout 30
+              jq .record note.json | trestle call persistence.create -
+              trestle call login.status --raw
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: "The task's name.")
+    var task: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"))
+    var options: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
+    var timeout: TimeLimit?
+
+    @Option(help: ArgumentHelp("Only the task that this session registered.", valueName: "number"))
+    var session: UInt64?
+
+    @Flag(help: "Show intermediate results on standard error as they come.")
+    var progress = false
+
+    @Flag(help: "Show a result that is a string without quotes, anything else as one line of JSON.")
+    var raw = false
+
+    func validate() throws {
+        if options != ["-"] { _ = try CallArguments.options(options) }
+    }
+
+    func run() async throws {
+        let options = options == ["-"] ? try StandardInput.json() : try CallArguments.options(self.options)
+        try await withClient { client in
+            show(try await result(client, options))
+        }
+    }
+
+    private func result(_ client: BridgeClient, _ options: JSON) async throws -> JSON {
+        let limit = timeout?.duration
+        guard progress else { return try await client.call(task, options: options, session: session, timeout: limit) }
+        let stream = try await client.stream(task, options: options, session: session, timeout: limit)
+        for await value in stream { Screen.error.write("\(value.text)\n") }
+        return try await stream.result
+    }
+
+    private func show(_ result: JSON) {
+        switch result {
+        case .string(let text) where raw: Screen.output.write(text + "\n")
+        case _ where raw: Screen.output.write(result.text + "\n")
+        default: Screen.output.show(result)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// `trestle calls`
+struct CallsCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calls",
+        abstract: "Lists the calls in flight.",
+        discussion: """
+            EXAMPLES
+              trestle calls
+              trestle calls | jq -r 'select(.ageMs > 60000) | .call' | xargs -n1 trestle kill
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    func run() async throws {
+        try await showList("bridge.calls", "calls", first: ["call", "task", "state", "ageMs"])
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle describe`
+struct DescribeCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "describe",
+        abstract: "Describes a task: what it does, its options and its result.",
+        discussion: """
+            Options and result are shown as JSON Schema.
+
+            EXAMPLES
+              trestle describe Alert
+              trestle describe persistence.query | jq .options
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: "The task's name.")
+    var task: String
+
+    func run() async throws {
+        try await withClient { client in
+            Screen.output.show(report: try await client.call("bridge.describe", options: ["task": .string(task)]))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle kill`
+struct KillCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kill",
+        abstract: "Ends a call in flight: its caller gets call.cancelled.",
+        discussion: """
+            EXAMPLES
+              trestle calls
+              trestle kill 4711
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: "The call's number, as `trestle calls` shows it.")
+    var call: UInt64
+
+    func run() async throws {
+        try await withClient { client in
+            _ = try await client.call("bridge.kill", options: ["call": .number(JSONNumber(call))])
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// `trestle sessions`
+struct SessionsCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "Lists who is connected to the daemon.",
+        discussion: """
+            EXAMPLES
+              trestle sessions
+              trestle sessions | jq 'select(.inFlight > 0)'
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    func run() async throws {
+        try await showList("bridge.sessions", "sessions", first: ["session", "uid", "pid", "client"])
+    }
+}

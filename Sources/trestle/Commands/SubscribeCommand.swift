@@ -1,0 +1,50 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle subscribe`
+struct SubscribeCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subscribe",
+        abstract: "Shows events as they come, until it is interrupted.",
+        discussion: """
+            EXAMPLES
+              trestle subscribe '*'
+              trestle subscribe record.changed 'session.*'
+              trestle subscribe login.changed --count 1
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: ArgumentHelp("Names of events, * at the end as a wildcard.", valueName: "pattern"))
+    var patterns: [String]
+
+    @Option(help: ArgumentHelp("End after so many events.", valueName: "number"))
+    var count: Int?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is a number from 1 on.") }
+    }
+
+    func run() async throws {
+        try await withClient { client in
+            let events = try await client.subscribe(patterns)
+            var left = count ?? .max
+            for try await event in events {
+                show(event)
+                left -= 1
+                if left == 0 { break }
+            }
+        }
+    }
+
+    private func show(_ event: BridgeEvent) {
+        let screen = Screen.output
+        if screen.isTerminal {
+            screen.write("\(screen.bold(PlainText.line(event.name)))  \(PlainText.line(event.data.text))\n")
+        } else {
+            screen.show(["event": .string(event.name), "data": event.data])
+        }
+    }
+}

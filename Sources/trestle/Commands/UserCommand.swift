@@ -1,0 +1,101 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle user`
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Manages the accounts of the login plugin.",
+        discussion: """
+            For root and the daemon's own user. Passwords are asked for on the terminal; where standard input is no \
+            terminal, its first line is the password. They never stand on the command line.
+
+            EXAMPLES
+              trestle user add ann
+              pass show bridge/ann | trestle user passwd ann
+              trestle user list
+              trestle user remove ann
+            """,
+        subcommands: [Add.self, Passwd.self, List.self, Remove.self])
+
+    /// `trestle user add`
+    struct Add: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Adds an account.",
+            discussion: """
+                EXAMPLES
+                  trestle user add ann
+                  echo "$PASSWORD" | trestle user add ann
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @Argument(help: "The user's name.") var user: String
+
+        func run() async throws { try await setPassword("login.users.add", user) }
+    }
+
+    /// `trestle user passwd`
+    struct Passwd: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Gives an account another password and logs its sessions out.",
+            discussion: """
+                EXAMPLES
+                  trestle user passwd ann
+                  echo "$PASSWORD" | trestle user passwd ann
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @Argument(help: "The user's name.") var user: String
+
+        func run() async throws { try await setPassword("login.users.passwd", user) }
+    }
+
+    /// `trestle user list`
+    struct List: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the accounts.",
+            discussion: """
+                EXAMPLES
+                  trestle user list
+                  trestle user list | jq -r .user
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+
+        func run() async throws { try await showList("login.users.list", "users", first: ["user"]) }
+    }
+
+    /// `trestle user remove`
+    struct Remove: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Removes an account and logs its sessions out.",
+            discussion: """
+                EXAMPLES
+                  trestle user remove ann
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @Argument(help: "The user's name.") var user: String
+
+        func run() async throws {
+            try await withClient { client in
+                _ = try await client.call("login.users.remove", options: ["user": .string(user)])
+            }
+        }
+    }
+}
+
+extension BridgeCommand {
+    /// Asks for a password and gives it to a task.
+    fileprivate func setPassword(_ task: String, _ user: String) async throws {
+        try await withClient { client in
+            let password = try await PasswordPrompt.newPassword(for: user)
+            _ = try await client.call(task, options: ["user": .string(user), "password": .string(password)])
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import BridgeClient
+import EventLoop
+
+/// Which daemon.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's socket.",
+            discussion: """
+                Without it: $TRESTLE_SOCKET, else /run/trestle/bridge.sock where there is one, else \
+                $XDG_RUNTIME_DIR/trestle/bridge.sock.
+                """,
+            valueName: "path"))
+    var socket: String?
+
+    /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors are
+    /// reported here.
+    /// - Throws: the exit code.
+    func run(_ body: @escaping @Sendable (BridgeClient) async throws -> Void) async throws {
+        let path = socket ?? SocketLocation.current().path
+        do {
+            try await Interruption.cancelling {
+                let client = try await BridgeClient.connect(to: path, as: "trestle", version: Trestle.version)
+                let result = await Result.catching { try await body(client) }
+                // Not cancelled with the command: what it still has to say is to reach the daemon.
+                await Task { await client.close() }.value
+                try result.get()
+            }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw Failure.report(error)
+        }
+    }
+}
+
+extension Trestle {
+    static var version: String { configuration.version }
+}
+
+extension Result where Failure == any Error {
+    static func catching(_ body: () async throws -> Success) async -> Result {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+import Glibc
+
+/// How the command line says that something failed, to people and by its exit code.
+enum Failure {
+    /// The call failed.
+    static let call = ExitCode(1)
+    /// EX_UNAVAILABLE: no daemon answers.
+    static let unreachable = ExitCode(69)
+    /// EX_TEMPFAIL: the same may succeed later.
+    static let transient = ExitCode(75)
+    /// As `timeout` has it.
+    static let timeout = ExitCode(124)
+
+    /// Says what happened in one line of standard error. Returns the exit code.
+    static func report(_ error: any Error) -> ExitCode {
+        guard let error = error as? BridgeError else {
+            complain("\(error)")
+            return call
+        }
+        complain(sentence(error))
+        return exitCode(error)
+    }
+
+    static func exitCode(_ error: BridgeError) -> ExitCode {
+        switch error.code {
+        case .daemonUnreachable: unreachable
+        case .callTimeout: timeout
+        case _ where error.isTransient: transient
+        default: call
+        }
+    }
+
+    static func sentence(_ error: BridgeError) -> String {
+        switch error.code {
+        case .daemonUnreachable:
+            return "\(error.message): start it with trestled, or name its socket with --socket"
+        case .taskNotFound:
+            return "\(error.message) (\(error.code)); `trestle tasks` lists what there is"
+        default:
+            let again = error.retryAfter.map { "; try again after \(HumanDuration.text($0))" } ?? ""
+            return "\(error.message) (\(error.code))\(again)"
+        }
+    }
+
+    /// Says what is wrong with what was typed. Returns the exit code, EX_USAGE.
+    static func usage(_ text: String) -> ExitCode {
+        complain(text)
+        return ExitCode(64)
+    }
+
+    static func complain(_ text: String) {
+        Screen.error.write("trestle: \(PlainText.line(text))\n")
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import BridgeJSON
+
+/// A call's options, as they are typed: one JSON value, or members of an object as key=value.
+enum CallArguments {
+    /// - Throws: what is wrong, for the person who typed it.
+    static func options(_ arguments: [String]) throws(ValidationError) -> JSON {
+        if arguments.count == 1, let json = try? JSON(parsing: arguments[0]) { return json }
+        var object = JSON.object([:])
+        for argument in arguments {
+            guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else {
+                throw ValidationError(
+                    arguments.count == 1 && (argument.hasPrefix("{") || argument.hasPrefix("["))
+                        ? "The options are no JSON: \(reason(argument))."
+                        : "Options are one JSON value or key=value pairs, and '\(argument)' is neither.")
+            }
+            let path = argument[..<separator].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            let text = String(argument[argument.index(after: separator)...])
+            object = try set(object, path[...], to: (try? JSON(parsing: text)) ?? .string(text), argument)
+        }
+        return object
+    }
+
+    private static func reason(_ text: String) -> String {
+        do throws(JSONSyntaxError) {
+            _ = try JSON(parsing: text)
+            return ""
+        } catch {
+            return error.description
+        }
+    }
+
+    /// The object with the member at that path set.
+    private static func set(
+        _ object: JSON, _ path: ArraySlice<String>, to value: JSON, _ argument: String
+    ) throws(ValidationError) -> JSON {
+        guard let key = path.first else { return value }
+        guard !key.isEmpty else {
+            throw ValidationError("A key in '\(argument)' is empty: dots go between names, as in where.name=Ann.")
+        }
+        guard case .object(var members) = object else {
+            throw ValidationError("'\(argument)' goes into a value that another argument has set to \(object.text).")
+        }
+        let rest = path.dropFirst()
+        members[key] = try set(rest.isEmpty ? .null : members[key] ?? .object([:]), rest, to: value, argument)
+        return .object(members)
+    }
+}

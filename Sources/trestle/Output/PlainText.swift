@@ -1,0 +1,57 @@
+/// Text from elsewhere, made harmless for a terminal.
+enum PlainText {
+    /// The text in one line: line ends and control characters, which could move the cursor or worse, are replaced.
+    static func line(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(isControl(scalar) ? (scalar == "\n" || scalar == "\t" ? " " : "\u{FFFD}") : scalar)
+        }
+        return String(result)
+    }
+
+    /// The text with its line ends, without any other control characters.
+    static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        // C0, DEL, C1, and what turns the direction of text round.
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+            || (0x2066...0x2069).contains(scalar.value)
+    }
+
+    /// Terminal columns that the text takes up: two for the wide characters of East Asia and for emoji.
+    static func width(_ text: String) -> Int {
+        text.reduce(0) { sum, character in
+            guard let scalar = character.unicodeScalars.first else { return sum }
+            return sum + (isWide(scalar.value) ? 2 : 1)
+        }
+    }
+
+    private static func isWide(_ value: UInt32) -> Bool {
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            true
+        default: false
+        }
+    }
+
+    /// The text, cut to at most so many columns.
+    static func cut(_ text: String, to columns: Int) -> String {
+        guard width(text) > columns else { return text }
+        var result = ""
+        var used = 1
+        for character in text {
+            used += width(String(character))
+            if used > columns { break }
+            result.append(character)
+        }
+        return result + "…"
+    }
+
+    static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(text)))
+    }
+}

@@ -1,0 +1,62 @@
+import BridgeJSON
+import Glibc
+
+/// Standard output or standard error: a terminal for a person, or a pipe for a program.
+struct Screen: Sendable {
+    static let output = Screen(STDOUT_FILENO)
+    static let error = Screen(STDERR_FILENO)
+
+    private let descriptor: Int32
+    let isTerminal: Bool
+    /// A terminal that is to show colours: NO_COLOR is not set, and it is not a dumb one.
+    let hasColour: Bool
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+        hasColour =
+            isTerminal && getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+            && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? true
+    }
+
+    /// A result: indented for people, one line for programs.
+    func show(_ value: JSON) {
+        write((isTerminal ? JSONPrinter(colour: hasColour).print(value) : value.text) + "\n")
+    }
+
+    /// A list: a table for people, one line for each entry for programs.
+    func show(list: [JSON], first columns: [String]) {
+        if isTerminal {
+            write(Table(list, first: columns).text(bold: hasColour))
+        } else {
+            for entry in list { write(entry.text + "\n") }
+        }
+    }
+
+    /// An object with much in it: a report for people, one line for programs.
+    func show(report: JSON) {
+        write(isTerminal ? Report.text(report, colour: hasColour) : report.text + "\n")
+    }
+
+    func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+    /// Writes it all, at once. Where nobody reads any more, the process ends by SIGPIPE, as it should.
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    guard errno == EAGAIN else { return }
+                    // A pipe that somebody else made non-blocking.
+                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&waiting, 1, -1)
+                    continue
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+
+/// Shows alerts, one after another, and reads the answers as lines.
+@LoopActor
+final class AlertPresenter {
+    private let lines: LineReader
+    private let print: @LoopActor (String) -> Void
+    private let bold: @Sendable (String) -> String
+    private var isShowing = false
+    private let turn = WaitingList<Void>()
+    private let ending = WaitingList<Void>()
+    private var hasEnded = false
+
+    /// - Parameters:
+    ///   - lines: what the person answers.
+    ///   - print: shows text to the person.
+    init(
+        lines: LineReader, print: @escaping @LoopActor (String) -> Void,
+        bold: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.lines = lines
+        self.print = print
+        self.bold = bold
+    }
+
+    /// Waits until no answer can come any more: the end of input was reached.
+    func ended() async {
+        if !hasEnded { _ = await ending.wait() }
+    }
+
+    /// Shows an alert and returns the answer, when its turn has come.
+    /// - Throws: `ui.dismissed` where the input ends; `CancellationError` where the caller cancels.
+    func show(_ call: IncomingCall) async throws -> JSON {
+        let alert = try TerminalAlert(call)
+        while isShowing {
+            if await turn.wait() == nil { throw CancellationError() }
+        }
+        isShowing = true
+        defer {
+            isShowing = false
+            turn.resumeFirst(())
+        }
+        try Task.checkCancellation()
+        do {
+            return try await answer(alert)
+        } catch let error as CancellationError {
+            print("\n(no longer asked)\n")
+            throw error
+        }
+    }
+
+    private func answer(_ alert: TerminalAlert) async throws -> JSON {
+        print(alert.text(bold: bold))
+        var text: String?
+        if alert.isPrompt {
+            print(alert.textQuestion)
+            text = alert.text(of: try await line())
+        }
+        while true {
+            print(alert.buttonQuestion)
+            if let button = alert.button(of: try await line()) { return alert.result(button: button, text: text) }
+            print("Answer with the number of a button.\n")
+        }
+    }
+
+    private func line() async throws -> String {
+        switch await lines.next() {
+        case .text(let line): return line
+        case nil: throw CancellationError()
+        case .end:
+            hasEnded = true
+            ending.resumeAll(())
+            throw BridgeError("ui.dismissed", "the one who was asked has ended the input without an answer")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import EventLoop
+import Glibc
+
+/// One run of a command: a text to its standard input, its standard output back, bounded.
+@LoopActor
+final class CommandRun {
+    /// What came out.
+    struct Outcome: Sendable {
+        var status: ExitStatus
+        var output: [UInt8]
+        /// It wrote more than the bound; it was ended for that, and `output` is nothing whole.
+        var isTooLong: Bool
+        /// The last line of its standard error that was not empty.
+        var lastErrorLine: String?
+    }
+
+    /// How long a command that is to end may take after SIGTERM, before SIGKILL.
+    private static let patience = Duration.seconds(2)
+
+    private let process: ChildProcess
+    private let input: InputFeeder
+    private let output: OutputCollector
+    private let error: OutputCollector
+
+    /// Starts the command, as the leader of a session of its own: what it starts can be ended with it.
+    /// - Parameter limitBytes: how much of its standard output is taken.
+    init(
+        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int
+    ) throws(SystemError) {
+        var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
+        options.environment = environment
+        options.standardInput = .pipe
+        options.standardOutput = .pipe
+        options.standardError = .pipe
+        options.isSessionLeader = true
+        let process = try ChildProcess.spawn(options)
+        self.process = process
+        input = InputFeeder(process.standardInput, text)
+        output = OutputCollector(process.standardOutput, limitBytes: limitBytes) { process.kill(SIGTERM) }
+        // Only the last line is wanted: the rest goes on to our own standard error.
+        error = OutputCollector(process.standardError, limitBytes: .max) {}
+        error.forwards = true
+    }
+
+    /// Waits for its end. Where the Swift task is cancelled, the command is ended.
+    func outcome() async -> Outcome {
+        let status = await withTaskCancellationHandler {
+            await process.exitStatus()
+        } onCancel: {
+            EventLoop.post { self.end() }
+        }
+        // What it left in its pipes; what it started and left behind may hold them open for ever.
+        for collector in [output, error] { collector.finish() }
+        input.close()
+        return Outcome(
+            status: status, output: output.bytes, isTooLong: output.isTooLong, lastErrorLine: error.lastLine)
+    }
+
+    private func end() {
+        process.kill(SIGTERM)
+        let timer = LoopTimer { [process] in process.kill(SIGKILL) }
+        timer.schedule(after: Self.patience)
+        Task {
+            _ = await process.exitStatus()
+            timer.close()
+        }
+    }
+}
+
+/// Writes a text to a command's standard input, as it reads it, and then the end of input.
+@LoopActor
+private final class InputFeeder: UnixStreamDelegate {
+    private let stream: UnixStream?
+    private var text: ArraySlice<UInt8>
+
+    init(_ stream: UnixStream?, _ text: [UInt8]) {
+        self.stream = stream
+        self.text = text[...]
+        stream?.delegate = self
+        writable()
+    }
+
+    func writable() {
+        guard let stream, stream.isOpen else { return }
+        text = text.dropFirst(text.withUnsafeBytes { stream.write($0) })
+        if text.isEmpty { close() }
+    }
+
+    func close() { stream?.close() }
+
+    func read(bytes: UnsafeRawBufferPointer) {}
+    func endOfInput() {}
+    // A command need not read its input.
+    func hangUp() { close() }
+    func failed(_ error: SystemError) { close() }
+}
+
+/// Takes what a command writes.
+@LoopActor
+private final class OutputCollector: UnixStreamDelegate {
+    /// The end of the output that is kept beside the bound, to find its last line in.
+    private static let tailBytes = 4_096
+
+    private let stream: UnixStream?
+    private let limitBytes: Int
+    private let onTooLong: @LoopActor () -> Void
+    private(set) var bytes: [UInt8] = []
+    private(set) var isTooLong = false
+    /// Hand everything on to our own standard error, and keep only the end of it.
+    var forwards = false
+
+    init(_ stream: UnixStream?, limitBytes: Int, onTooLong: @escaping @LoopActor () -> Void) {
+        self.stream = stream
+        self.limitBytes = limitBytes
+        self.onTooLong = onTooLong
+        stream?.delegate = self
+        stream?.startReading()
+    }
+
+    func read(bytes: UnsafeRawBufferPointer) {
+        if isTooLong { return }
+        if forwards {
+            Screen.error.write(String(decoding: bytes, as: UTF8.self))
+            self.bytes = (self.bytes + bytes).suffix(Self.tailBytes)
+        } else if self.bytes.count + bytes.count > limitBytes {
+            isTooLong = true
+            self.bytes = []
+            onTooLong()
+        } else {
+            self.bytes += bytes
+        }
+    }
+
+    var lastLine: String? {
+        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .last { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
+    }
+
+    /// Reads what is there already, and nothing more.
+    func finish() {
+        stream?.readAvailable(limitBytes: 16 << 20)
+        stream?.close()
+    }
+
+    func endOfInput() { stream?.close() }
+    func hangUp() { stream?.close() }
+    func failed(_ error: SystemError) { stream?.close() }
+    func writable() {}
+}

@@ -1,0 +1,95 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import Glibc
+
+/// A task whose calls are answered by a command: options to its standard input, its standard output as the result.
+@LoopActor
+final class CommandTask {
+    /// Commands that run at once; beyond, callers are told to come back: each is a process.
+    private static let mostRunning = 64
+    /// As much as a daemon takes as a result unless it is configured otherwise.
+    private static let longestOutputBytes = 1 << 20
+
+    private let command: [String]
+    private var runningCount = 0
+    private let idle = WaitingList<Void>()
+
+    init(_ command: [String]) {
+        self.command = command
+    }
+
+    /// Runs the command for one call.
+    /// - Throws: `command.failed` where it cannot start or ends with anything but 0.
+    func answer(_ call: IncomingCall) async throws -> JSON {
+        guard runningCount < Self.mostRunning else {
+            throw BridgeError(
+                .busy, "\(Self.mostRunning) commands run for \(call.task), as many as may", isTransient: true,
+                retryAfter: .seconds(1))
+        }
+        runningCount += 1
+        defer {
+            runningCount -= 1
+            if runningCount == 0 { idle.resumeAll(()) }
+        }
+        let run: CommandRun
+        do {
+            run = try CommandRun(
+                command, environment: Self.environment(of: call), input: call.options.bytes + [0x0A],
+                limitBytes: Self.longestOutputBytes)
+        } catch {
+            throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")
+        }
+        let outcome = await run.outcome()
+        try Task.checkCancellation()
+        return try result(outcome)
+    }
+
+    /// Waits until no command runs any more.
+    func finished() async {
+        while runningCount > 0, await idle.wait() != nil {}
+    }
+
+    private static let failed: ErrorCode = "command.failed"
+
+    private func result(_ outcome: CommandRun.Outcome) throws(BridgeError) -> JSON {
+        if outcome.isTooLong {
+            throw BridgeError(
+                .resultTooLarge, "\(command[0]) wrote more than \(Self.longestOutputBytes) bytes; it was ended")
+        }
+        switch outcome.status {
+        case .exited(0): break
+        case .exited(let code):
+            throw BridgeError(
+                Self.failed, outcome.lastErrorLine ?? "\(command[0]) ended with \(outcome.status)",
+                data: ["exit": .number(JSONNumber(code))])
+        case .signalled(let signal):
+            throw BridgeError(
+                Self.failed, "\(command[0]) was ended by \(outcome.status)",
+                data: ["signal": .number(JSONNumber(signal))])
+        }
+        if outcome.output.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { return .null }
+        do throws(JSONSyntaxError) {
+            return try JSON(parsing: outcome.output)
+        } catch {
+            throw BridgeError(Self.failed, "what \(command[0]) wrote is no JSON: \(error)")
+        }
+    }
+
+    /// Ours, and who calls.
+    private static func environment(of call: IncomingCall) -> [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee {
+            let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+            entry += 1
+        }
+        variables["TRESTLE_TASK"] = call.task
+        variables["TRESTLE_SESSION"] = String(call.caller.session)
+        variables["TRESTLE_UID"] = call.caller.uid.map { String($0) }
+        variables["TRESTLE_ORIGIN"] = call.caller.origin
+        variables["TRESTLE_USER"] = call.caller.user
+        return variables
+    }
+}

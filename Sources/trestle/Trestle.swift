@@ -1,0 +1,49 @@
+// trestle: the command line of the bridge, over BridgeClient.
+//
+//   Commands/    one command per file
+//   Connection/  which socket, signals, errors and exit codes
+//   Input/       options, passwords and lines that people type
+//   Output/      JSON, tables and reports, for people and for programs
+//   Presenting/  alerts in a terminal
+//   Running/     commands that answer calls
+
+import ArgumentParser
+
+/// The command line.
+@main
+struct Trestle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trestle",
+        abstract: "Calls native tasks over the bridge, provides them, and looks after the daemon.",
+        discussion: """
+            On a terminal, results are indented and lists are tables; piped, each result, event or list entry is one \
+            line of JSON. NO_COLOR is honoured.
+
+            EXAMPLES
+              trestle tasks
+              trestle call Alert content='Back in five minutes' kind=confirm
+              trestle --socket /tmp/bridge.sock status
+
+            EXIT STATUS
+              0  done                           1    the call failed
+              64  wrong usage                   69   no daemon answers at the socket
+              75  failed, may succeed later     124  the call's deadline passed
+              130  interrupted (SIGINT)         143  terminated (SIGTERM)
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Calling", subcommands: [CallCommand.self, SubscribeCommand.self]),
+            CommandGroup(
+                name: "Providing", subcommands: [PresentCommand.self, RegisterCommand.self]),
+            CommandGroup(
+                name: "Looking",
+                subcommands: [
+                    TasksCommand.self, DescribeCommand.self, StatusCommand.self, SessionsCommand.self,
+                    CallsCommand.self, PluginsCommand.self,
+                ]),
+            CommandGroup(name: "Changing", subcommands: [KillCommand.self, UserCommand.self]),
+        ])
+
+    @OptionGroup var connection: ConnectionOptions
+}
