@@ -156,6 +156,8 @@ let package = Package(
         .testTarget(
             name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),
         .testTarget(
+            name: "DocumentationTests", dependencies: ["BridgeJSON", "trestle", "trestled"], swiftSettings: strict),
+        .testTarget(
             name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],
             swiftSettings: strict),
     ] + plugins.flatMap(\.targets),

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@Suite("What the documentation must mention")
+struct CompletenessTests {
+    @Test("Every error code that the sources name is in the protocol's list")
+    func errorCodes() throws {
+        let listed = try Self.listedCodes(in: Page("docs/protocol.md"))
+        var found: Set<String> = []
+        // BridgeClient is among them: its own codes never travel, and the page says so.
+        for folder in ["Sources", "Plugins"] {
+            for source in try Self.sources(in: folder) {
+                let text = try String(contentsOf: source, encoding: .utf8)
+                found.formUnion(text.matches(of: #/static let [a-zA-Z`]+: ErrorCode = "([^"]+)"/#).map { String($0.1) })
+                found.formUnion(text.matches(of: #/BridgeError\(\s*"([a-z_.]+)"/#).map { String($0.1) })
+            }
+        }
+        #expect(found.count >= 20)
+        #expect(found.subtracting(listed) == [])
+    }
+
+    @Test("Every code in the protocol's list is one that the sources name")
+    func listedCodes() throws {
+        let listed = try Self.listedCodes(in: Page("docs/protocol.md"))
+        let texts = try ["Sources", "Plugins"].flatMap { try Self.sources(in: $0) }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        #expect(listed.count >= 20)
+        #expect(listed.filter { code in !texts.contains { $0.contains("\"\(code)\"") } } == [])
+    }
+
+    @Test("Every setting of the daemon is in the operator's page")
+    func settings() throws {
+        let page = try Page("docs/operations.md").lines.joined(separator: "\n")
+        let sources = try Self.sources(in: "Sources/trestled/Configuration")
+            .filter { $0.lastPathComponent == "ConfigurationSettings.swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        let keys = sources.matches(of: #/Declaration\(\s*"([a-z_.]+)"/#).map { String($0.1) }
+        #expect(keys.count >= 10)
+        #expect(keys.filter { !page.contains("`\($0)`") } == [])
+    }
+
+    /// The codes in the first column of the list, and those in the paragraph behind it.
+    private static func listedCodes(in page: Page) throws -> Set<String> {
+        let section = page.lines.drop { $0 != "## Error codes" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        var codes: Set<String> = []
+        for line in section {
+            // Of a row the first column, of other lines everything.
+            let text = line.hasPrefix("|") ? String(line.dropFirst().prefix { $0 != "|" }) : line
+            let names = text.matches(of: #/`([a-z_.]+)`/#).map { String($0.1) }
+            codes.formUnion(names)
+        }
+        return codes
+    }
+
+    private static func sources(in folder: String) throws -> [URL] {
+        let files = FileManager.default.enumerator(
+            at: Page.root.appending(path: folder), includingPropertiesForKeys: nil)
+        return (files?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+    }
+}

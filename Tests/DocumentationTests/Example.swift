@@ -1,0 +1,82 @@
+import BridgeJSON
+import Testing
+
+/// An exchange of messages in the documentation: one block, and those that go on with it.
+struct Example: CustomTestStringConvertible {
+    /// One message.
+    struct Step {
+        /// The letter in front; empty where there is one client.
+        var client: String
+        var isSent: Bool
+        var text: String
+        var line: Int
+    }
+
+    /// The line of its first block.
+    let line: Int
+    private(set) var steps: [Step] = []
+
+    var testDescription: String { "line \(line)" }
+
+    /// The language of a block that is an example, and the word for one that goes on with the one before.
+    private static let language = "bridge"
+    private static let continuation = "bridge continued"
+
+    /// The examples of a page.
+    static func all(in page: Page) throws -> [Example] {
+        var examples: [Example] = []
+        for block in page.blocks where block.info == language || block.info == continuation {
+            if block.info == language { examples.append(Example(line: block.line)) }
+            guard !examples.isEmpty else { throw Failure("line \(block.line) goes on with no example") }
+            try examples[examples.count - 1].append(block)
+        }
+        return examples
+    }
+
+    private init(line: Int) { self.line = line }
+
+    private mutating func append(_ block: Page.Block) throws {
+        for (offset, text) in block.lines.enumerated() {
+            if text.hasPrefix(" "), !steps.isEmpty {
+                steps[steps.count - 1].text += text.drop { $0 == " " }
+            } else if let match = text.wholeMatch(of: #/(?:([A-Z]) )?(→|←) (.+)/#) {
+                let (_, client, arrow, message) = match.output
+                steps.append(
+                    Step(
+                        client: String(client ?? ""), isSent: arrow == "→", text: String(message),
+                        line: block.line + 1 + offset))
+            } else {
+                throw Failure("line \(block.line + 1 + offset) is no message of an example: \(text)")
+            }
+        }
+    }
+
+    /// Sends what is sent and holds what comes against what is shown; nothing else may come.
+    ///
+    /// - Throws: ``Failure`` with the line and both messages.
+    func run(on daemon: DaemonProcess) throws {
+        var clients: [String: LineClient] = [:]
+        var values: Pattern.Values = [:]
+        for step in steps {
+            let client = try clients[step.client] ?? daemon.connect()
+            clients[step.client] = client
+            if step.isSent {
+                guard let text = Pattern.fill(step.text, values) else {
+                    throw Failure("line \(step.line): a name stands for nothing yet")
+                }
+                try client.send(text)
+            } else {
+                let received = try client.receive() ?? "(the end of the connection)"
+                guard let message = try? JSON(parsing: received),
+                    try Pattern(step.text).matches(message, &values)
+                else { throw Failure("line \(step.line) shows\n\(step.text)\nbut this came:\n\(received)") }
+            }
+        }
+        for (name, client) in clients.sorted(by: { $0.key < $1.key }) {
+            client.endInput()
+            if let extra = try client.receive() {
+                throw Failure("\(testDescription): client \(name) got more than is shown:\n\(extra)")
+            }
+        }
+    }
+}

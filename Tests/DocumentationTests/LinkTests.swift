@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@Suite("Links of the documentation")
+struct LinkTests {
+    @Test("Every link leads to a file of the repository, and to a heading that there is", arguments: Page.paths)
+    func links(_ path: String) throws {
+        let page = try Page(path)
+        let folder = Page.root.appending(path: path).deletingLastPathComponent()
+        for (line, target) in page.links where !target.contains("://") {
+            let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let file = parts[0].isEmpty ? Page.root.appending(path: path) : folder.appending(path: parts[0])
+            #expect(
+                FileManager.default.fileExists(atPath: file.path(percentEncoded: false)),
+                "\(path):\(line): \(target) leads to no file")
+            guard parts.count == 2, file.pathExtension == "md" else { continue }
+            let relative = file.standardized.path().dropFirst(Page.root.path().count).drop { $0 == "/" }
+            let anchors = try Page(String(relative)).anchors
+            #expect(anchors.contains(parts[1]), "\(path):\(line): there is no heading #\(parts[1])")
+        }
+    }
+}

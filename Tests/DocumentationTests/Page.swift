@@ -1,0 +1,78 @@
+import Foundation
+
+/// A page of the documentation, taken apart as far as the tests need it.
+struct Page {
+    /// Where it is, from the root of the repository.
+    let path: String
+    let lines: [String]
+
+    /// The repository.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+    /// The pages that are tested.
+    static let paths =
+        ["README.md", "CONTRIBUTING.md"]
+        + ["protocol", "architecture", "operations", "plugins"].map { "docs/\($0).md" }
+
+    init(_ path: String) throws {
+        self.path = path
+        lines = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// A fenced block.
+    struct Block {
+        /// What stands behind the opening fence: the language, and words for the tests.
+        var info: String
+        /// The line of the opening fence, from 1.
+        var line: Int
+        var lines: [String] = []
+
+        var text: String { lines.joined(separator: "\n") }
+    }
+
+    /// All fenced blocks, in order.
+    var blocks: [Block] {
+        var blocks: [Block] = []
+        var isInside = false
+        for (index, line) in lines.enumerated() {
+            if line.hasPrefix("```") {
+                isInside.toggle()
+                if isInside { blocks.append(Block(info: String(line.dropFirst(3)), line: index + 1)) }
+            } else if isInside {
+                blocks[blocks.count - 1].lines.append(line)
+            }
+        }
+        return blocks
+    }
+
+    /// The lines that stand in no block, by their number from 1.
+    var prose: [(number: Int, text: String)] {
+        var prose: [(number: Int, text: String)] = []
+        var isInside = false
+        for (index, line) in lines.enumerated() {
+            if line.hasPrefix("```") { isInside.toggle() } else if !isInside { prose.append((index + 1, line)) }
+        }
+        return prose
+    }
+
+    /// The names by which links reach the headings: small letters, no punctuation, hyphens for spaces.
+    var anchors: Set<String> {
+        var anchors: Set<String> = []
+        for (_, line) in prose where line.hasPrefix("#") {
+            let title = line.drop { $0 == "#" }.drop { $0 == " " }.lowercased()
+            let kept = title.unicodeScalars.filter {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil || "-_ ".unicodeScalars.contains($0)
+            }
+            anchors.insert(String(String.UnicodeScalarView(kept)).replacingOccurrences(of: " ", with: "-"))
+        }
+        return anchors
+    }
+
+    /// The targets of the links in the prose, with their lines.
+    var links: [(line: Int, target: String)] {
+        prose.flatMap { number, text in
+            text.matches(of: #/\]\(([^)\s]+)\)/#).map { (number, String($0.output.1)) }
+        }
+    }
+}

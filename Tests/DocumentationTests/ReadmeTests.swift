@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+// One after the other: they block the thread that they run on while a daemon and a client work.
+@Suite("README.md", .serialized)
+struct ReadmeTests {
+    /// The socket that the page speaks of; the tests' daemon has another.
+    private static let socketPath = "/tmp/trestle/bridge.sock"
+
+    @Test("The shell's way of sending a message works as pasted", .enabled(if: Program.exists("socat")))
+    func socat() throws {
+        #expect(try run("sh") { $0.contains("socat") } == #"{"callbackId":1,"result":{"hello":"world"}}"# + "\n")
+    }
+
+    @Test("Python's way of sending a message works as pasted", .enabled(if: Program.exists("python3")))
+    func python() throws {
+        #expect(try run("python") { $0.contains("socket") } == "{'hello': 'world'}\n")
+    }
+
+    @Test("The task that the page shows is that of the example package")
+    func greet() throws {
+        let block = try #require(try Page("README.md").blocks.first { $0.info == "swift" })
+        let source = try String(
+            contentsOf: Page.root.appending(path: "Examples/Greeter/Sources/GreeterPlugin/Greet.swift"), encoding: .utf8)
+        #expect(source == block.text + "\n")
+    }
+
+    /// Runs a block of the page, with the tests' own daemon, and returns what it printed.
+    private func run(_ language: String, _ isWanted: (String) -> Bool) throws -> String {
+        let blocks = try Page("README.md").blocks
+        let block = try #require(blocks.first { $0.info == language && isWanted($0.text) })
+        let daemon = try DaemonProcess()
+        #expect(block.text.contains(Self.socketPath))
+        let script = block.text.replacing(Self.socketPath, with: daemon.socketPath)
+        return try Program.run(language == "python" ? ["python3", "-c", script] : ["sh", "-c", script])
+    }
+}
+
+/// Programs that pages tell their readers to use.
+enum Program {
+    static func exists(_ name: String) -> Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
+    }
+
+    /// Runs a command line to its end, which must be a good one, and returns what it printed.
+    static func run(_ command: [String]) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        try process.run()
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure("\(command) ended with status \(process.terminationStatus)")
+        }
+        return String(decoding: printed, as: UTF8.self)
+    }
+}

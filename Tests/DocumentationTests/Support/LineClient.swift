@@ -1,0 +1,63 @@
+import Glibc
+
+/// A connection that sends and receives lines. Blocking; one thread at a time.
+final class LineClient {
+    /// How long an answer may take: only a test that fails ever waits for so long.
+    private static let patienceMilliseconds: Int32 = 60_000
+
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+    private var hasEnded = false
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { throw Failure("nobody answers at \(path): \(String(cString: strerror(errno)))") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends a line, as it is, with its end.
+    func send(_ line: String) throws {
+        var rest = Array((line + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else {
+                throw Failure("the daemon does not take what is sent: \(String(cString: strerror(errno)))")
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    func endInput() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// The next line without its end; nil where the daemon has closed the connection.
+    func receive() throws -> String? {
+        while true {
+            if let end = received.firstIndex(of: 0x0A) {
+                defer { received.removeSubrange(...end) }
+                return String(decoding: received[..<end], as: UTF8.self)
+            }
+            if hasEnded { return nil }
+            try readMore()
+        }
+    }
+
+    private func readMore() throws {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&ready, 1, Self.patienceMilliseconds) == 1 else {
+            throw Failure("no answer came within \(Self.patienceMilliseconds / 1000) s")
+        }
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = read(descriptor, &chunk, chunk.count)
+        if count > 0 { received += chunk[..<count] } else { hasEnded = true }
+    }
+}
