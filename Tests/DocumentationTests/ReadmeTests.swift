@@ -21,7 +21,8 @@ struct ReadmeTests {
     func greet() throws {
         let block = try #require(try Page("README.md").blocks.first { $0.info == "swift" })
         let source = try String(
-            contentsOf: Page.root.appending(path: "Examples/Greeter/Sources/GreeterPlugin/Greet.swift"), encoding: .utf8)
+            contentsOf: Page.root.appending(path: "Examples/Greeter/Sources/GreeterPlugin/Greet.swift"), encoding: .utf8
+        )
         #expect(source == block.text + "\n")
     }
 
