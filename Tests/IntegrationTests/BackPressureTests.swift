@@ -1,0 +1,123 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// The bound on replies that a session has not read, by default.
+private let unreadBytes: Int64 = 4 << 20
+
+@Suite("A client that does not read", .blocking, .timeLimit(.minutes(2)))
+struct BackPressureTests {
+    @Test("is not read any more, delays nobody, and gets every callback exactly once when it reads on")
+    func readsLate() throws {
+        try withDaemon { daemon in
+            let other = try daemon.connect()
+            var sender = Sender(try daemon.connect(), EchoFlood())
+            try sender.stuff(daemon, boundBytes: unreadBytes)
+            for number in 1...100 {
+                let options = JSON.number(JSONNumber(number))
+                #expect(try other.result("Echo", options) == options)
+            }
+            // Nothing has moved meanwhile.
+            #expect(try sender.sendWhatFits() == 0)
+            try sender.pump()
+            #expect(sender.isDone)
+        }
+    }
+
+    @Test("gets every callback when it ends its input first, and the end of the stream after them")
+    func readsAfterHalfClose() throws {
+        try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
+            // Small messages: a socket takes one whole or not at all.
+            let flood = EchoFlood(count: 64 * 1_024, optionsBytes: 1_024)
+            let client = try daemon.connect()
+            var sender = Sender(client, flood)
+            try sender.stuff(daemon, boundBytes: 64 * 1_024)
+            let calls = try #require(sender.callsSent)
+            // The end of input stands behind messages that the daemon has not read.
+            client.shutdownWrite()
+            var answered = 0
+            while let line = try client.receiveLine(), flood.isCallback(line, of: answered) { answered += 1 }
+            #expect(answered == calls)
+            #expect(client.hasEnded)
+        }
+    }
+
+    @Test("is closed after a while, and the log says why")
+    func stalled() throws {
+        try withDaemon("limits.stalled = \"300ms\"") { daemon in
+            let client = try daemon.connect()
+            let session = try #require(try client.result("bridge.hello")["session"]?.int64Value)
+            var sender = Sender(client, EchoFlood())
+            try sender.stuff(daemon, boundBytes: unreadBytes)
+            try client.awaitHangUp()
+            #expect(daemon.log.contains("session \(session) was closed: it left"))
+            let sessions = try daemon.connect().result("bridge.sessions")["sessions"]?.arrayValue ?? []
+            #expect(!sessions.contains { $0["session"]?.int64Value == session })
+        }
+    }
+
+    @Test("and provides a task stops neither its callers nor itself: all goes on once it reads")
+    func bothFull() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let caller = try daemon.connect()
+            let filling = String(repeating: "x", count: 64 * 1024)
+            // The daemon's buffers for the provider fill up with calls; beyond them it says `busy`.
+            let calls = 100
+            for id in 0..<calls { try caller.send(#"{"task":"slow","callbackId":\#(id),"options":"\#(filling)"}"#) }
+            var outcomes: [Int64: JSON] = [:]
+            while outcomes.isEmpty { try take(caller.receive(), &outcomes) }
+            #expect(outcomes.values.allSatisfy { $0["error"]?["code"] == "busy" })
+            // The provider's own calls fill the other direction.
+            var sender = Sender(provider, EchoFlood(count: 256))
+            try sender.stuff(daemon, boundBytes: unreadBytes)
+            // Now it reads: its calls get their callbacks, and the callers theirs.
+            try answerAll(provider, &sender, caller: caller, calls: calls, &outcomes)
+            #expect(outcomes.count == calls)
+            #expect(outcomes.values.contains { $0["result"] == "done" })
+        }
+    }
+
+    private func take(_ callback: JSON, _ outcomes: inout [Int64: JSON]) throws {
+        let id = try #require(callback["callbackId"]?.int64Value, "\(callback.text)")
+        #expect(outcomes.updateValue(callback, forKey: id) == nil, "a second callback of \(id)")
+    }
+
+    /// Serves the provider until it has its own callbacks and the caller all of his.
+    private func answerAll(
+        _ provider: Wire, _ sender: inout Sender, caller: Wire, calls: Int, _ outcomes: inout [Int64: JSON]
+    ) throws {
+        let deadline = Deadline()
+        var echoes = 0
+        var answers: ArraySlice<UInt8> = []
+        while echoes < sender.flood.count || outcomes.count < calls {
+            try #require(!deadline.isOver && !provider.hasEnded, "\(echoes) echoes, \(outcomes.count) callbacks")
+            // A line of its own that has been begun is sent to its end before an answer.
+            _ = try sender.sendWhatFits()
+            if sender.isDone, !answers.isEmpty { answers = answers.dropFirst(try provider.offer(answers)) }
+            while let line = provider.lineAtHand() {
+                if let id = forwardedID(line) {
+                    answers += Array("{\"callbackId\":\(id),\"result\":\"done\"}\n".utf8)
+                } else {
+                    try #require(sender.flood.isCallback(line, of: echoes))
+                    echoes += 1
+                }
+            }
+            while let line = caller.lineAtHand() { try take(JSON(parsing: line), &outcomes) }
+            let out = Int16(sender.isDone && answers.isEmpty ? 0 : POLLOUT)
+            var states = [
+                pollfd(fd: provider.descriptor, events: Int16(POLLIN) | out, revents: 0),
+                pollfd(fd: caller.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            guard echoes < sender.flood.count || outcomes.count < calls else { return }
+            poll(&states, 2, deadline.millisecondsLeft)
+        }
+    }
+
+    /// The id of a call that the daemon forwarded; nil for the provider's own callbacks.
+    private func forwardedID(_ line: [UInt8]) -> Int64? {
+        guard line.starts(with: Array(#"{"task":"slow""#.utf8)) else { return nil }
+        return (try? JSON(parsing: line))?["callbackId"]?.int64Value
+    }
+}

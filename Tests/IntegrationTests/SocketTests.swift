@@ -1,0 +1,190 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("The daemon's socket and state", .blocking, .timeLimit(.minutes(2)))
+struct SocketTests {
+    private func mode(of path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    /// Starts a daemon that must refuse to start; returns what it said.
+    private func refusal(_ home: DaemonHome, status: Int32 = 1) throws -> String {
+        let daemon = try DaemonProcess(in: home)
+        #expect(try daemon.wait() == .exited(status))
+        return daemon.log
+    }
+
+    @Test("only its own user may open the socket and look into the state, unless the configuration says otherwise")
+    func permissions() throws {
+        try withDaemon { daemon in
+            #expect(mode(of: daemon.home.socketPath) == 0o600)
+            #expect(mode(of: daemon.home.statePath) == 0o700)
+        }
+        try withDaemon("socket_mode = \"0660\"") { #expect(mode(of: $0.home.socketPath) == 0o660) }
+    }
+
+    @Test("directories on the way to them are made")
+    func directories() throws {
+        let home = try DaemonHome()
+        home.socketPath = home.folder.file("a/b/s")
+        home.statePath = home.folder.file("c/d/state")
+        try withDaemon(in: home) { _ in
+            #expect(mode(of: home.folder.file("a/b")) == 0o755)
+            #expect(mode(of: home.statePath) == 0o700)
+        }
+    }
+
+    @Test("a second daemon at the same socket is refused, and the first goes on unharmed")
+    func socketInUse() throws {
+        try withDaemon { first in
+            let client = try first.connect()
+            let home = try DaemonHome()
+            home.socketPath = first.home.socketPath
+            let log = try refusal(home)
+            #expect(log.contains("listen at \(home.socketPath): another server is running there"))
+            #expect(try client.result("Echo", 1) == 1)
+            #expect(try first.connect().result("Echo", 2) == 2)
+        }
+    }
+
+    @Test("a second daemon with the same state is refused, whatever its socket, and the first goes on unharmed")
+    func stateInUse() throws {
+        try withDaemon { first in
+            let home = try DaemonHome()
+            home.statePath = first.home.statePath
+            #expect(try refusal(home).contains("lock the state directory \(home.statePath): another trestled uses it"))
+            #expect(!exists(home.socketPath))
+            #expect(try first.connect().result("Echo", 1) == 1)
+        }
+    }
+
+    @Test("both are gone, or free, once the daemon has ended")
+    func leftovers() throws {
+        let home = try DaemonHome()
+        for _ in 1...2 {
+            try withDaemon(in: home) { daemon throws in #expect(try daemon.stop() == .exited(0)) }
+            #expect(!exists(home.socketPath))
+            #expect(!exists(home.socketPath + ".lock"))
+        }
+    }
+
+    @Test("a daemon that was killed leaves nothing behind that keeps the next one from starting")
+    func killed() throws {
+        let home = try DaemonHome()
+        try withDaemon(in: home) { daemon in
+            _ = try daemon.connect().result("bridge.hello")
+            daemon.signal(SIGKILL)
+            #expect(try daemon.wait() == .killed(by: SIGKILL))
+        }
+        #expect(exists(home.socketPath))
+        try withDaemon(in: home) { daemon throws in #expect(try daemon.connect().result("Echo", 1) == 1) }
+    }
+
+    @Test("a stale socket is replaced")
+    func staleSocket() throws {
+        let home = try DaemonHome()
+        let stale = try #require(bindAndClose(home.socketPath))
+        try withDaemon(in: home) { daemon throws in
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+            var status = stat()
+            #expect(lstat(home.socketPath, &status) == 0 && status.st_ino != stale)
+        }
+    }
+
+    /// A socket at a path where nobody listens; its inode. It stays open until the process ends, so that nobody else
+    /// gets that inode.
+    private func bindAndClose(_ path: String) -> ino_t? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        var status = stat()
+        return result == 0 && lstat(path, &status) == 0 ? status.st_ino : nil
+    }
+
+    @Test("a file at the socket's path is left alone, and the daemon says so")
+    func fileAtPath() throws {
+        let home = try DaemonHome()
+        try home.folder.write("precious", to: "s")
+        #expect(try refusal(home).contains("something that is not a socket is there"))
+        #expect(contents(of: home.socketPath) == "precious")
+    }
+
+    @Test("a socket that was replaced meanwhile is not removed at the end")
+    func foreignSocket() throws {
+        try withDaemon { daemon throws in
+            unlink(daemon.home.socketPath)
+            try daemon.home.folder.write("somebody else's", to: "s")
+            #expect(try daemon.stop() == .exited(0))
+            #expect(contents(of: daemon.home.socketPath) == "somebody else's")
+        }
+    }
+
+    @Test("a path of 107 bytes works, a longer one is refused in words")
+    func longPath() throws {
+        let home = try DaemonHome()
+        let folder = home.folder.path + "/"
+        home.socketPath = folder + String(repeating: "s", count: 107 - folder.utf8.count)
+        try withDaemon(in: home) { daemon throws in #expect(try daemon.connect().result("Echo", 1) == 1) }
+        home.socketPath += "s"
+        #expect(try refusal(home).contains("it has 108 bytes, and a Unix socket's path has at most 107"))
+    }
+
+    @Test("more clients than there may be are turned away with a sentence")
+    func tooManyClients() throws {
+        try withDaemon("limits.sessions = 2") { daemon in
+            let first = try daemon.connect()
+            try awaitSessions(1, first)
+            let second = try daemon.connect()
+            try awaitSessions(2, first)
+            let third = try daemon.connect()
+            let answers = try third.receiveAll()
+            #expect(answers.count == 1)
+            #expect(answers.first?["error"]?["code"] == "busy")
+            #expect(answers.first?["error"]?["transient"] == true)
+            first.close()
+            // Its place is free once the daemon has seen that it is gone.
+            try awaitSessions(1, second)
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+        }
+    }
+
+    @Test("clients come and go by the thousand, and the daemon has no more descriptors open than before")
+    func descriptors() throws {
+        try withDaemon { daemon in
+            let observer = try daemon.connect()
+            try awaitSessions(1, observer)
+            let before = try descriptorCount(daemon)
+            for round in 0..<20 {
+                let clients = try (0..<50).map { _ in try daemon.connect() }
+                for client in clients { try client.send(#"{"task":"Echo","options":\#(round),"callbackId":1}"#) }
+                for client in clients { _ = try client.receive() }
+            }
+            try awaitSessions(1, observer)
+            #expect(try descriptorCount(daemon) == before)
+        }
+    }
+
+    /// Waits until so many clients are connected, as one of them sees it.
+    private func awaitSessions(_ count: Int64, _ client: Wire) throws {
+        let deadline = Deadline()
+        while try client.result("bridge.status")["sessions"]?.int64Value != count {
+            if deadline.isOver { throw Failure("there are not \(count) sessions") }
+        }
+    }
+
+    private func descriptorCount(_ daemon: DaemonProcess) throws -> Int {
+        guard let directory = opendir("/proc/\(daemon.pid)/fd") else { throw Failure("/proc cannot be read") }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        return count
+    }
+}

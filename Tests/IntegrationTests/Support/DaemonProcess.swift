@@ -1,0 +1,103 @@
+import Glibc
+import Testing
+
+/// The paths of a daemon, which outlive it: one may be started on them again.
+final class DaemonHome {
+    let folder: TemporaryFolder
+    var socketPath: String
+    var statePath: String
+    /// Flags beside those for socket, state and log.
+    var arguments: [String]
+    /// Variables of the environment, beside PATH: NAME=VALUE.
+    var environment: [String]
+
+    /// - Parameters:
+    ///   - configuration: what its configuration file says; empty: there is none.
+    ///   - pluginDirectory: where its plugins are; nil: beside the daemon, as they were built.
+    init(_ configuration: String = "", pluginDirectory: String? = nil, arguments: [String] = []) throws {
+        folder = try TemporaryFolder()
+        socketPath = folder.file("s")
+        statePath = folder.file("state")
+        self.arguments = arguments
+        environment = ["HOME=\(folder.path)"]
+        if let pluginDirectory { self.arguments += ["--plugin-dir", pluginDirectory] }
+        if !configuration.isEmpty {
+            self.arguments += ["--config", try folder.write(configuration, to: "trestled.toml")]
+        }
+    }
+
+    var logPath: String { folder.file("log") }
+    var log: String { contents(of: logPath) }
+
+    /// All flags.
+    var commandLine: [String] {
+        ["--socket", socketPath, "--state-dir", statePath, "--log-level", "debug"] + arguments
+    }
+
+    func connect() throws -> Wire {
+        do {
+            return try Wire(path: socketPath)
+        } catch {
+            throw Failure("nobody answers at \(socketPath): \(String(cString: strerror(error.code)))")
+        }
+    }
+}
+
+/// A daemon of its own for one test.
+final class DaemonProcess {
+    let home: DaemonHome
+    private let process: SpawnedProcess
+
+    /// Starts the daemon and does not wait for anything.
+    init(in home: DaemonHome) throws {
+        self.home = home
+        process = try SpawnedProcess(
+            Place.program("trestled"), home.commandLine, environment: home.environment, output: .file(home.logPath),
+            errors: .file(home.logPath))
+    }
+
+    var pid: pid_t { process.pid }
+    var log: String { home.log }
+
+    /// Waits until it takes connections.
+    func awaitReady() throws {
+        let deadline = Deadline()
+        while (try? home.connect()) == nil {
+            // Between two attempts its end is waited for: that is one event that may come instead.
+            if process.hasEnded(within: 2) { throw Failure("the daemon ended: \(try process.wait())") }
+            if deadline.isOver { throw Failure("the daemon does not get ready") }
+        }
+    }
+
+    func connect() throws -> Wire { try home.connect() }
+    func signal(_ number: Int32) { process.signal(number) }
+    /// Waits for its end.
+    func wait() throws -> ProcessEnd { try process.wait() }
+    var hasEnded: Bool { process.hasEnded(within: 0) }
+
+    /// Asks it to end, and waits.
+    func stop() throws -> ProcessEnd {
+        signal(SIGTERM)
+        return try wait()
+    }
+}
+
+/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is told to.
+func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) throws -> R {
+    let daemon = try DaemonProcess(in: home)
+    do {
+        try daemon.awaitReady()
+        let result = try body(daemon)
+        if !daemon.hasEnded { #expect(try daemon.stop() == .exited(0), "\(daemon.log)") }
+        return result
+    } catch {
+        throw Failure("\(error)\nThe daemon's log:\n\(daemon.log.suffix(8_192))")
+    }
+}
+
+/// The same with new paths.
+func withDaemon<R>(
+    _ configuration: String = "", pluginDirectory: String? = nil, _ body: (DaemonProcess) throws -> R
+) throws -> R {
+    try withDaemon(in: DaemonHome(configuration, pluginDirectory: pluginDirectory), body)
+}

@@ -1,0 +1,20 @@
+/// The moment by which what a test waits for must have come. Far longer than anything takes, so that it is met on a busy
+/// machine too; what it bounds is how long a test hangs that fails.
+struct Deadline {
+    private let end = ContinuousClock.now + .seconds(30)
+
+    var isOver: Bool { ContinuousClock.now >= end }
+
+    /// What is left, as poll(2) wants it: whole milliseconds, 0 once it is over.
+    var millisecondsLeft: Int32 {
+        let left = ContinuousClock.now.duration(to: end).components
+        return Int32(max(0, left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000))
+    }
+}
+
+/// Why a test cannot go on, in a sentence.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,202 @@
+import BridgeJSON
+import Glibc
+
+/// Takes lines from a descriptor that does not block, waiting with a deadline.
+final class LineReader {
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    /// Where the first line that has not been taken begins.
+    private var start = 0
+    private(set) var hasEnded = false
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The next line without its end; nil at the end of the stream.
+    func line(_ deadline: Deadline = Deadline()) throws -> [UInt8]? {
+        while true {
+            if let line = takeLine() { return line }
+            if hasEnded { return nil }
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&state, 1, deadline.millisecondsLeft) >= 0 || errno == EINTR else {
+                throw Failure("poll failed")
+            }
+            if deadline.isOver { throw Failure("nothing came where a line was waited for") }
+            fill()
+        }
+    }
+
+    /// A line that has been read already.
+    func takeLine() -> [UInt8]? {
+        let end = buffer.withUnsafeBytes { bytes -> Int? in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = memchr(base + start, 0x0A, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+        guard let end else { return nil }
+        let line = Array(buffer[start..<end])
+        start = end + 1
+        if start > 1 << 20 || start == buffer.count {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        return line
+    }
+
+    /// Reads what is there, without waiting.
+    func fill() {
+        while !hasEnded {
+            let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { chunk in
+                let count = read(descriptor, chunk.baseAddress, chunk.count)
+                if count > 0 { buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
+                return count
+            }
+            if count > 0 { continue }
+            if count == 0 || errno != EAGAIN && errno != EINTR { hasEnded = true }
+            return
+        }
+    }
+}
+
+/// A client of the simplest kind: lines out, lines in, on the caller's thread.
+final class Wire {
+    let descriptor: Int32
+    private let reader: LineReader
+    /// Messages that came while another one was waited for.
+    private var setAside: [JSON] = []
+    private var lastID = 0
+    private var isOpen = true
+
+    init(path: String) throws(ConnectFailure) {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        descriptor = socket(AF_UNIX, kind, 0)
+        reader = LineReader(descriptor)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { throw ConnectFailure(code: errno) }
+    }
+
+    struct ConnectFailure: Error {
+        var code: Int32
+    }
+
+    deinit { close() }
+
+    /// Goes away without a word.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = Glibc.close(descriptor)
+    }
+
+    // MARK: Out
+
+    /// Sends a line.
+    func send(_ line: String) throws { try send(bytes: Array((line + "\n").utf8)) }
+
+    /// Sends a message.
+    func send(_ message: JSON) throws { try send(bytes: message.bytes + [UInt8(ascii: "\n")]) }
+
+    /// Sends bytes, waiting for room.
+    func send(bytes: [UInt8]) throws {
+        let deadline = Deadline()
+        var sent = 0
+        while sent < bytes.count {
+            let count = try offer(bytes[sent...])
+            sent += count
+            guard count == 0 else { continue }
+            var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&state, 1, deadline.millisecondsLeft)
+            if deadline.isOver { throw Failure("the daemon does not take what is sent to it") }
+        }
+    }
+
+    /// Sends what there is room for, and tells how many bytes that were.
+    func offer(_ bytes: ArraySlice<UInt8>) throws -> Int {
+        let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        if count >= 0 { return count }
+        guard errno == EAGAIN || errno == EINTR else {
+            throw Failure("the daemon has closed the connection: \(String(cString: strerror(errno)))")
+        }
+        return 0
+    }
+
+    /// Sends nothing more, but still reads.
+    func shutdownWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    // MARK: In
+
+    /// The next line; nil at the end of the stream.
+    func receiveLine() throws -> [UInt8]? { try reader.line() }
+
+    /// A line that has come already, if there is one; reads without waiting.
+    func lineAtHand() -> [UInt8]? {
+        if let line = reader.takeLine() { return line }
+        reader.fill()
+        return reader.takeLine()
+    }
+
+    /// Whether the daemon has ended the stream, and everything before that has been taken.
+    var hasEnded: Bool { reader.hasEnded }
+
+    /// The next message.
+    func receive() throws -> JSON {
+        if !setAside.isEmpty { return setAside.removeFirst() }
+        return try next()
+    }
+
+    /// Every message up to the end of the stream.
+    func receiveAll() throws -> [JSON] {
+        var messages = setAside
+        setAside = []
+        while let line = try reader.line() { messages.append(try JSON(parsing: line)) }
+        return messages
+    }
+
+    /// Waits until the daemon has closed the connection, without reading.
+    func awaitHangUp() throws {
+        let deadline = Deadline()
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        while poll(&state, 1, deadline.millisecondsLeft) < 1 {
+            if deadline.isOver { throw Failure("the daemon does not close the connection") }
+        }
+    }
+
+    private func next() throws -> JSON {
+        guard let line = try reader.line() else { throw Failure("the connection ended where a message was waited for") }
+        return try JSON(parsing: line)
+    }
+
+    /// The next message for which the condition holds; those before it are set aside.
+    func receive(where condition: (JSON) -> Bool) throws -> JSON {
+        if let index = setAside.firstIndex(where: condition) { return setAside.remove(at: index) }
+        while true {
+            let message = try next()
+            if condition(message) { return message }
+            setAside.append(message)
+        }
+    }
+
+    // MARK: Calls
+
+    /// Calls a task; returns the callback.
+    func call(_ task: String, _ options: JSON = [:]) throws -> JSON {
+        lastID += 1
+        let id = JSON.string("call \(lastID)")
+        try send(["task": .string(task), "options": options, "callbackId": id])
+        return try receive { $0["callbackId"] == id && $0["progress"] == nil }
+    }
+
+    /// Calls a task that must succeed; returns its result.
+    func result(_ task: String, _ options: JSON = [:]) throws -> JSON {
+        let callback = try call(task, options)
+        guard let result = callback["result"] else { throw Failure("\(task) failed: \(callback.text)") }
+        return result
+    }
+}

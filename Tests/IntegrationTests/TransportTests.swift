@@ -1,0 +1,168 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("On the real socket", .blocking, .timeLimit(.minutes(2)))
+struct TransportTests {
+    @Test("a message that comes byte by byte is one message")
+    func singleBytes() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            for byte in Array(#"{"task":"Echo","options":{"é":"😀"},"callbackId":"b"}"#.utf8) {
+                try client.send(bytes: [byte])
+            }
+            // What has come so far has been read once another client got its answer; still it is no message.
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+            #expect(client.lineAtHand() == nil)
+            try client.send(bytes: [0x0A])
+            #expect(try client.receive() == ["callbackId": "b", "result": ["é": "😀"]])
+        }
+    }
+
+    @Test("lines may end with CRLF, and empty ones mean nothing")
+    func lineEnds() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            try client.send(bytes: Array("\r\n\n{\"task\":\"Echo\",\"options\":1,\"callbackId\":1}\r\n\n\r\n".utf8))
+            client.shutdownWrite()
+            #expect(try client.receiveAll() == [["callbackId": 1, "result": 1]])
+        }
+    }
+
+    @Test("every message of a batch is answered on its own, a bad one too")
+    func batch() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            try client.send(#"[{"task":"Echo","callbackId":1,"options":"a"},7,{"task":"nobody","callbackId":"2"},{}]"#)
+            try client.send("[]")
+            client.shutdownWrite()
+            let answers = try client.receiveAll()
+            #expect(answers.count == 5)
+            #expect(answers.contains(["callbackId": 1, "result": "a"]))
+            #expect(answers.count { $0["error"]?["code"] == "message.invalid" && $0["callbackId"] == .null } == 3)
+            #expect(answers.contains { $0["callbackId"] == "2" && $0["error"]?["code"] == "task.not_found" })
+        }
+    }
+
+    @Test(
+        "a line of exactly the limit is taken, a longer one answered, and the connection lives on",
+        arguments: [false, true])
+    func longestLine(withCarriageReturn: Bool) throws {
+        try withDaemon("limits.message_bytes = \"64KiB\"") { daemon in
+            let client = try daemon.connect()
+            func send(lineBytes: Int, id: Int) throws -> Int {
+                let start = "{\"task\":\"Echo\",\"callbackId\":\(id),\"options\":\""
+                let fillingBytes = lineBytes - start.utf8.count - 2
+                let line = start + String(repeating: "x", count: fillingBytes) + "\"}"
+                try client.send(withCarriageReturn ? line + "\r" : line)
+                return fillingBytes
+            }
+            let fillingBytes = try send(lineBytes: 65_536, id: 1)
+            #expect(try client.receive()["result"]?.stringValue?.utf8.count == fillingBytes)
+            for (id, lineBytes) in [(2, 65_537), (3, 1_000_000)] {
+                _ = try send(lineBytes: lineBytes, id: id)
+                let answer = try client.receive()
+                #expect(answer["callbackId"] == JSON.number(JSONNumber(id)))
+                #expect(answer["error"]?["code"] == "message.too_large")
+            }
+            #expect(try client.result("Echo", "still here") == "still here")
+        }
+    }
+
+    @Test(
+        "what is no JSON is answered, with the id where there is one, and the connection lives on",
+        arguments: [
+            (#"{"task":"Echo","callbackId":"a","options":tru}"#, JSON.string("a")), ("nonsense", .null),
+            (#"{"callbackId":"\ud800","task":"Echo"}"#, .null), (#"{"task":"Echo","task":"Echo","callbackId":4}"#, 4),
+        ] as [(String, JSON)])
+    func invalid(line: String, id: JSON) throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            try client.send(line)
+            let answer = try client.receive()
+            #expect(answer["error"]?["code"] == "message.invalid")
+            #expect(answer["callbackId"] == id)
+            #expect(try client.result("Echo", "still here") == "still here")
+        }
+    }
+
+    @Test("bytes that are no UTF-8 are answered, not echoed")
+    func invalidUTF8() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let (start, end) = (Array(#"{"task":"Echo","callbackId":1,"options":""#.utf8), Array("\"}\n".utf8))
+            try client.send(bytes: start + [0xC3, 0x28] + end)
+            #expect(try client.receive()["error"]?["code"] == "message.invalid")
+            #expect(try client.result("Echo", "still here") == "still here")
+        }
+    }
+
+    @Test("the daemon never speaks first")
+    func noGreeting() throws {
+        try withDaemon { daemon in
+            let silent = try daemon.connect()
+            // Its session is there once another client sees it.
+            let sessions = try daemon.connect().result("bridge.sessions")["sessions"]?.arrayValue
+            #expect((sessions?.count ?? 0) >= 2)
+            #expect(silent.lineAtHand() == nil)
+            #expect(!silent.hasEnded)
+        }
+    }
+
+    // MARK: Ends
+
+    @Test("a client that ends its input gets every outstanding callback, then the end of the stream")
+    func halfClose() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let client = try daemon.connect()
+            for id in 1...3 { try client.send(#"{"task":"slow","callbackId":\#(id)}"#) }
+            client.shutdownWrite()
+            for _ in 1...3 {
+                let id = try #require(try provider.receive()["callbackId"])
+                try provider.send(["callbackId": id, "result": "done"])
+            }
+            let answers = try client.receiveAll()
+            #expect(Set(answers.compactMap { $0["callbackId"]?.int64Value }) == [1, 2, 3])
+            #expect(answers.count == 3)
+        }
+    }
+
+    @Test("a last line without its end is a message")
+    func unterminatedLine() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            try client.send(bytes: Array(#"{"task":"Echo","options":1,"callbackId":1}"#.utf8))
+            client.shutdownWrite()
+            #expect(try client.receiveAll() == [["callbackId": 1, "result": 1]])
+        }
+    }
+
+    @Test("a client that goes away has its calls cancelled")
+    func hangUp() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let client = try daemon.connect()
+            try client.send(#"{"task":"slow","callbackId":1}"#)
+            let call = try provider.receive()
+            client.close()
+            #expect(try provider.receive() == ["cancel": call["callbackId"] ?? .null])
+        }
+    }
+
+    @Test("a client that goes away after ending its input has its calls cancelled")
+    func hangUpAfterHalfClose() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let client = try daemon.connect()
+            try client.send(#"{"task":"slow","callbackId":1}"#)
+            client.shutdownWrite()
+            let call = try provider.receive()
+            client.close()
+            #expect(try provider.receive() == ["cancel": call["callbackId"] ?? .null])
+        }
+    }
+}
