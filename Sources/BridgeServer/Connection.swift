@@ -19,6 +19,8 @@ final class Connection {
     private var pendingInput: [UInt8] = []
     private var isPaused = false
     private var hasInputEnded = false
+    /// The daemon stops: once all input has been handled, the connection closes.
+    private var isFinishing = false
     private var closesWhenWritten = false
     private var isClosed = false
     /// When the client last read something, or had nothing to read.
@@ -97,6 +99,7 @@ final class Connection {
         handlePending()
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
         if hasInputEnded { endInput() } else { stream.startReading() }
+        if isFinishing { finish() }
     }
 
     /// Handles what had been read before the client had too much to read.
@@ -161,11 +164,13 @@ final class Connection {
 
     // MARK: The end
 
-    /// Takes what the socket holds, then closes once everything is written.
+    /// Takes what the socket holds, then closes once everything is written. A client that is behind with its reading
+    /// has input waiting here: that comes first, as it reads on.
     func finish() {
         guard !closesWhenWritten, !isClosed else { return }
+        isFinishing = true
         if !isPaused { stream.readAvailable(limitBytes: Self.lastReadBytes) }
-        closeWhenWritten()
+        if !isPaused { closeWhenWritten() }
     }
 
     /// Closes now; what is not written is lost.

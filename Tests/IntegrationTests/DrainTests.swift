@@ -101,6 +101,24 @@ struct DrainTests {
         }
     }
 
+    @Test("answers all calls of a client that is behind with its reading, if it reads on")
+    func slowReader() throws {
+        try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
+            let client = try daemon.connect()
+            let observer = try observer(daemon)
+            var sender = Sender(client, EchoFlood(count: 64 * 1_024, optionsBytes: 1_024))
+            try sender.stuff(daemon, boundBytes: 64 * 1_024)
+            let calls = try #require(sender.callsSent)
+            daemon.signal(SIGTERM)
+            // Where the observer's connection has ended, the daemon has begun to close all of them.
+            _ = try observer.receiveAll()
+            let callbacks = try client.receiveAll()
+            #expect(callbacks.map { $0["callbackId"]?.int64Value } == (0..<calls).map(Int64.init))
+            #expect(callbacks.allSatisfy { $0["result"] != nil || $0["error"]?["code"] == "shutting_down" })
+            #expect(try daemon.wait() == .exited(0))
+        }
+    }
+
     @Test("is not kept by a client that never reads")
     func deafClient() throws {
         try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
