@@ -28,16 +28,16 @@ func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
 extension BridgeError {
     /// An error as a plugin gave it. Data that are no JSON are left out: the error matters more.
     init(foreign error: UnsafePointer<trestle_error>?) {
-        guard let error = error?.pointee else {
+        guard let error else {
             self.init(.pluginInvalidReply, "the plugin failed without an error")
             return
         }
-        let code = error.code.string
+        let code = error.pointee.code.string
         self.init(
-            ErrorCode(rawValue: code.isEmpty ? "internal" : code), error.message.string,
-            data: error.data.buffer.isEmpty ? nil : try? JSON(parsing: error.data.buffer),
-            isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.retry_after_ms >= 0 ? .milliseconds(error.retry_after_ms) : nil)
+            ErrorCode(rawValue: code.isEmpty ? "internal" : code), error.pointee.message.string,
+            data: error.pointee.data.buffer.isEmpty ? nil : try? JSON(parsing: error.pointee.data.buffer),
+            isTransient: error.pointee.flags & TRESTLE_ERROR_TRANSIENT != 0,
+            retryAfter: error.pointee.retry_after_ms >= 0 ? .milliseconds(error.pointee.retry_after_ms) : nil)
     }
 
     /// Hands `body` the error as the interface has it.

@@ -103,7 +103,7 @@ enum HostFace {
     private static let call:
         @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_bridge_call>?) -> trestle_call = {
             face, request in
-            guard let host = host(face), let slot = host.slot, let request = request?.pointee else { return 0 }
+            guard let host = host(face), let slot = host.slot, let request else { return 0 }
             return PluginBridgeCall.make(request, slot, host.runtime).rawValue
         }
 
@@ -113,16 +113,19 @@ enum HostFace {
 
     private static let publish: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void = {
         face, event in
-        guard let host = host(face), let event = event?.pointee else { return }
-        let data = event.data.buffer.isEmpty ? Array("null".utf8) : Array(event.data.buffer)
+        guard let host = host(face), let event else { return }
+        let data = event.pointee.data.buffer.isEmpty ? Array("null".utf8) : Array(event.pointee.data.buffer)
         if let fault = data.withUnsafeBytes({ host.runtime.fault(in: $0) }) {
             return host.log.write(
                 level: UInt32(TRESTLE_LOG_WARNING), "an event's data are no JSON, it was not sent: \(fault)", call: 0)
         }
-        let sessions = event.sessions.map { Array(UnsafeBufferPointer(start: $0, count: event.session_count)) }
+        let sessions = event.pointee.sessions.map {
+            Array(UnsafeBufferPointer(start: $0, count: event.pointee.session_count))
+        }
         data.withUnsafeBytes {
             host.runtime.publish(
-                event.name.string, data: $0, to: sessions, unasked: event.flags & TRESTLE_EVENT_UNASKED != 0)
+                event.pointee.name.string, data: $0, to: sessions,
+                unasked: event.pointee.flags & TRESTLE_EVENT_UNASKED != 0)
         }
     }
 }

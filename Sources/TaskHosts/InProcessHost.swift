@@ -53,17 +53,18 @@ final class InProcessHost: TaskHost {
 
     /// Calls the function for this work; false where the plugin left it out.
     private func send(_ work: PluginWork, _ request: UnsafePointer<trestle_request>) -> Bool {
-        let plugin = table.pointee
+        // Field by field, here and wherever else a table of the interface is read: a whole struct would be copied by
+        // the size that this daemon knows, and a plugin's may be shorter.
         let function =
             switch work {
-            case .configure: plugin.configure
-            case .start: plugin.start
-            case .launch: plugin.launch
-            case .task: plugin.call
-            case .stop: plugin.stop
+            case .configure: table.pointee.configure
+            case .start: table.pointee.start
+            case .launch: table.pointee.launch
+            case .task: table.pointee.call
+            case .stop: table.pointee.stop
             }
         guard let function else { return false }
-        function(plugin.context, request)
+        function(table.pointee.context, request)
         return true
     }
 

@@ -4,17 +4,21 @@ import TaskRuntime
 
 /// A plugin's call of another task, from the interface's form into the runtime's.
 enum PluginBridgeCall {
-    static func make(_ request: trestle_bridge_call, _ slot: PluginSlot, _ runtime: TaskRuntime) -> CallHandle {
+    static func make(_ request: UnsafePointer<trestle_bridge_call>, _ slot: PluginSlot, _ runtime: TaskRuntime)
+        -> CallHandle
+    {
         // The plugin's context is its own: it comes back to it untouched, on this thread.
-        let context = request.context
-        let done = request.done
-        let progress = request.progress
-        return withPadding(request.options.buffer.isEmpty ? literal("{}") : request.options.buffer) { options in
+        let context = request.pointee.context
+        let done = request.pointee.done
+        let progress = request.pointee.progress
+        return withPadding(request.pointee.options.buffer.isEmpty ? literal("{}") : request.pointee.options.buffer) {
+            options in
             runtime.call(
                 PluginCall(
-                    parent: request.parent == 0 ? nil : CallHandle(rawValue: request.parent),
-                    task: request.task.buffer, options: options,
-                    session: request.session == 0 ? nil : request.session, deadline: deadline(request.timeout_ns),
+                    parent: request.pointee.parent == 0 ? nil : CallHandle(rawValue: request.pointee.parent),
+                    task: request.pointee.task.buffer, options: options,
+                    session: request.pointee.session == 0 ? nil : request.pointee.session,
+                    deadline: deadline(request.pointee.timeout_ns),
                     onProgress: progress.map { progress in
                         { sequence, value in withPadding(value) { progress(context, sequence, trestle_bytes($0)) } }
                     },
