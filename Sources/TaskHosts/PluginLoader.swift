@@ -74,9 +74,7 @@ public final class PluginLoader {
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {
         try await perform(.start, plugin, startOptions)
         for (index, worker) in plugin.manifest.workers.enumerated() {
-            let body: LaunchWorker.Body = { [weak self] _ in
-                try await self?.perform(.launch(index), plugin, self?.startOptions ?? .object([:]))
-            }
+            let body: LaunchWorker.Body = { [weak self] _ in try await self?.launch(index, plugin) }
             do throws(LaunchFailure) {
                 try runtime.launch.register(
                     LaunchWorker(
@@ -86,6 +84,16 @@ public final class PluginLoader {
             }
         }
         runtime.open(plugin)
+    }
+
+    private func launch(_ index: Int, _ plugin: PluginSlot) async throws(BridgeError) {
+        do throws(BridgeError) {
+            try await perform(.launch(index), plugin, startOptions)
+        } catch {
+            var error = error
+            error.message += " (the plugin \(plugin.path))"
+            throw error
+        }
     }
 
     /// The plugin could not be used: it is forgotten, and the reason kept for `bridge.plugins`.

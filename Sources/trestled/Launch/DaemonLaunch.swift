@@ -19,7 +19,9 @@ extension Daemon {
     }
 
     private func listen() async throws {
-        try Folder.make(configuration.socketPath.parentFolder, mode: 0o755)
+        let folder = configuration.socketPath.parentFolder
+        try Folder.make(folder, mode: 0o755)
+        try Folder.checkOwner(of: folder)
         try server.listen(path: configuration.socketPath, mode: configuration.socketMode)
     }
 

@@ -43,6 +43,29 @@ enum Folder {
     }
 }
 
+extension Folder {
+    /// Who may write a folder may put a socket of their own in the place of ours, and be taken for the daemon.
+    ///
+    /// - Throws: ``SystemError`` where the folder belongs to neither root nor this user, or where everybody may write it
+    ///   and take away what others put there.
+    static func checkOwner(of path: String) throws(SystemError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SystemError(code: errno, operation: "look at", subject: path) }
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw SystemError(
+                code: EPERM, operation: "listen in", subject: path,
+                advice: "the directory belongs to uid \(status.st_uid), who could put another socket in its place; "
+                    + "choose another one with --socket")
+        }
+        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw SystemError(
+                code: EPERM, operation: "listen in", subject: path,
+                advice: "everybody may write the directory and could put another socket in its place; "
+                    + "take that permission away: chmod o-w \(path)")
+        }
+    }
+}
+
 extension String {
     /// The folder that a path stands in; "." for a bare name.
     var parentFolder: String {
