@@ -4,7 +4,7 @@ import TaskKit
 /// Where passwords are hashed: one after the other on a thread of their own, so that neither the loop nor the daemon's
 /// few threads for blocking work are kept busy, and memory is taken once.
 final class HashingQueue: Sendable {
-    /// The most jobs that wait or run. At the usual cost the last one is done in about 15 s, well within a call's
+    /// The most jobs that wait or run. At the usual cost the last one is done in about 20 s, well within a call's
     /// deadline.
     static let maximumJobs = 256
 
