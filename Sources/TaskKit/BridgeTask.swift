@@ -70,7 +70,7 @@ public struct TaskSettings: Sendable, Hashable {
     /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
     public var concurrency: Int?
 
-    /// Only plugins may call the task, and it is not listed.
+    /// The task's options and results are secret: the daemon shows them nowhere and logs none of them.
     public var isPrivate: Bool
 
     /// See the properties.

@@ -132,6 +132,20 @@ struct PluginTests {
         #expect(client.read().isEmpty)
     }
 
+    @Test("On a session's behalf it closes another only where the policy lets that session")
+    func closeOnBehalf() throws {
+        let caller = bench.client(uid: Bench.daemonUID)
+        let other = bench.client()
+        caller.send(#"{"task":"work","callbackId":1}"#)
+        let parent = bench.host.started[0].handle
+        let stranger = bench.client(uid: 1000)
+        #expect(bench.runtime.policy.close(other.session, by: stranger.session) != .allowed)
+        #expect(bench.runtime.policy.close(stranger.session, by: stranger.session) == .allowed)
+        let options = #"{"session":\#(other.session.number)}"#
+        #expect(call("bridge.session.close", options, parent: parent).outcomes == ["{}"])
+        #expect(other.transport.isToBeClosed)
+    }
+
     @Test("A task name that is taken, or a plugin's name, refuses the plugin with who has it")
     func takenNames() throws {
         let host = FakeHost()

@@ -10,7 +10,7 @@ extension TaskRuntime {
                 isInternal: true, run: { [unowned self] _, options throws(BridgeError) in try identify(options) }),
             BridgeTasks.Task(
                 name: "bridge.session.close", summary: "Closes a session.", isInternal: true,
-                run: { [unowned self] _, options throws(BridgeError) in try closeSession(options) }),
+                run: { [unowned self] call, options throws(BridgeError) in try closeSession(call, options) }),
         ]
     }
 
@@ -30,9 +30,15 @@ extension TaskRuntime {
         var info: JSON?
     }
 
-    private func closeSession(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func closeSession(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
         let request = try BridgeTasks.options(Close.self, options)
-        close(try livingSession(request.session), info: request.info ?? .null)
+        let session = try livingSession(request.session)
+        if let caller = call.session, case .denied(let rule) = policy.close(session, by: caller) {
+            throw BridgeError(
+                .permissionDenied, "uid \(caller.peer.uid) may not close session \(session.number)",
+                data: ["rule": .string(rule)])
+        }
+        close(session, info: request.info ?? .null)
         return .object([:])
     }
 

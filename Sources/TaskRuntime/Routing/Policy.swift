@@ -37,6 +37,11 @@ public struct Policy: Sendable {
         session.isTrusted && trusts(uid: uid) ? .allowed : denied
     }
 
+    /// May the session have another one closed?
+    func close(_ other: Session, by session: Session) -> PolicyDecision {
+        other === session || session.isTrusted ? .allowed : denied
+    }
+
     private var denied: PolicyDecision {
         .denied(rule: "default: only root and uid \(daemonUID) may do this")
     }
