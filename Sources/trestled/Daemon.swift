@@ -20,6 +20,8 @@ final class Daemon {
     private let shutdown = ShutdownSignals()
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?
+    /// Whether it cannot start because its configuration is at fault.
+    var isMisconfigured = false
 
     init(_ configuration: Configuration, arguments: [String], log: Logger) {
         self.configuration = configuration
@@ -48,7 +50,7 @@ final class Daemon {
             log.error("the daemon cannot start: \(error)")
             await loader.stopAll()
             server.stopListening()
-            return ExitStatus.of(error)
+            return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart
         }
         log.notice("ready: \(runtime.plugins.count) plugins, listening at \(configuration.socketPath)")
         let signal = await shutdown.first()

@@ -4,8 +4,4 @@ enum ExitStatus {
     static let cannotStart: Int32 = 1
     /// The configuration is at fault (EX_CONFIG).
     static let badConfiguration: Int32 = 78
-
-    static func of(_ error: any Error) -> Int32 {
-        error is ConfigurationErrors ? badConfiguration : cannotStart
-    }
 }

@@ -1,5 +1,6 @@
 import BridgeServer
 import EventLoop
+import Logging
 import TaskRuntime
 
 // What the daemon itself does at launch, beside what its plugins do.
@@ -36,7 +37,21 @@ extension Daemon {
     func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().count }
 
     private func loadPlugins() async throws {
-        let plugins = try await pluginSet.load()
+        let plugins: [PluginSlot]
+        do throws(ConfigurationErrors) {
+            plugins = try await pluginSet.load()
+        } catch {
+            isMisconfigured = true
+            for problem in error.problems { log.error("\(problem)") }
+            throw Misconfiguration(problemCount: error.problems.count)
+        }
         await pluginSet.start(plugins)
     }
+}
+
+/// Why plugins are not started: errors of the configuration, which have been told one by one.
+private struct Misconfiguration: Error, CustomStringConvertible {
+    let problemCount: Int
+
+    var description: String { "errors in the configuration: \(problemCount)" }
 }

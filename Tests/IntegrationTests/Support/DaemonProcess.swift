@@ -19,11 +19,10 @@ final class DaemonHome {
         socketPath = folder.file("s")
         statePath = folder.file("state")
         self.arguments = arguments
-        environment = ["HOME=\(folder.path)"]
+        // Also so that the machine's own configuration is not read.
+        environment = ["HOME=\(folder.path)", "CONFIGURATION_DIRECTORY=\(folder.path)"]
         if let pluginDirectory { self.arguments += ["--plugin-dir", pluginDirectory] }
-        if !configuration.isEmpty {
-            self.arguments += ["--config", try folder.write(configuration, to: "trestled.toml")]
-        }
+        if !configuration.isEmpty { try folder.write(configuration, to: "trestled.toml") }
     }
 
     var logPath: String { folder.file("log") }

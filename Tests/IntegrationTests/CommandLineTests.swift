@@ -1,0 +1,153 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("The daemon's command line and configuration", .blocking, .timeLimit(.minutes(2)))
+struct CommandLineTests {
+    /// Runs the daemon with flags that make it end by itself.
+    private func trestled(_ arguments: [String], in home: DaemonHome? = nil) throws -> ProgramRun {
+        try run(Place.program("trestled"), arguments, environment: home?.environment ?? DaemonHome().environment)
+    }
+
+    @Test("--version and --help say it on standard output and end with 0")
+    func versionAndHelp() throws {
+        let version = try trestled(["--version"])
+        #expect(version.end == .exited(0))
+        #expect(version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil, "\(version.output)")
+        let help = try trestled(["--help"])
+        #expect(help.end == .exited(0))
+        for flag in ["--socket", "--state-dir", "--plugin-dir", "--config", "--log-level", "--check-config"] {
+            #expect(help.output.contains(flag))
+        }
+    }
+
+    @Test(
+        "a wrong flag ends it with 64 and a sentence that names it",
+        arguments: [
+            ["--sokcet", "x"], ["--socket"], ["spare"],
+        ])
+    func wrongFlags(arguments: [String]) throws {
+        let daemon = try trestled(arguments)
+        #expect(daemon.end == .exited(64))
+        #expect(daemon.output == "")
+        #expect(daemon.errors.contains(arguments[0]), "\(daemon.errors)")
+    }
+
+    @Test(
+        "a value that a flag cannot have ends it with 78 and a sentence that names the flag",
+        arguments: [
+            (["--log-level", "loud"], "--log-level: expected one of"),
+            (["--config", "/nowhere.toml"], "/nowhere.toml: cannot be read: No such file or directory"),
+            (["--plugin-dir", "/nowhere"], "--plugin-dir: the directory /nowhere cannot be read"),
+        ])
+    func wrongValues(arguments: [String], reason: String) throws {
+        let home = try DaemonHome()
+        let paths = ["--socket", home.socketPath, "--state-dir", home.statePath]
+        let daemon = try trestled(paths + arguments, in: home)
+        #expect(daemon.end == .exited(78))
+        #expect(daemon.errors.contains(reason), "\(daemon.errors)")
+    }
+
+    @Test("a configuration's errors are told all at once, each with its place, and the daemon does not start")
+    func configurationErrors() throws {
+        let home = try DaemonHome(
+            """
+            log_level = "loud"
+            sockte = "/tmp/s"
+            [limits]
+            stalled = 5
+            """)
+        for arguments in [home.commandLine, home.commandLine + ["--check-config"]] {
+            let daemon = try trestled(arguments.filter { $0 != "--log-level" && $0 != "debug" }, in: home)
+            #expect(daemon.end == .exited(78))
+            let file = home.folder.file("trestled.toml")
+            let lines = daemon.errors.split(separator: "\n")
+            #expect(lines.count == 3)
+            #expect(lines[0].hasPrefix("\(file):1:13: log_level: expected one of"), "\(lines[0])")
+            #expect(lines[1].hasPrefix("\(file):2:1: sockte: unknown key; did you mean `socket`?"), "\(lines[1])")
+            #expect(lines[2].hasPrefix("\(file):4:11: limits.stalled: expected a duration"), "\(lines[2])")
+            #expect(!exists(home.socketPath))
+        }
+    }
+
+    @Test("a file that is no TOML is told with the place")
+    func notTOML() throws {
+        let home = try DaemonHome("log_level = \"info\"\nsocket = [\n")
+        let daemon = try trestled(["--check-config"], in: home)
+        #expect(daemon.end == .exited(78))
+        #expect(daemon.errors.hasPrefix("\(home.folder.file("trestled.toml")):"), "\(daemon.errors)")
+    }
+
+    @Test("a plugin's section is checked by the plugin, and the place of each thing that does not fit is told")
+    func pluginSections() throws {
+        let home = try DaemonHome(
+            """
+            [plugins.persistence]
+            file = "a/b"
+            [plugins.nobody]
+            """)
+        let file = home.folder.file("trestled.toml")
+        for arguments in [home.commandLine, home.commandLine + ["--check-config"]] {
+            let daemon = try trestled(arguments, in: home)
+            #expect(daemon.end == .exited(78))
+            let lines = daemon.errors.split(separator: "\n")
+            #expect(lines.count { $0.contains("\(file):2:8: plugins.persistence.file: ") } == 1, "\(daemon.errors)")
+            #expect(lines.count { $0.contains("\(file):3:10: plugins.nobody: ") } == 1, "\(daemon.errors)")
+            #expect(!exists(home.socketPath))
+        }
+    }
+
+    @Test("--check-config finds a good configuration good, and touches nothing")
+    func check() throws {
+        let home = try DaemonHome("call_timeout = \"5s\"")
+        let daemon = try trestled(home.commandLine + ["--check-config"], in: home)
+        #expect(daemon.end == .exited(0))
+        #expect(daemon.output.hasPrefix("good: \(home.folder.file("trestled.toml")), with "), "\(daemon.output)")
+        #expect(!exists(home.socketPath))
+        #expect(!exists(home.statePath))
+    }
+
+    @Test("--check-config can be asked while a daemon runs with that configuration")
+    func checkBesideADaemon() throws {
+        try withDaemon { daemon throws in
+            #expect(try trestled(daemon.home.commandLine + ["--check-config"], in: daemon.home).end == .exited(0))
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+        }
+    }
+
+    @Test("flags beat the file")
+    func flagsBeatTheFile() throws {
+        let home = try DaemonHome("log_level = \"error\"\nsocket = \"/nowhere/s\"\nstate_dir = \"/nowhere/state\"")
+        // The flags for all three are on the command line.
+        try withDaemon(in: home) { daemon throws in
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+            #expect(daemon.log.contains("debug"))
+        }
+    }
+
+    @Test("what the file says holds where no flag says otherwise")
+    func fileHolds() throws {
+        try withDaemon("call_timeout = \"20ms\"\nlimits.calls_in_flight = 3") { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let client = try daemon.connect()
+            let limits = try client.result("bridge.hello")["limits"]
+            #expect(limits?["callTimeoutMs"] == 20)
+            #expect(limits?["callsInFlight"] == 3)
+            #expect(try client.call("slow")["error"]?["code"] == "call.timeout")
+        }
+    }
+
+    @Test("the log goes to standard error, one line for a message, without colours where it is a file")
+    func log() throws {
+        try withDaemon { daemon throws in
+            #expect(try daemon.stop() == .exited(0))
+            let lines = daemon.log.split(separator: "\n")
+            #expect(lines.count > 2)
+            let start = #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} (error|warning|notice|info|debug) /#
+            for line in lines {
+                #expect(line.prefixMatch(of: start) != nil && !line.contains("\u{1B}"), "\(line)")
+            }
+        }
+    }
+}

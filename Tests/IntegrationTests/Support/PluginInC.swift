@@ -1,0 +1,69 @@
+/// A plugin in C that a test compiles: one task, which answers with its own name, unless it is told to do otherwise.
+struct PluginInC {
+    var name = "specimen"
+    var task = "specimen"
+    var abi = "TRESTLE_ABI"
+    /// The manifest's launch workers, JSON. Each of them fails.
+    var launchWorkers = "[]"
+    /// What `start` does: statements in C, with `request` and `host`; empty: there is no such function.
+    var start = ""
+    /// What a call does: statements in C, with `request` and `host`.
+    var call = #"host->reply(host, request->call, text("\"" NAME "\""));"#
+    /// Further definitions, ahead of the functions.
+    var definitions = ""
+
+    private var manifest: String {
+        #"{"name":"\#(name)","version":"1","tasks":[{"name":"\#(task)","summary":"A specimen."}],"#
+            + #""launchWorkers":\#(launchWorkers)}"#
+    }
+
+    private var source: String {
+        """
+        #include "trestle_plugin.h"
+        #include <pthread.h>
+        #include <string.h>
+        #define NAME "\(name)"
+        static const trestle_host *host;
+        static trestle_bytes text(const char *string) { return (trestle_bytes){string, strlen(string)}; }
+        \(definitions)
+        static void attach(void *context, const trestle_host *table) { host = table; }
+        static void start(void *context, const trestle_request *request) { \(start) }
+        static void call(void *context, const trestle_request *request) { \(call) }
+        static void fail(const trestle_request *request, const char *why) {
+            host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
+                .code = text("internal"), .message = text(why), .retry_after_ms = -1});
+        }
+        static void launch(void *context, const trestle_request *request) { fail(request, "the disk is upside down"); }
+        static const char manifest[] = "\(manifest.escapedForC)";
+        static const trestle_plugin table = {
+            .size = sizeof(trestle_plugin), .abi = \(abi), .manifest = {manifest, sizeof manifest - 1},
+            .attach = attach, .start = \(start.isEmpty ? "0" : "start"), .launch = launch, .call = call};
+        const trestle_plugin *trestle_plugin_entry(void) { return &table; }
+        """
+    }
+
+    /// Compiles it; returns the library's path.
+    @discardableResult
+    func build(in folder: TemporaryFolder, as library: String? = nil) throws -> String {
+        let path = folder.file(library ?? "lib\(name).so")
+        try compile(source, in: folder, to: path)
+        return path
+    }
+}
+
+/// Compiles C to a shared library.
+func compile(_ source: String, in folder: TemporaryFolder, to path: String) throws {
+    let file = try folder.write(source, to: "source.c")
+    let header = Place.package + "/Sources/CTaskPlugin/include"
+    let compiler = try run("/usr/bin/cc", ["-shared", "-fPIC", "-pthread", "-I", header, "-o", path, file])
+    guard compiler.end == .exited(0) else { throw Failure("the plugin cannot be compiled:\n\(compiler.errors)") }
+}
+
+extension String {
+    fileprivate var escapedForC: String {
+        reduce(into: "") { text, character in
+            if character == "\"" || character == "\\" { text.append("\\") }
+            text.append(character)
+        }
+    }
+}
