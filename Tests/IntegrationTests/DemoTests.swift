@@ -1,0 +1,13 @@
+import Testing
+
+@Suite("The demonstration", .blocking, .timeLimit(.minutes(2)))
+struct DemoTests {
+    @Test("gets every answer that it expects")
+    func demo() throws {
+        try withDaemon { daemon in
+            let demo = try run(Place.program("trestle-demo"), [daemon.home.socketPath])
+            #expect(demo.end == .exited(0), "\(demo.output)")
+            #expect(demo.output.contains("messages, each as expected."))
+        }
+    }
+}

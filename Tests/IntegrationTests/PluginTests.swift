@@ -1,0 +1,204 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("Plugins in the daemon", .blocking, .timeLimit(.minutes(2)))
+struct PluginTests {
+    @Test("a library that cannot be used is reported by file and reason, and the others work")
+    func refusals() throws {
+        let folder = try TemporaryFolder()
+        try PluginInC(name: "good").build(in: folder, as: "1-good.so")
+        try PluginInC(name: "future", abi: "99").build(in: folder, as: "future.so")
+        try PluginInC(name: "taker").build(in: folder, as: "taker.so")
+        try PluginInC(name: "daemon", task: "bridge.ping").build(in: folder, as: "ping.so")
+        try PluginInC(name: "good", task: "other").build(in: folder, as: "twin.so")
+        try PluginInC(name: "garbled", launchWorkers: "7").build(in: folder, as: "garbled.so")
+        try PluginInC(name: "open", task: "open").build(in: folder, as: "writable.so")
+        chmod(folder.file("writable.so"), 0o777)
+        try compile("int nothing;", in: folder, to: folder.file("library.so"))
+        try compile("void *trestle_plugin_entry(void) { return 0; }", in: folder, to: folder.file("null.so"))
+        try folder.write("I am a text.", to: "text.so")
+        try folder.write("", to: "empty.so")
+        mkdir(folder.file("folder.so"), 0o755)
+        symlink("nowhere", folder.file("dangling.so"))
+        let reasons = [
+            "future.so": "built for version 99 of the plugin interface, this daemon speaks version 1",
+            "taker.so": "its task specimen is provided by the plugin good already",
+            "ping.so": "its task bridge.ping is provided by the daemon already",
+            "twin.so": "a plugin named good was loaded from \(folder.file("1-good.so"))",
+            "garbled.so": "$.launchWorkers: expected", "writable.so": "everybody may write it",
+            "library.so": "it is no plugin: it exports no function trestle_plugin_entry",
+            "null.so": "returned no table", "text.so": "it cannot be loaded: ", "empty.so": "it cannot be loaded: ",
+            "folder.so": "it cannot be loaded: ", "dangling.so": "it cannot be read: No such file or directory",
+        ]
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen") == "good")
+            let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
+            #expect(plugins.count == reasons.count + 1)
+            let log = daemon.log.split(separator: "\n")
+            for (file, reason) in reasons {
+                let path = folder.file(file)
+                let plugin = try #require(plugins.first { $0["path"]?.stringValue == path }, "\(file) is not listed")
+                #expect(plugin["state"] == "refused")
+                #expect(plugin["error"]?.stringValue?.contains(reason) == true, "\(plugin.text)")
+                #expect(log.contains { $0.contains("error") && $0.contains(path) && $0.contains(reason) }, "\(file)")
+            }
+        }
+    }
+
+    @Test(
+        "a library that belongs to somebody else is refused",
+        .enabled(if: geteuid() == 0, "only root can give one away"))
+    func foreignOwner() throws {
+        let folder = try TemporaryFolder()
+        chown(try PluginInC().build(in: folder), 65_534, 65_534)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let error = try daemon.connect().result("bridge.plugins")["plugins"]?[0]?["error"]?.stringValue
+            #expect(error == "it belongs to uid 65534; a plugin must belong to root or to the daemon's user")
+        }
+    }
+
+    @Test("the daemon does not start without a required launch worker, and names it")
+    func requiredWorker() throws {
+        let folder = try TemporaryFolder()
+        let workers = #"[{"name":"specimen.prepare","phase":"beforeListening"}]"#
+        try PluginInC(launchWorkers: workers).build(in: folder)
+        let home = try DaemonHome(pluginDirectory: folder.path)
+        let daemon = try DaemonProcess(in: home)
+        #expect(try daemon.wait() == .exited(1))
+        #expect(
+            daemon.log.contains("the required launch worker specimen.prepare failed: the disk is upside down")
+        )
+        #expect(!exists(home.socketPath))
+    }
+
+    @Test("the daemon starts without an optional launch worker, and shows what became of it")
+    func optionalWorker() throws {
+        let folder = try TemporaryFolder()
+        let workers = #"[{"name":"specimen.prepare","phase":"beforeListening","required":false}]"#
+        try PluginInC(launchWorkers: workers).build(in: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen") == "specimen")
+            let launch = try client.result("bridge.status")["launch"]?.arrayValue ?? []
+            let worker = try #require(launch.first { $0["name"] == "specimen.prepare" })
+            #expect(worker["state"] == "failed")
+            #expect(worker["error"]?.stringValue?.contains("the disk is upside down") == true)
+            #expect(daemon.log.contains("the launch worker specimen.prepare failed"))
+        }
+    }
+
+    @Test(
+        "launch workers that wait for each other, or for nobody, are named, and the daemon does not start",
+        arguments: [
+            (
+                #"[{"name":"a","phase":"beforeListening","after":["b"]},{"name":"b","phase":"beforeListening","after":["a"]}]"#,
+                "wait for each other in a circle: a, b"
+            ),
+            (#"[{"name":"a","phase":"beforeListening","after":["c"]}]"#, "the launch worker a comes after c"),
+        ])
+    func impossibleOrder(workers: String, reason: String) throws {
+        let folder = try TemporaryFolder()
+        try PluginInC(launchWorkers: workers).build(in: folder)
+        let daemon = try DaemonProcess(in: DaemonHome(pluginDirectory: folder.path))
+        #expect(try daemon.wait() == .exited(1))
+        #expect(daemon.log.contains(reason))
+    }
+
+    @Test("one that does not start is left out, and the others work")
+    func failingStart() throws {
+        let folder = try TemporaryFolder()
+        let failure = """
+            host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
+                .code = text("internal"), .message = text("no ink"), .retry_after_ms = -1});
+            """
+        try PluginInC(name: "dry", task: "print", start: failure).build(in: folder)
+        try PluginInC().build(in: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen") == "specimen")
+            #expect(try client.call("print")["error"]?["code"] == "task.not_found")
+            #expect(daemon.log.contains("libdry.so is not used: it does not start: no ink"))
+        }
+    }
+
+    @Test("those that the configuration disables are not started")
+    func disabled() throws {
+        let folder = try TemporaryFolder()
+        try PluginInC(name: "one", task: "one").build(in: folder)
+        try PluginInC(name: "two", task: "two").build(in: folder)
+        try withDaemon("plugins.disabled = [\"one\"]", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.call("one")["error"]?["code"] == "task.not_found")
+            #expect(try client.result("two") == "two")
+        }
+    }
+
+    // MARK: The law, across the boundary
+
+    /// Calls the task of a plugin that works like this, once.
+    private func callback(call: String, definitions: String = "", timeout: Int = 60_000) throws -> (JSON, status: JSON)
+    {
+        let folder = try TemporaryFolder()
+        try PluginInC(call: call, definitions: definitions).build(in: folder)
+        return try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"specimen","callbackId":1,"timeout":\#(timeout)}"#)
+            let callback = try client.receive()
+            // Nothing else came: the next message is the next call's.
+            let status = try client.result("bridge.status")
+            return (callback, status)
+        }
+    }
+
+    @Test("a second reply is dropped and counted")
+    func twoReplies() throws {
+        let reply = #"host->reply(host, request->call, text("1"));"#
+        let (callback, status) = try callback(call: reply + reply)
+        #expect(callback == ["callbackId": 1, "result": 1])
+        #expect(status["droppedReplies"] == 1)
+    }
+
+    @Test("a call that is never answered ends when its time is over")
+    func noReply() throws {
+        let (callback, _) = try callback(call: "", timeout: 20)
+        #expect(callback["error"]?["code"] == "call.timeout")
+    }
+
+    @Test("an answer that is no JSON ends the call with an error", arguments: ["", "tru", "1 2", "{\\\"a\\\":}"])
+    func invalidReply(result: String) throws {
+        let (callback, _) = try callback(call: "host->reply(host, request->call, text(\"\(result)\"));")
+        #expect(callback["error"]?["code"] == "plugin.invalid_reply")
+    }
+
+    @Test("an answer may come from any thread")
+    func otherThread() throws {
+        let definitions = """
+            static void *answer(void *call) {
+                host->reply(host, (trestle_call)(uintptr_t)call, text("\\"from afar\\""));
+                return NULL;
+            }
+            """
+        let call = """
+            pthread_t thread;
+            pthread_create(&thread, NULL, answer, (void *)(uintptr_t)request->call);
+            pthread_detach(thread);
+            """
+        let (callback, _) = try callback(call: call, definitions: definitions)
+        #expect(callback == ["callbackId": 1, "result": "from afar"])
+    }
+
+    @Test("the example in C counts, with progress")
+    func counter() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let tasks = try client.result("bridge.tasks")["tasks"]?.arrayValue?.compactMap { $0["name"]?.stringValue }
+            #expect(tasks?.contains("counter.count") == true, "\(tasks ?? [])")
+            try client.send(#"{"task":"counter.count","options":3,"callbackId":1,"progress":true}"#)
+            #expect(try client.receive() == ["callbackId": 1, "progress": 1, "sequence": 0])
+            #expect(try client.receive() == ["callbackId": 1, "progress": 2, "sequence": 1])
+            #expect(try client.receive() == ["callbackId": 1, "result": 3])
+        }
+    }
+}
