@@ -36,7 +36,8 @@ struct PluginFolder {
                 name: "\(name)Plugin", dependencies: ["TaskKit", .target(name: "\(name)Tasks")],
                 path: "Plugins/\(name)/Entry", swiftSettings: strict),
             .testTarget(
-                name: "\(name)Tests", dependencies: ["TaskKitTesting", .target(name: "\(name)Tasks")] + dependencies,
+                name: "\(name)Tests",
+                dependencies: ["TaskKitTesting", "TestSupport", .target(name: "\(name)Tasks")] + dependencies,
                 swiftSettings: strict),
         ]
     }
@@ -135,14 +136,17 @@ let package = Package(
             name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
 
         // MARK: Tests, mirroring Sources
-        .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
-        .testTarget(name: "TOMLDocumentTests", dependencies: ["TOMLDocument"], swiftSettings: strict),
-        .testTarget(name: "BridgeMessageTests", dependencies: ["BridgeMessage", "BridgeJSON"], swiftSettings: strict),
+        .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
+        .testTarget(
+            name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
         .testTarget(
-            name: "TaskRuntimeTests", dependencies: ["TaskRuntime", "BridgeMessage", "BridgeJSON"],
+            name: "TaskRuntimeTests", dependencies: ["BridgeJSON", "BridgeMessage", "TaskRuntime", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "TaskHostsTests",

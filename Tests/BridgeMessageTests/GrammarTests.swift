@@ -1,5 +1,6 @@
 import BridgeJSON
 import BridgeMessage
+import TestSupport
 import Testing
 
 /// What JSON's grammar allows and forbids, as options of a call: what is allowed travels as it came, what is forbidden

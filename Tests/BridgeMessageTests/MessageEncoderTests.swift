@@ -1,5 +1,6 @@
 import BridgeJSON
 import BridgeMessage
+import TestSupport
 import Testing
 
 @Suite("The encoder")

@@ -1,4 +1,5 @@
 import BridgeMessage
+import TestSupport
 import Testing
 
 @Suite("The splitter")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import LoginTasks
@@ -191,24 +192,11 @@ struct LockOutTests {
         #expect(lockOut.begin(user: other, uid: 1000, now: .zero) == .locked(retryAfter: .seconds(1)))
     }
 
-    /// A generator whose numbers follow from its seed.
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     @Test(
         "Whatever happens in whatever order, nobody guesses faster and nobody waits without a reason", arguments: 0..<20
     )
     func anyOrder(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var lockOut = LockOut()
         var now = Duration.zero
         var underWay: [LockOut.Attempt] = []

@@ -1,4 +1,5 @@
 import TaskKit
+import TestSupport
 import Testing
 
 @testable import PersistenceTasks

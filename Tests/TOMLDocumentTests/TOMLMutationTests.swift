@@ -1,18 +1,6 @@
 import TOMLDocument
+import TestSupport
 import Testing
-
-/// SplitMix64: the same seed gives the same documents on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite("Mutated documents")
 struct TOMLMutationTests {
@@ -74,7 +62,7 @@ struct TOMLMutationTests {
 
     @Test("End in a value or in an error with its place, never in a crash", arguments: 0..<8)
     func mutations(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var accepted = 0
         for _ in 0..<500 {
             let bytes = mutated(&generator)
