@@ -96,6 +96,6 @@ struct ConfigurationPluginsTests {
     @Test("Without any plugin installed, that is what is said")
     func noPlugins() throws {
         let lines = try configuration("[plugins.echo]").problems(installedPlugins: []).map(\.description)
-        #expect(lines == ["t.toml:1:10: plugins.echo: no plugin of this name is installed; (there are none)"])
+        #expect(lines == ["t.toml:1:10: plugins.echo: no plugin of this name is installed (there are none)"])
     }
 }

@@ -103,12 +103,12 @@ struct ConfigurationRefusalTests {
                 "[limits]\nlog_level = \"info\"",
                 "t.toml:2:1: limits.log_level: unknown key; did you mean `log_level`? ("
             ),
-            ("colour = 1", "t.toml:1:1: colour: unknown key; (known: socket, socket_mode, state_dir, plugin_dir, "),
+            ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, plugin_dir, "),
             (
                 "plugins.disable = []",
                 "t.toml:1:9: plugins.disable: unknown key; did you mean `disabled`? (known: disabled, "
             ),
-            ("plugins.login = 3", "t.toml:1:9: plugins.login: unknown key; (known: disabled, a table [plugins.NAME]"),
+            ("plugins.login = 3", "t.toml:1:9: plugins.login: unknown key (known: disabled, a table [plugins.NAME]"),
             ("\"so\\ncket\" = 3", "t.toml:1:1: \"so\\ncket\": unknown key; did you mean `socket`? ("),
         ])
     func unknownKey(text: String, line: String) throws {

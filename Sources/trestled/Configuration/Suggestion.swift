@@ -25,7 +25,7 @@ enum Suggestion {
 
     /// The end of a message about an unknown name: the question, where there is one, and the names there are.
     static func hint(for name: String, among candidates: [String]) -> String {
-        let question = nearest(to: name, among: candidates).map { "; did you mean `\($0)`?" } ?? ";"
+        let question = nearest(to: name, among: candidates).map { "; did you mean `\($0)`?" } ?? ""
         let known = candidates.isEmpty ? "there are none" : "known: " + candidates.joined(separator: ", ")
         return "\(question) (\(known))"
     }
