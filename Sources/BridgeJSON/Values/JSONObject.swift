@@ -1,4 +1,4 @@
-/// The members of a JSON object, in the order in which they were first set.
+/// The members of a JSON object, in the order in which they were first set. Keys are compared by their bytes.
 ///
 /// Small objects are searched through; larger ones keep an index, so that hostile ones cost no more than their size.
 public struct JSONObject: Sendable, Sequence {
@@ -6,10 +6,13 @@ public struct JSONObject: Sendable, Sequence {
     private static let indexedCount = 16
 
     private var members: [(key: String, value: JSON)] = []
-    private var index: [String: Int] = [:]
+    private var index: [ExactKey: Int] = [:]
 
     /// An object without members.
     public init() {}
+
+    /// An object with room for so many members.
+    init(capacity: Int) { members.reserveCapacity(capacity) }
 
     /// How many members there are.
     public var count: Int { members.count }
@@ -35,15 +38,16 @@ public struct JSONObject: Sendable, Sequence {
     public func makeIterator() -> IndexingIterator<[(key: String, value: JSON)]> { members.makeIterator() }
 
     private func position(of key: String) -> Int? {
-        index.isEmpty ? members.firstIndex { $0.key == key } : index[key]
+        let key = ExactKey(key)
+        return index.isEmpty ? members.firstIndex { ExactKey($0.key) == key } : index[key]
     }
 
     private mutating func append(_ key: String, _ value: JSON) {
         members.append((key, value))
         if !index.isEmpty {
-            index[key] = members.count - 1
+            index[ExactKey(key)] = members.count - 1
         } else if members.count >= Self.indexedCount {
-            for (position, member) in members.enumerated() { index[member.key] = position }
+            for (position, member) in members.enumerated() { index[ExactKey(member.key)] = position }
         }
     }
 
@@ -52,7 +56,7 @@ public struct JSONObject: Sendable, Sequence {
         guard !index.isEmpty else { return }
         index = [:]
         guard members.count >= Self.indexedCount else { return }
-        for (position, member) in members.enumerated() { index[member.key] = position }
+        for (position, member) in members.enumerated() { index[ExactKey(member.key)] = position }
     }
 }
 
@@ -64,7 +68,7 @@ extension JSONObject: Hashable {
 
     /// The same for equal objects.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(Set(keys))
+        hasher.combine(Set(keys.lazy.map(ExactKey.init)))
     }
 }
 
