@@ -17,6 +17,7 @@ build: setup ## Build daemon, command line and plugins for release
 test: setup ## Run all tests; only failures and the last line are shown
 	@scripts/quietly.sh swift build --build-tests
 	@scripts/quietly.sh swift test --skip-build --disable-xctest --quiet
+	@scripts/quietly.sh swift test --package-path Examples/Greeter --disable-xctest --quiet
 
 demo: build ## Show the daemon at work
 	@scripts/demo

@@ -9,12 +9,12 @@ import Testing
     func call() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let result = client.call(
-                "Alert", options: ["content": "hi"], session: 12, timeout: .milliseconds(1_500))
+                "Alert", options: ["content": "hi"], session: 12, timeout: .milliseconds(90_500))
             let message = await connection.next()
             #expect(message["task"] == "Alert")
             #expect(message["options"] == ["content": "hi"])
             #expect(message["session"] == 12)
-            #expect(message["timeout"] == 1_500)
+            #expect(message["timeout"] == 90_500)
             #expect(message["progress"] == nil)
             connection.answer(message, ["button": "OK"])
             let resultValue = try await result

@@ -82,9 +82,7 @@ struct PluginSet {
             try await loader.configure(plugin, section: section?.json ?? [:])
             return nil
         } catch {
-            let isUnknownKey = error.data?["known"] != nil
-            let path = error.data?["path"]?.stringValue ?? "$"
-            return section?.problem(at: path, error.message, isUnknownKey: isUnknownKey)
+            return section?.problem(error)
                 ?? ConfigurationProblem(
                     source: configuration.file ?? "the default configuration", key: "plugins.\(plugin.name)",
                     reason: error.message)
