@@ -156,7 +156,7 @@ let package = Package(
             dependencies: ["BridgeClient", "BridgeJSON", "BridgeServer", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .testTarget(
-            name: "trestleTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestle"],
+            name: "trestleTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestle", argumentParser],
             swiftSettings: strict),
         .testTarget(
             name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),

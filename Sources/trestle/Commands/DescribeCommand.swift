@@ -23,7 +23,15 @@ struct DescribeCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            Screen.output.show(report: try await client.call("bridge.describe", options: ["task": .string(task)]))
+            let description = try await client.call("bridge.describe", options: ["task": .string(task)])
+            Screen.output.show(report: Screen.output.isTerminal ? forPeople(description) : description)
         }
+    }
+
+    /// The schema `true` says that anything goes, which is not what it looks like.
+    private func forPeople(_ description: JSON) -> JSON {
+        guard case .object(var members) = description else { return description }
+        for key in ["options", "result"] where members[key] == true { members[key] = "any JSON" }
+        return .object(members)
     }
 }

@@ -15,6 +15,6 @@ struct PluginsCommand: BridgeCommand {
     @ParentCommand var root: Trestle
 
     func run() async throws {
-        try await showList("bridge.plugins", "plugins", first: ["name", "version", "state"])
+        try await showList("bridge.plugins", "plugins", first: ["name", "version", "state", "isolation", "tasks"])
     }
 }

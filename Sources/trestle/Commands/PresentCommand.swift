@@ -23,7 +23,8 @@ struct PresentCommand: BridgeCommand {
     func run() async throws {
         try await withClient { client in
             let presenter = await AlertPresenter(
-                lines: LineReader(), print: { Screen.output.write($0) }, bold: { Screen.output.bold($0) })
+                lines: LineReader(), forgetsEarlierLines: StandardInput.isTerminal, print: { Screen.output.write($0) },
+                bold: { Screen.output.bold($0) })
             try await client.register("ui.alert") { try await presenter.show($0) }
             Screen.error.write("Waiting for alerts.\n")
             try await Ending.first([

@@ -37,8 +37,6 @@ enum Failure {
         switch error.code {
         case .daemonUnreachable:
             return "\(error.message): start it with trestled, or name its socket with --socket"
-        case .taskNotFound:
-            return "\(error.message) (\(error.code)); `trestle tasks` lists what there is"
         default:
             let again = error.retryAfter.map { "; try again after \(HumanDuration.text($0))" } ?? ""
             return "\(error.message) (\(error.code))\(again)"

@@ -56,7 +56,13 @@ final class TerminalSecret: UnixStreamDelegate {
             close(descriptor)
         }
         _ = prompt.withCString { write(descriptor, $0, strlen($0)) }
-        return try await TerminalSecret(dup(descriptor)).answer()
+        do {
+            return try await TerminalSecret(dup(descriptor)).answer()
+        } catch {
+            // The person's own line end has not come.
+            _ = write(descriptor, "\n", 1)
+            throw error
+        }
     }
 
     private init(_ descriptor: Int32) throws(SystemError) {

@@ -32,7 +32,7 @@ enum StandardInput {
     }
 }
 
-/// Lines of standard input, read one by one as they are asked for.
+/// Lines of standard input, one by one. Reads one line ahead, so that the end of input is known as soon as it is there.
 ///
 /// The read itself blocks a thread of its own and cannot be called back: where who waits is cancelled, the line that
 /// comes is kept for the next one.
@@ -44,43 +44,57 @@ final class LineReader {
     }
 
     private let read: @Sendable () -> String?
-    private var kept: [Line] = []
-    private var isReading = false
+    private var kept: Line?
     private let waiting = WaitingList<Line>()
+    private let ending = WaitingList<Void>()
 
     /// - Parameter read: returns the next line without its end, nil at the end of input. Called on a thread that may
     ///   block, never twice at once.
     init(_ read: @escaping @Sendable () -> String? = { readLine() }) {
         self.read = read
+        readOne()
     }
 
     /// The next line; nil where the Swift task is cancelled.
     func next() async -> Line? {
-        if kept.first == .end { return .end }
-        if !kept.isEmpty { return kept.removeFirst() }
+        guard let line = kept else { return await waiting.wait() }
+        take()
+        return line
+    }
+
+    /// Waits until every line has been taken and the end of input has been reached.
+    func ended() async {
+        if kept != .end { _ = await ending.wait() }
+    }
+
+    /// Forgets a line that nobody has asked for.
+    func discard() {
+        if kept != nil { take() }
+    }
+
+    private func take() {
+        guard kept != .end else { return }
+        kept = nil
         readOne()
-        return await waiting.wait()
     }
 
     private func readOne() {
-        guard !isReading else { return }
-        isReading = true
         DispatchQueue.global().async { [read] in
-            let line = read()
-            EventLoop.post { self.deliver(line.map(Line.text) ?? .end) }
+            let line = read().map(Line.text) ?? .end
+            EventLoop.post { self.deliver(line) }
         }
     }
 
     private func deliver(_ line: Line) {
-        isReading = false
         if line == .end {
-            kept.append(.end)
+            kept = .end
             waiting.resumeAll(.end)
+            ending.resumeAll(())
         } else if waiting.isEmpty {
-            kept.append(line)
+            kept = line
         } else {
             waiting.resumeFirst(line)
-            if !waiting.isEmpty { readOne() }
+            readOne()
         }
     }
 }

@@ -3,7 +3,7 @@ enum HumanDuration {
     /// Two figures that matter: "850 µs", "12.3 ms", "4.5 s", "3 min 20 s", "2 h 5 min", "3 d 4 h".
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
-        if seconds < 0 { return "0 s" }
+        guard duration > .zero else { return "0 s" }
         if seconds == 0 {
             let nanoseconds = attoseconds / 1_000_000_000
             if nanoseconds < 1_000 { return nanoseconds == 0 ? "0 s" : "\(nanoseconds) ns" }

@@ -12,7 +12,7 @@ enum PlainText {
 
     /// The text with its line ends, without any other control characters.
     static func lines(_ text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line(String($0)) }
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,4 +1,5 @@
 import BridgeJSON
+import Glibc
 
 /// A list of objects as an aligned table. Shows whatever the objects hold: columns appear in the order in which their
 /// members first do, those named ahead; one that is empty in every row is left out.
@@ -15,7 +16,8 @@ struct Table {
         let keys = all.filter { key in objects.contains { !Cell.isEmpty($0[key]) } }
         self.keys = keys
         rows = objects.map { object in
-            keys.map { PlainText.cut(Cell.text(object[$0], key: $0), to: Self.widestCell) }
+            // The last one pushes nothing off.
+            keys.map { PlainText.cut(Cell.text(object[$0], key: $0), to: $0 == keys.last ? .max : Self.widestCell) }
         }
     }
 
@@ -40,7 +42,8 @@ struct Table {
     }
 }
 
-/// One value in a table or a report. What a number means is told by the end of its member's name.
+/// One value in a table or a report. What a number means is told by the end of its member's name: a duration by its unit,
+/// a moment by `At`.
 enum Cell {
     static func isEmpty(_ value: JSON?) -> Bool {
         switch value {
@@ -63,11 +66,25 @@ enum Cell {
         case .bool(let value): return value ? "yes" : "no"
         case .string(let text): return PlainText.line(text)
         case .number(let number):
-            guard let unit = unit(of: key), let count = number.int64 else { return number.text }
-            return HumanDuration.text(unit(count))
+            guard let count = number.int64 else { return number.text }
+            if let unit = unit(of: key) { return HumanDuration.text(unit(count)) }
+            return key.hasSuffix("At") ? moment(count) ?? number.text : number.text
         case .array(let elements):
             return elements.isEmpty ? "-" : elements.map { text($0, key: "") }.joined(separator: ", ")
         case .object: return PlainText.line(value?.text ?? "")
+        }
+    }
+
+    /// Milliseconds since 1970 as local time.
+    private static func moment(_ milliseconds: Int64) -> String? {
+        var seconds = time_t(milliseconds / 1_000)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            guard let start = buffer.baseAddress, strftime(start, buffer.count, "%Y-%m-%d %H:%M:%S", &parts) > 0 else {
+                return nil
+            }
+            return String(cString: start)
         }
     }
 

@@ -10,24 +10,27 @@ final class AlertPresenter {
     private let bold: @Sendable (String) -> String
     private var isShowing = false
     private let turn = WaitingList<Void>()
-    private let ending = WaitingList<Void>()
-    private var hasEnded = false
+    /// What was typed before a question was asked is no answer to it.
+    private let forgetsEarlierLines: Bool
 
     /// - Parameters:
     ///   - lines: what the person answers.
+    ///   - forgetsEarlierLines: whether a line counts only if it was typed after the question: for terminals.
     ///   - print: shows text to the person.
     init(
-        lines: LineReader, print: @escaping @LoopActor (String) -> Void,
+        lines: LineReader, forgetsEarlierLines: Bool, print: @escaping @LoopActor (String) -> Void,
         bold: @escaping @Sendable (String) -> String = { $0 }
     ) {
         self.lines = lines
+        self.forgetsEarlierLines = forgetsEarlierLines
         self.print = print
         self.bold = bold
     }
 
-    /// Waits until no answer can come any more: the end of input was reached.
+    /// Waits until no answer can come any more: the end of input was reached, and no alert is being shown.
     func ended() async {
-        if !hasEnded { _ = await ending.wait() }
+        await lines.ended()
+        while isShowing, await turn.wait() != nil {}
     }
 
     /// Shows an alert and returns the answer, when its turn has come.
@@ -40,9 +43,10 @@ final class AlertPresenter {
         isShowing = true
         defer {
             isShowing = false
-            turn.resumeFirst(())
+            turn.resumeAll(())
         }
         try Task.checkCancellation()
+        if forgetsEarlierLines { lines.discard() }
         do {
             return try await answer(alert)
         } catch let error as CancellationError {
@@ -70,8 +74,6 @@ final class AlertPresenter {
         case .text(let line): return line
         case nil: throw CancellationError()
         case .end:
-            hasEnded = true
-            ending.resumeAll(())
             throw BridgeError("ui.dismissed", "the one who was asked has ended the input without an answer")
         }
     }

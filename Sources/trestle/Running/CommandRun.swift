@@ -14,19 +14,21 @@ final class CommandRun {
         var lastErrorLine: String?
     }
 
-    /// How long a command that is to end may take after SIGTERM, before SIGKILL.
-    private static let patience = Duration.seconds(2)
-
     private let process: ChildProcess
+    private let patience: Duration
     private let input: InputFeeder
     private let output: OutputCollector
     private let error: OutputCollector
 
     /// Starts the command, as the leader of a session of its own: what it starts can be ended with it.
-    /// - Parameter limitBytes: how much of its standard output is taken.
+    ///
+    /// - Parameters:
+    ///   - limitBytes: how much of its standard output is taken.
+    ///   - patience: how long it may take to end after SIGTERM, before SIGKILL.
     init(
-        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int
+        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, patience: Duration
     ) throws(SystemError) {
+        self.patience = patience
         var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
         options.environment = environment
         options.standardInput = .pipe
@@ -36,10 +38,11 @@ final class CommandRun {
         let process = try ChildProcess.spawn(options)
         self.process = process
         input = InputFeeder(process.standardInput, text)
-        output = OutputCollector(process.standardOutput, limitBytes: limitBytes) { process.kill(SIGTERM) }
+        output = OutputCollector(process.standardOutput, limitBytes: limitBytes)
         // Only the last line is wanted: the rest goes on to our own standard error.
-        error = OutputCollector(process.standardError, limitBytes: .max) {}
+        error = OutputCollector(process.standardError, limitBytes: .max)
         error.forwards = true
+        output.onTooLong = { [weak self] in self?.end() }
     }
 
     /// Waits for its end. Where the Swift task is cancelled, the command is ended.
@@ -59,7 +62,7 @@ final class CommandRun {
     private func end() {
         process.kill(SIGTERM)
         let timer = LoopTimer { [process] in process.kill(SIGKILL) }
-        timer.schedule(after: Self.patience)
+        timer.schedule(after: patience)
         Task {
             _ = await process.exitStatus()
             timer.close()
@@ -103,16 +106,15 @@ private final class OutputCollector: UnixStreamDelegate {
 
     private let stream: UnixStream?
     private let limitBytes: Int
-    private let onTooLong: @LoopActor () -> Void
+    var onTooLong: (@LoopActor () -> Void)?
     private(set) var bytes: [UInt8] = []
     private(set) var isTooLong = false
     /// Hand everything on to our own standard error, and keep only the end of it.
     var forwards = false
 
-    init(_ stream: UnixStream?, limitBytes: Int, onTooLong: @escaping @LoopActor () -> Void) {
+    init(_ stream: UnixStream?, limitBytes: Int) {
         self.stream = stream
         self.limitBytes = limitBytes
-        self.onTooLong = onTooLong
         stream?.delegate = self
         stream?.startReading()
     }
@@ -125,7 +127,7 @@ private final class OutputCollector: UnixStreamDelegate {
         } else if self.bytes.count + bytes.count > limitBytes {
             isTooLong = true
             self.bytes = []
-            onTooLong()
+            onTooLong?()
         } else {
             self.bytes += bytes
         }

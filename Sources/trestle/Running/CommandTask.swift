@@ -12,11 +12,14 @@ final class CommandTask {
     private static let longestOutputBytes = 1 << 20
 
     private let command: [String]
+    private let patience: Duration
     private var runningCount = 0
     private let idle = WaitingList<Void>()
 
-    init(_ command: [String]) {
+    /// - Parameter patience: how long a command that is to end may take after SIGTERM, before SIGKILL.
+    init(_ command: [String], patience: Duration = .seconds(2)) {
         self.command = command
+        self.patience = patience
     }
 
     /// Runs the command for one call.
@@ -36,7 +39,7 @@ final class CommandTask {
         do {
             run = try CommandRun(
                 command, environment: Self.environment(of: call), input: call.options.bytes + [0x0A],
-                limitBytes: Self.longestOutputBytes)
+                limitBytes: Self.longestOutputBytes, patience: patience)
         } catch {
             throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")
         }

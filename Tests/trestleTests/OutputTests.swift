@@ -1,0 +1,142 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+import Testing
+
+@testable import trestle
+
+@Suite struct TableTests {
+    @Test("Columns are aligned, the named ones first; those without any value are left out")
+    func aligned() {
+        let rows: [JSON] = [
+            ["uid": 1000, "name": "a", "user": nil, "list": []],
+            ["name": "longer", "uid": 0, "extra": ["x", "y"]],
+        ]
+        #expect(
+            Table(rows, first: ["name", "missing"]).text(bold: false) == """
+                name    uid   extra
+                a       1000  -
+                longer  0     x, y
+
+                """)
+    }
+
+    @Test("Durations are shown by the unit in the member's name")
+    func durations() {
+        let rows: [JSON] = [["ageMs": 1_500, "p50Us": 40, "Ms": 3, "ms": 4, "nameMs": "text"]]
+        #expect(
+            Table(rows, first: []).text(bold: false) == """
+                age    p50    Ms  ms  name
+                1.5 s  40 µs  3   4   text
+
+                """)
+    }
+
+    @Test("Wide characters take two columns; control characters reach no terminal; long cells are cut")
+    func hostile() {
+        let rows: [JSON] = [
+            ["a": "弹窗", "b": "x"],
+            ["a": "\u{1B}[2Jé", "b": .string(String(repeating: "y", count: 100)), "c": "\u{9B}\n"],
+        ]
+        #expect(
+            Table(rows, first: []).text(bold: false) == """
+                a      b                                                             c
+                弹窗   x                                                             -
+                \u{FFFD}[2Jé  \(String(repeating: "y", count: 59))…  \u{FFFD}
+
+                """)
+    }
+
+    @Test("A list without entries is nothing at all; entries that are no objects do no harm")
+    func odd() {
+        #expect(Table([], first: ["name"]).text(bold: false) == "")
+        #expect(Table([1, nil, "x"], first: ["name"]).text(bold: true) == "\u{1B}[1m\u{1B}[0m\n\n\n\n")
+    }
+}
+
+@Suite struct ReportTests {
+    @Test("A report shows whatever an object holds: plain members, tables, other values")
+    func report() {
+        let status: JSON = [
+            "version": "1.0", "uptimeMs": 200_000, "draining": false, "nothing": nil, "names": ["a", "b"], "none": [],
+            "launch": [["phase": "x", "name": "one"]], "schema": ["type": "object"],
+        ]
+        #expect(
+            Report.text(status, colour: false) == """
+                version   1.0
+                uptime    3 min 20 s
+                draining  no
+                nothing   -
+                names     a, b
+
+                launch
+                  name  phase
+                  one   x
+
+                schema
+                  {
+                    "type": "object"
+                  }
+
+                """)
+        #expect(Report.text(5, colour: false) == "")
+    }
+}
+
+@Suite struct HumanDurationTests {
+    @Test(
+        "Two figures that matter",
+        arguments: [
+            (0, "0 s"), (999, "999 ns"), (1_000, "1 µs"), (1_250, "1.2 µs"), (850_000, "850 µs"),
+            (12_345_678, "12.3 ms"), (999_999_999, "999 ms"), (1_000_000_000, "1 s"), (4_560_000_000, "4.5 s"),
+            (200_000_000_000, "3 min 20 s"), (3_600_000_000_000, "1 h"), (7_500_000_000_000, "2 h 5 min"),
+            (273_600_000_000_000, "3 d 4 h"), (-5, "0 s"),
+        ])
+    func text(nanoseconds: Int64, expected: String) {
+        #expect(HumanDuration.text(.nanoseconds(nanoseconds)) == expected)
+    }
+}
+
+@Suite struct FailureTests {
+    @Test("Exit codes tell what to do about it")
+    func exitCodes() {
+        let codes = [
+            BridgeError("x.y", "m"), BridgeError(.busy, "m", isTransient: true),
+            BridgeError(.callTimeout, "m", isTransient: true), BridgeError(.daemonUnreachable, "m", isTransient: true),
+        ].map { Failure.exitCode($0).rawValue }
+        #expect(codes == [1, 75, 124, 69])
+    }
+
+    @Test("Errors are one sentence that says what to do")
+    func sentences() {
+        #expect(
+            Failure.sentence(BridgeError(.daemonUnreachable, "no daemon at /s: gone"))
+                == "no daemon at /s: gone: start it with trestled, or name its socket with --socket")
+        #expect(
+            Failure.sentence(BridgeError(.busy, "too many", isTransient: true, retryAfter: .seconds(2)))
+                == "too many (busy); try again after 2 s")
+    }
+}
+
+@Suite struct SocketLocationTests {
+    @Test("The socket is the one named, else the system's, else the user's")
+    func order() {
+        func path(
+            _ variables: [String: String] = [:], system: Bool = false, uid: UInt32 = 1_000, owner: UInt32? = nil
+        ) -> String {
+            SocketLocation(
+                variable: { variables[$0] }, exists: { _ in system }, uid: uid,
+                owner: { $0 == "/tmp/trestle-\(uid)" ? owner : nil }
+            ).path
+        }
+        let variables = ["TRESTLE_SOCKET": "/mine", "XDG_RUNTIME_DIR": "/run/user/1000"]
+        #expect(path(variables, system: true) == "/mine")
+        #expect(path(["TRESTLE_SOCKET": "", "XDG_RUNTIME_DIR": "/x"], system: true) == "/run/trestle/bridge.sock")
+        #expect(path(["XDG_RUNTIME_DIR": "/run/user/1000"]) == "/run/user/1000/trestle/bridge.sock")
+        #expect(path(["XDG_RUNTIME_DIR": "/run/user/0"], uid: 0) == "/run/trestle/bridge.sock")
+        #expect(path(owner: 1_000) == "/tmp/trestle-1000/bridge.sock")
+        // Somebody else's directory of that name is a trap.
+        #expect(path(owner: 66) == "/run/trestle/bridge.sock")
+        #expect(path() == "/run/trestle/bridge.sock")
+    }
+}
