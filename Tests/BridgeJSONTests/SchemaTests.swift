@@ -1,0 +1,185 @@
+import BridgeJSON
+import Testing
+
+@Suite("Schemas of types")
+struct SchemaTests {
+    @Test("Plain members, with the bounds of their types")
+    func plain() throws {
+        struct Plain: Codable {
+            var flag: Bool
+            var text: String
+            var double: Double
+            var float: Float
+            var int: Int
+            var small: Int8
+            var byte: UInt8
+            var large: UInt64
+        }
+        #expect(
+            try JSONSchema.derive(from: Plain.self) == [
+                "type": "object",
+                "properties": [
+                    "flag": ["type": "boolean"], "text": ["type": "string"], "double": ["type": "number"],
+                    "float": ["type": "number"], "int": ["type": "integer"],
+                    "small": ["type": "integer", "minimum": -128, "maximum": 127],
+                    "byte": ["type": "integer", "minimum": 0, "maximum": 255],
+                    "large": ["type": "integer", "minimum": 0],
+                ],
+                "required": ["flag", "text", "double", "float", "int", "small", "byte", "large"],
+            ])
+    }
+
+    @Test("Optional members are not required")
+    func optionals() throws {
+        struct Optionals: Codable {
+            struct Inner: Codable { var a: Int? }
+            var text: String?
+            var flag: Bool?
+            var double: Double?
+            var number: Int16?
+            var inner: Inner?
+            var list: [Inner]?
+            var needed: Inner
+        }
+        let inner: JSON = ["type": "object", "properties": ["a": ["type": "integer"]]]
+        #expect(
+            try JSONSchema.derive(from: Optionals.self) == [
+                "type": "object",
+                "properties": [
+                    "text": ["type": "string"], "flag": ["type": "boolean"], "double": ["type": "number"],
+                    "number": ["type": "integer", "minimum": -32768, "maximum": 32767], "inner": inner,
+                    "list": ["type": "array", "items": inner], "needed": inner,
+                ],
+                "required": ["needed"],
+            ])
+    }
+
+    @Test("Enumerations list their cases")
+    func enumerations() throws {
+        enum Kind: String, Codable, CaseIterable { case alert, confirm }
+        enum Level: Int, Codable, CaseIterable { case low = 1, high = 10 }
+        struct Options: Codable {
+            var kind: Kind
+            var level: Level?
+        }
+        #expect(
+            try JSONSchema.derive(from: Options.self) == [
+                "type": "object",
+                "properties": ["kind": ["enum": ["alert", "confirm"]], "level": ["enum": [1, 10]]],
+                "required": ["kind"],
+            ])
+    }
+
+    @Test("Arrays, sets, dictionaries, and null among them")
+    func collections() throws {
+        #expect(try JSONSchema.derive(from: [Int].self) == ["type": "array", "items": ["type": "integer"]])
+        #expect(try JSONSchema.derive(from: Set<String>.self) == ["type": "array", "items": ["type": "string"]])
+        #expect(
+            try JSONSchema.derive(from: [[String: Bool]].self) == [
+                "type": "array", "items": ["type": "object", "additionalProperties": ["type": "boolean"]],
+            ])
+        #expect(
+            try JSONSchema.derive(from: [Int?].self) == [
+                "type": "array", "items": ["anyOf": [["type": "integer"], ["type": "null"]]],
+            ])
+        #expect(
+            try JSONSchema.derive(from: String?.self) == ["anyOf": [["type": "string"], ["type": "null"]]])
+    }
+
+    @Test("JSON is anything, its numbers are numbers, wrappers are what they wrap")
+    func special() throws {
+        struct Wrapped: Codable {
+            var value: String
+            init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(String.self) }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        struct Holder: Codable {
+            var any: JSON
+            var maybe: JSON?
+            var number: JSONNumber
+            var wrapped: Wrapped
+        }
+        #expect(
+            try JSONSchema.derive(from: Holder.self) == [
+                "type": "object",
+                "properties": [
+                    "any": true, "maybe": true, "number": ["type": "number"], "wrapped": ["type": "string"],
+                ],
+                "required": ["any", "number", "wrapped"],
+            ])
+        struct Empty: Codable {}
+        #expect(try JSONSchema.derive(from: JSON.self) == true)
+        #expect(try JSONSchema.derive(from: Int.self) == ["type": "integer"])
+        // Nothing is asked for: anything will do.
+        #expect(try JSONSchema.derive(from: Empty.self) == true)
+    }
+
+    struct Tree: Codable { var children: [Tree] }
+    struct Chain: Codable {
+        final class Box: Codable { var next: Chain? }
+        var box: Box?
+    }
+
+    @Test("Types that refer to themselves are refused, with the place")
+    func recursion() {
+        #expect {
+            try JSONSchema.derive(from: Tree.self)
+        } throws: { ($0 as? JSONSchemaError)?.path == "$.children[0]" }
+        #expect {
+            try JSONSchema.derive(from: Chain.self)
+        } throws: { ($0 as? JSONSchemaError)?.path == "$.box.next" }
+    }
+
+    @Test("The same type twice, side by side, is no recursion")
+    func twice() throws {
+        struct Point: Codable { var x: Int }
+        struct Line: Codable {
+            var from: Point
+            var to: Point
+        }
+        #expect(try JSONSchema.derive(from: Line.self)["required"] == ["from", "to"])
+    }
+
+    @Test("What a recorder cannot find out is refused, not guessed")
+    func byHand() {
+        enum Unlisted: String, Codable { case a }
+        struct Pair: Codable {
+            init(from decoder: any Decoder) throws {
+                var list = try decoder.unkeyedContainer()
+                _ = try list.decode(Int.self)
+            }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        struct Nested: Codable {
+            enum Keys: CodingKey { case a }
+            init(from decoder: any Decoder) throws {
+                _ = try decoder.container(keyedBy: Keys.self).nestedContainer(keyedBy: Keys.self, forKey: .a)
+            }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        enum Shape: Codable { case circle(radius: Double) }
+        #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: Unlisted.self) }
+        #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: [Pair].self) }
+        #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: Nested.self) }
+        #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: Shape.self) }
+    }
+
+    @Test("What the type encodes is what its schema describes")
+    func consistency() throws {
+        enum Kind: String, Codable, CaseIterable { case a, b }
+        struct Value: Codable {
+            var kind = Kind.b
+            var list = [1, 2]
+            var text: String?
+            var map = ["k": 1.5]
+        }
+        let schema = try JSONSchema.derive(from: Value.self)
+        for value in [Value(), Value(text: "t")] {
+            let json = try JSONCoding.json(value)
+            let properties = try #require(schema["properties"]?.objectValue)
+            let keys = try #require(json.objectValue).keys
+            #expect(keys.allSatisfy { properties[$0] != nil })
+            #expect(schema["required"]?.arrayValue?.allSatisfy { keys.contains($0.stringValue ?? "") } == true)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import BridgeJSON
+
+/// A generator of numbers that are the same for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+extension SeededGenerator {
+    /// Any value, at most so many levels deep.
+    mutating func json(depth: Int) -> JSON {
+        switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &self) {
+        case 0: return .null
+        case 1: return .bool(Bool.random(using: &self))
+        case 2: return .number(number())
+        case 3, 4: return .string(string())
+        case 5: return .array((0..<Int.random(in: 0...5, using: &self)).map { _ in json(depth: depth - 1) })
+        default:
+            var object = JSONObject()
+            for _ in 0..<Int.random(in: 0...20, using: &self) { object[string()] = json(depth: depth - 1) }
+            return .object(object)
+        }
+    }
+
+    /// Any number: integers, fractions, exponents, some beyond every machine's.
+    mutating func number() -> JSONNumber {
+        var text = Bool.random(using: &self) ? "-" : ""
+        text += Bool.random(using: &self) ? "0" : "\(Int.random(in: 1...9, using: &self))" + digits(0...25)
+        if Bool.random(using: &self) { text += "." + digits(1...25) }
+        if Bool.random(using: &self) {
+            text += pick(["e", "E"]) + pick(["", "+", "-"]) + digits(1...4)
+        }
+        // Made by the grammar.
+        return JSONNumber(text: text) ?? JSONNumber(0)
+    }
+
+    private mutating func digits(_ count: ClosedRange<Int>) -> String {
+        (0..<Int.random(in: count, using: &self)).map { _ in "\(Int.random(in: 0...9, using: &self))" }.joined()
+    }
+
+    /// Text of all kinds: letters, what JSON escapes, scalars of every length, combining ones among them.
+    mutating func string() -> String {
+        let pieces = [
+            "a", "b", "\"", "\\", "/", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "e\u{301}", "€", "𝄞", "👩‍👩‍👧", "\u{2028}",
+        ]
+        return (0..<Int.random(in: 0...6, using: &self)).map { _ in pick(pieces) }.joined()
+    }
+
+    private mutating func pick(_ choices: [String]) -> String {
+        choices[Int.random(in: 0..<choices.count, using: &self)]
+    }
+
+    /// The bytes with a few of them changed, taken out, put in, doubled, or cut off.
+    mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &self) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &self)
+            let structural = Array("{}[]\",:\\u0e-+.tfn \u{0}".utf8)
+            switch Int.random(in: 0..<5, using: &self) {
+            case 0: bytes[place] = UInt8.random(in: 0...255, using: &self)
+            case 1: bytes[place] = structural[Int.random(in: 0..<structural.count, using: &self)]
+            case 2: bytes.remove(at: place)
+            case 3: bytes.insert(structural[Int.random(in: 0..<structural.count, using: &self)], at: place)
+            default: bytes.removeSubrange(place...)
+            }
+        }
+        return bytes
+    }
+}
+
+/// Decodes a type from bytes.
+func decode<T: Decodable>(
+    _ type: T.Type, _ bytes: [UInt8], unknownKeys: UnknownKeys = .ignore
+) throws(JSONMismatch) -> T {
+    let result = bytes.withUnsafeBytes { bytes in
+        Result { () throws(JSONMismatch) in
+            try JSONCoding.decode(type, from: bytes, unknownKeys: unknownKeys)
+        }
+    }
+    return try result.get()
+}

@@ -1,0 +1,54 @@
+import BridgeJSON
+import Testing
+
+@Suite("Writing JSON")
+struct WriterTests {
+    @Test("A value is one line without white space, with no more escapes than JSON asks for")
+    func compact() {
+        let json: JSON = ["a": [1, true, nil, [:], []], "b\n": "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}é\u{2028}"]
+        #expect(
+            json.text
+                == #"{"a":[1,true,null,{},[]],"b\n":"\"\\/\b\f\n\r\t\u0000\u001f"# + "\u{7F}é\u{2028}" + #""}"#)
+        #expect(json.bytes == Array(json.text.utf8))
+    }
+
+    @Test("Writing appends")
+    func appends() {
+        var output = Array("x".utf8)
+        JSON.array([1]).write(to: &output)
+        JSONText.appendQuoted("a\"", to: &output)
+        #expect(output == Array(#"x[1]"a\"""#.utf8))
+    }
+
+    @Test("For people there is a member a line")
+    func printer() {
+        let json: JSON = ["a": 1, "b": [true, nil], "c": [:], "d": [], "e": ["f": "g"]]
+        let expected = """
+            {
+              "a": 1,
+              "b": [
+                true,
+                null
+              ],
+              "c": {},
+              "d": [],
+              "e": {
+                "f": "g"
+              }
+            }
+            """
+        #expect(JSONPrinter().print(json) == expected)
+        #expect(JSONPrinter(indent: 0).print([1, 2]) == "[\n1,\n2\n]")
+        #expect(JSONPrinter().print("a\n") == #""a\n""#)
+    }
+
+    @Test("In colour it is the same text between colours")
+    func colours() throws {
+        let json: JSON = ["a": 1, "b": [true, "text"]]
+        let coloured = JSONPrinter(colour: true).print(json)
+        #expect(coloured.contains("\u{1B}[36m1\u{1B}[0m"))
+        let plain = coloured.replacing(#/\x{1B}\[[0-9;]*m/#, with: "")
+        #expect(plain == JSONPrinter().print(json))
+        #expect(try JSON(parsing: plain) == json)
+    }
+}
