@@ -101,11 +101,18 @@ public struct BridgeError: Error, Sendable, Hashable {
         var object: JSONObject = ["code": .string(code.rawValue), "message": .string(message)]
         object["data"] = data
         if isTransient { object["transient"] = true }
-        if let retryAfter {
-            let (seconds, attoseconds) = retryAfter.components
-            object["retryAfter"] = .number(JSONNumber(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
-        }
+        if let retryAfter { object["retryAfter"] = .number(JSONNumber(Self.milliseconds(retryAfter))) }
         return .object(object)
+    }
+
+    /// Whole milliseconds, from 0 to what 64 bits hold, rounded up: who waits so long must not come too early.
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let (sum, isBeyond) = whole.addingReportingOverflow(part)
+        return overflow || isBeyond ? .max : sum
     }
 
     /// Appends the error object.
