@@ -1,11 +1,11 @@
-// JSON, its numbers and objects as members of Codable types. Our own coders pass them through whole; any other coder sees
-// the value piece by piece, its numbers then as precise as that coder's are.
+// JSON and its numbers as members of Codable types. Our own coders pass them through whole; any other coder sees the
+// value piece by piece, its numbers then as precise as that coder's are.
 
 extension JSON: Codable {
     /// Reads any value.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? TapeDecoder {
-            self = decoder.source.json(decoder.place)
+        if let decoder = decoder as? ValueDecoder {
+            self = decoder.value
             return
         }
         let container = try decoder.singleValueContainer()
@@ -20,21 +20,22 @@ extension JSON: Codable {
         } else if let value = try? container.decode([JSON].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode(JSONObject.self))
+            let members = try container.decode([String: JSON].self)
+            self = .object(members.sorted { $0.key < $1.key }.reduce(into: JSONObject()) { $0[$1.key] = $1.value })
         }
     }
 
     /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        if let container = container as? ByteValue { return try container.encode(self) }
         switch self {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
+        case .object(let object):
+            try container.encode(Dictionary(object.map { ($0.key, $0.value) }) { _, last in last })
         }
     }
 }
@@ -42,8 +43,8 @@ extension JSON: Codable {
 extension JSONNumber: Codable {
     /// Reads any number.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? TapeDecoder {
-            self.init(checked: try decoder.source.number(decoder.place))
+        if let decoder = decoder as? ValueDecoder {
+            self = try decoder.number()
             return
         }
         let container = try decoder.singleValueContainer()
@@ -63,7 +64,6 @@ extension JSONNumber: Codable {
     /// Writes the number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        if let container = container as? ByteValue { return try container.encode(JSON.number(self)) }
         if let integer = int64 {
             try container.encode(integer)
         } else if let integer = uint64 {
@@ -71,20 +71,5 @@ extension JSONNumber: Codable {
         } else {
             try container.encode(double)
         }
-    }
-}
-
-extension JSONObject: Codable {
-    /// Reads any object.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: AnyKey.self)
-        self.init()
-        for key in container.allKeys { self[key.stringValue] = try container.decode(JSON.self, forKey: key) }
-    }
-
-    /// Writes the object.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: AnyKey.self)
-        for (key, value) in self { try container.encode(value, forKey: AnyKey(key)) }
     }
 }

@@ -13,13 +13,17 @@ public enum UnknownKeys: Sendable {
 public enum JSONCoding {
     /// Reads a type from a text.
     ///
-    /// - Parameter bytes: borrowed for the duration of the call; the type must not keep its decoder beyond its own
-    ///   `init(from:)`.
     /// - Throws: ``JSONMismatch`` where the text is no JSON (path `$`) or does not fit the type.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
-        try decode(type, from: bytes, maximumDepth: JSON.maximumDepth, unknownKeys: unknownKeys)
+        let json: JSON
+        do throws(JSONSyntaxError) {
+            json = try JSON(parsing: bytes)
+        } catch {
+            throw JSONMismatch(path: "$", expected: "JSON", got: error.description)
+        }
+        return try decode(type, from: json, unknownKeys: unknownKeys)
     }
 
     /// Reads a type from a value.
@@ -28,33 +32,17 @@ public enum JSONCoding {
     public static func decode<T: Decodable>(
         _ type: T.Type, from json: JSON, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
-        try json.bytes.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
-            try decode(type, from: bytes, maximumDepth: .max, unknownKeys: unknownKeys)
-        }
-    }
-
-    private static func decode<T: Decodable>(
-        _ type: T.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int, unknownKeys: UnknownKeys
-    ) throws(JSONMismatch) -> T {
-        let source: DecodingSource
-        do throws(JSONSyntaxError) {
-            source = try DecodingSource(bytes, maximumDepth: maximumDepth, unknownKeys: unknownKeys)
-        } catch {
-            throw JSONMismatch(path: "$", expected: "JSON", got: error.description)
-        }
-        defer { source.close() }
-        let value: T
+        let visits = unknownKeys == .refuse ? KeyVisits() : nil
+        let decoder = ValueDecoder(value: json, path: .root, visits: visits)
         do {
-            value = try source.decode(type, at: 0)
-        } catch let misfit as Misfit {
-            throw JSONMismatch(misfit, in: source)
+            let value = try decoder.decode(type)
+            if let unknown = visits?.unknownKey { throw unknown }
+            return value
         } catch let mismatch as JSONMismatch {
             throw mismatch
         } catch {
-            throw JSONMismatch(source.misfit(0, .fit(error)), in: source)
+            throw JSONMismatch(error, at: .root, value: json)
         }
-        if let unknown = source.unknownKey { throw unknown }
-        return value
     }
 
     /// Writes a value as one line.
@@ -66,51 +54,23 @@ public enum JSONCoding {
         return output
     }
 
-    /// Appends a value as one line. Members stand in the order in which they were encoded; of equal keys the last one
-    /// counts.
+    /// Appends a value as one line.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON; nothing has been appended then.
     public static func encode<T: Encodable>(_ value: T, to output: inout [UInt8]) throws(JSONEncodingError) {
-        let outcome = EncodingOutcome()
-        let start = output.count
-        let buffer = EncodingBuffer(output, outcome: outcome)
-        // Two owners of the bytes would copy them.
-        output = []
-        do {
-            let encoder = buffer.open()
-            try buffer.writeSingle(at: encoder) { try buffer.append(value, within: encoder) }
-            if let failure = outcome.failure { throw failure }
-            output = buffer.finish()
-            if outcome.hasRepeatedKeys { removeRepeatedKeys(from: &output, behind: start) }
-        } catch {
-            output = buffer.bytes
-            output.removeLast(output.count - start)
-            throw error as? JSONEncodingError ?? JSONEncodingError(path: "$", reason: "\(error)")
-        }
-    }
-
-    private static func removeRepeatedKeys(from output: inout [UInt8], behind start: Int) {
-        let written = Array(output[start...])
-        output.removeLast(output.count - start)
-        JSON(checked: written).write(to: &output)
+        try json(value).write(to: &output)
     }
 
     /// A value as JSON.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON.
     public static func json<T: Encodable>(_ value: T) throws(JSONEncodingError) -> JSON {
-        JSON(checked: try encode(value))
-    }
-}
-
-extension JSON {
-    /// The value of a text that this module has written, of any depth.
-    fileprivate init(checked bytes: [UInt8]) {
-        self = bytes.withUnsafeBytes { bytes in
-            guard let tape = try? Tape(bytes, maximumDepth: .max) else {
-                preconditionFailure("the writer of JSON wrote something else")
-            }
-            return tape.json(at: 0, in: bytes)
+        do {
+            return try ValueEncoder.encode(value, at: .root).json
+        } catch let error as JSONEncodingError {
+            throw error
+        } catch {
+            throw JSONEncodingError(path: "$", reason: "\(error)")
         }
     }
 }

@@ -1,7 +1,6 @@
 // BridgeJSON: JSON as values.
 //
-//   Values/  a JSON value, written on one line or for people, its numbers kept as the text they came as
-//   Parsing/ the whole grammar in one pass over the bytes, onto a flat tape of which values and types are read
+//   Values/  a JSON value, parsed and written, its numbers kept as the text they came as
 //   Coding/  Codable types in and out, mismatches told by path, and the JSON Schema of a type
 //   and the error object that both ends of the bridge share.
 //
@@ -63,7 +62,7 @@ extension JSON {
 }
 
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// `null`
     public init(nilLiteral: ()) { self = .null }
@@ -71,11 +70,6 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A number.
     public init(integerLiteral value: Int64) { self = .number(JSONNumber(value)) }
-    /// A number; the literal must be finite.
-    public init(floatLiteral value: Double) {
-        guard let number = JSONNumber(value) else { preconditionFailure("JSON has no number \(value)") }
-        self = .number(number)
-    }
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// An array.

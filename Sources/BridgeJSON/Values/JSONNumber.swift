@@ -5,13 +5,8 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     /// A number from its text; nil where that is none of JSON's grammar.
     public init?(text: String) {
-        var checked = text
-        let isNumber = checked.withUTF8 { bytes in
-            var end = 0
-            return NumberText.skip(UnsafeRawBufferPointer(bytes), &end) && end == bytes.count
-        }
-        guard isNumber else { return nil }
-        self.text = checked
+        guard Self.isNumber(text.utf8) else { return nil }
+        self.text = text
     }
 
     /// A text whose grammar has been checked.
@@ -41,9 +36,73 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         Double(text) ?? .nan
     }
 
-    /// The integer, where the type holds it exactly; also of a text such as `1.0` or `2e3`.
+    /// The integer, where the type holds it exactly.
     public func integer<T: FixedWidthInteger>(as type: T.Type = T.self) -> T? {
-        var text = text
-        return text.withUTF8 { NumberText.integer(UnsafeRawBufferPointer($0), as: type) }
+        T(text) ?? wholeDigits.flatMap { T($0) }
+    }
+
+    /// The digits of an integer, with its sign, that is written with a fraction or an exponent; nil where the number is
+    /// no integer, or one with more digits than any type of the machine holds. By way of the digits and not of a double,
+    /// which would round.
+    private var wholeDigits: String? {
+        let parts = text.utf8.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
+        let significand = parts[0].drop { $0 == UInt8(ascii: "-") }
+        let point = significand.firstIndex(of: UInt8(ascii: "."))
+        let fractionCount = point.map { significand.distance(from: $0, to: significand.endIndex) - 1 } ?? 0
+        var digits = significand.filter { $0 != UInt8(ascii: ".") }.drop { $0 == UInt8(ascii: "0") }
+        guard !digits.isEmpty else { return "0" }
+        var exponent = -fractionCount
+        while digits.last == UInt8(ascii: "0") {
+            digits.removeLast()
+            exponent += 1
+        }
+        // An exponent that does not fit makes any other number than 0 too large, or too small.
+        guard let written = parts.count > 1 ? Int(String(decoding: parts[1], as: UTF8.self)) : 0 else { return nil }
+        let (zeroCount, overflow) = exponent.addingReportingOverflow(written)
+        guard !overflow, zeroCount >= 0, zeroCount <= Self.mostDigits - min(digits.count, Self.mostDigits) else {
+            return nil
+        }
+        let sign = text.utf8.first == UInt8(ascii: "-") ? "-" : ""
+        return sign + String(decoding: digits, as: UTF8.self) + String(repeating: "0", count: zeroCount)
+    }
+
+    /// As many as 128 bits need.
+    private static let mostDigits = 39
+
+    static func isNumber(_ bytes: some Collection<UInt8>) -> Bool {
+        var scan = NumberScan()
+        for byte in bytes where !scan.take(byte) { return false }
+        return scan.isWhole
+    }
+}
+
+/// The grammar of a number, byte by byte: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
+struct NumberScan {
+    private enum State {
+        case start, minus, zero, integer, point, fraction, exponent, sign, digits
+    }
+
+    private var state = State.start
+
+    /// Whether what was taken is a number.
+    var isWhole: Bool { state == .zero || state == .integer || state == .fraction || state == .digits }
+
+    /// Takes the next byte; false where no number goes on so.
+    mutating func take(_ byte: UInt8) -> Bool {
+        let isDigit = byte &- UInt8(ascii: "0") < 10
+        switch (state, byte) {
+        case (.start, UInt8(ascii: "-")): state = .minus
+        case (.start, UInt8(ascii: "0")), (.minus, UInt8(ascii: "0")): state = .zero
+        case (.start, _) where isDigit, (.minus, _) where isDigit, (.integer, _) where isDigit: state = .integer
+        case (.zero, UInt8(ascii: ".")), (.integer, UInt8(ascii: ".")): state = .point
+        case (.point, _) where isDigit, (.fraction, _) where isDigit: state = .fraction
+        case (.zero, UInt8(ascii: "e")), (.zero, UInt8(ascii: "E")), (.integer, UInt8(ascii: "e")),
+            (.integer, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "E")):
+            state = .exponent
+        case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): state = .sign
+        case (.exponent, _) where isDigit, (.sign, _) where isDigit, (.digits, _) where isDigit: state = .digits
+        default: return false
+        }
+        return true
     }
 }

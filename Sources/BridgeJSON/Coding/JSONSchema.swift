@@ -1,0 +1,288 @@
+/// Why a type has no schema.
+public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where in the type, such as `$.where[0]`.
+    public let path: String
+    /// Why, as the end of a sentence.
+    public let reason: String
+
+    /// Place and reason.
+    public var description: String { "\(path): \(reason)" }
+}
+
+/// The JSON Schema (2020-12) of Codable types.
+///
+/// It is found by asking the type to decode itself from a recorder: what it asks for, and in which form, is the schema;
+/// what it asks for with `decodeIfPresent` is optional. Enumerations must list their cases (`CaseIterable`).
+public enum JSONSchema {
+    /// The schema of a type.
+    ///
+    /// - Throws: ``JSONSchemaError`` where the type refers to itself, where an enumeration does not list its cases, or
+    ///   where the type's own decoding asks for more than a recorder can give. Such a schema is to be written by hand.
+    public static func derive<T: Decodable>(from type: T.Type) throws(JSONSchemaError) -> JSON {
+        do {
+            return try SchemaRecorder.record(type, at: .root, within: []).schema
+        } catch let error as JSONSchemaError {
+            throw error
+        } catch {
+            throw JSONSchemaError(
+                path: "$", reason: "\(type) could not be decoded from a recorder; write its schema by hand (\(error))")
+        }
+    }
+}
+
+/// A type that is an array in JSON.
+private protocol JSONArrayType {
+    static var elementType: any Decodable.Type { get }
+    static var empty: Self { get }
+}
+
+extension Array: JSONArrayType where Element: Decodable {
+    fileprivate static var elementType: any Decodable.Type { Element.self }
+    fileprivate static var empty: [Element] { [] }
+}
+
+extension Set: JSONArrayType where Element: Decodable {
+    fileprivate static var elementType: any Decodable.Type { Element.self }
+    fileprivate static var empty: Set<Element> { [] }
+}
+
+/// A type that is an object of any keys in JSON.
+private protocol JSONDictionaryType {
+    static var valueType: any Decodable.Type { get }
+    static var empty: Self { get }
+}
+
+extension Dictionary: JSONDictionaryType where Key == String, Value: Decodable {
+    fileprivate static var valueType: any Decodable.Type { Value.self }
+    fileprivate static var empty: [String: Value] { [:] }
+}
+
+/// A type that may be null.
+private protocol JSONOptionalType {
+    static var wrappedType: (any Decodable.Type)? { get }
+}
+
+extension Optional: JSONOptionalType {
+    fileprivate static var wrappedType: (any Decodable.Type)? { Wrapped.self as? any Decodable.Type }
+}
+
+/// A decoder that notes what it is asked for and answers with the plainest value.
+private final class SchemaRecorder: Decoder {
+    let path: CodingPath
+    /// The types that are being recorded around this place: one that comes again would have no end.
+    let types: [any Any.Type]
+    var schema: JSON = true
+    var properties = JSONObject()
+    var required: [JSON] = []
+
+    var codingPath: [any CodingKey] { path.codingKeys }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(path: CodingPath, types: [any Any.Type]) {
+        self.path = path
+        self.types = types
+    }
+
+    /// The schema of a type, and a value of it for whoever asked.
+    static func record<T: Decodable>(
+        _ type: T.Type, at path: CodingPath, within types: [any Any.Type]
+    ) throws -> (schema: JSON, value: T) {
+        // The casts are from a type to itself.
+        if type == JSON.self { return (true, JSON.null as! T) }
+        if type == JSONNumber.self { return (["type": "number"], JSONNumber(0) as! T) }
+        if let (schema, value) = try recordContainer(type, at: path, within: types) { return (schema, value as! T) }
+        if let (schema, value) = cases(of: type) { return (schema, value as! T) }
+        guard !types.contains(where: { $0 == type }) else {
+            throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
+        }
+        let recorder = SchemaRecorder(path: path, types: types + [type])
+        let value: T
+        do {
+            value = try T(from: recorder)
+        } catch let error as JSONSchemaError {
+            throw error
+        } catch {
+            throw JSONSchemaError(
+                path: path.text,
+                reason: "\(type) could not be decoded from a recorder; list an enumeration's cases (CaseIterable), or "
+                    + "write the schema by hand")
+        }
+        return (recorder.schema, value)
+    }
+
+    private static func recordContainer(
+        _ type: any Any.Type, at path: CodingPath, within types: [any Any.Type]
+    ) throws -> (JSON, Any)? {
+        if let array = type as? any JSONArrayType.Type {
+            let items = try schema(of: array.elementType, at: .index(0, of: path), within: types)
+            return (["type": "array", "items": items], array.empty)
+        }
+        if let dictionary = type as? any JSONDictionaryType.Type {
+            let values = try schema(of: dictionary.valueType, at: .key("*", of: path), within: types)
+            return (["type": "object", "additionalProperties": values], dictionary.empty)
+        }
+        if let optional = type as? any JSONOptionalType.Type, let wrapped = optional.wrappedType {
+            let some = try schema(of: wrapped, at: path, within: types)
+            return (["anyOf": [some, ["type": "null"]]], none(of: optional))
+        }
+        return nil
+    }
+
+    private static func none<T>(of type: T.Type) -> Any { Optional<Any>.none as Any }
+
+    static func schema(
+        of type: any Decodable.Type, at path: CodingPath, within types: [any Any.Type]
+    ) throws -> JSON {
+        func open<T: Decodable>(_ type: T.Type) throws -> JSON { try record(type, at: path, within: types).schema }
+        return try open(type)
+    }
+
+    private static func cases(of type: any Any.Type) -> (JSON, Any)? {
+        guard let enumeration = type as? any (CaseIterable & RawRepresentable).Type else { return nil }
+        func list<T: CaseIterable & RawRepresentable>(_ type: T.Type) -> (JSON, Any)? {
+            guard let first = T.allCases.first else { return nil }
+            let values = T.allCases.map { element -> JSON in
+                switch element.rawValue {
+                case let text as String: .string(text)
+                case let number as any BinaryInteger: .number(JSONNumber(number))
+                default: .string("\(element.rawValue)")
+                }
+            }
+            return (["enum": .array(values)], first)
+        }
+        return list(enumeration)
+    }
+
+    // MARK: Decoder
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        updateObject()
+        return KeyedDecodingContainer(RecordedMembers<Key>(recorder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw JSONSchemaError(
+            path: path.text, reason: "it reads an array piece by piece; write its schema by hand")
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { RecordedValue(recorder: self) }
+
+    func note(_ key: String, _ property: JSON, isRequired: Bool) {
+        properties[key] = property
+        if isRequired, !required.contains(.string(key)) { required.append(.string(key)) }
+        updateObject()
+    }
+
+    private func updateObject() {
+        var object: JSONObject = ["type": "object", "properties": .object(properties)]
+        if !required.isEmpty { object["required"] = .array(required) }
+        schema = .object(object)
+    }
+}
+
+/// What a single value, or a member, of a plain type looks like, and a value of it.
+private enum PlainSchema {
+    static let boolean: JSON = ["type": "boolean"]
+    static let string: JSON = ["type": "string"]
+    static let number: JSON = ["type": "number"]
+
+    /// The bounds stand in the schema where they say more than that the number is a machine's.
+    static func integer<T: FixedWidthInteger>(_ type: T.Type) -> JSON {
+        var schema: JSONObject = ["type": "integer"]
+        if !T.isSigned || T.bitWidth < 64 { schema["minimum"] = .number(JSONNumber(T.min)) }
+        if T.bitWidth < 64 { schema["maximum"] = .number(JSONNumber(T.max)) }
+        return .object(schema)
+    }
+}
+
+private struct RecordedValue: SingleValueDecodingContainer {
+    let recorder: SchemaRecorder
+    var codingPath: [any CodingKey] { recorder.codingPath }
+
+    private func note<T>(_ schema: JSON, _ value: T) -> T {
+        recorder.schema = schema
+        return value
+    }
+
+    private func integer<T: FixedWidthInteger>(_ type: T.Type) -> T { note(PlainSchema.integer(type), 0) }
+
+    func decodeNil() -> Bool { false }
+    func decode(_ type: Bool.Type) -> Bool { note(PlainSchema.boolean, false) }
+    func decode(_ type: String.Type) -> String { note(PlainSchema.string, "") }
+    func decode(_ type: Double.Type) -> Double { note(PlainSchema.number, 0) }
+    func decode(_ type: Float.Type) -> Float { note(PlainSchema.number, 0) }
+    func decode(_ type: Int.Type) -> Int { integer(type) }
+    func decode(_ type: Int8.Type) -> Int8 { integer(type) }
+    func decode(_ type: Int16.Type) -> Int16 { integer(type) }
+    func decode(_ type: Int32.Type) -> Int32 { integer(type) }
+    func decode(_ type: Int64.Type) -> Int64 { integer(type) }
+    func decode(_ type: UInt.Type) -> UInt { integer(type) }
+    func decode(_ type: UInt8.Type) -> UInt8 { integer(type) }
+    func decode(_ type: UInt16.Type) -> UInt16 { integer(type) }
+    func decode(_ type: UInt32.Type) -> UInt32 { integer(type) }
+    func decode(_ type: UInt64.Type) -> UInt64 { integer(type) }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        let (schema, value) = try SchemaRecorder.record(type, at: recorder.path, within: recorder.types)
+        return note(schema, value)
+    }
+}
+
+/// The members that a type asks for. What the protocol implements by default ends in one of these functions.
+private struct RecordedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let recorder: SchemaRecorder
+
+    var codingPath: [any CodingKey] { recorder.codingPath }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try member(type, key, isRequired: true)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        try member(type, key, isRequired: false)
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+
+    private func optional<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T? {
+        try member(type, key, isRequired: false)
+    }
+
+    private func member<T: Decodable>(_ type: T.Type, _ key: Key, isRequired: Bool) throws -> T {
+        let path = CodingPath.key(key.stringValue, of: recorder.path)
+        let (schema, value) = try SchemaRecorder.record(type, at: path, within: recorder.types)
+        recorder.note(key.stringValue, schema, isRequired: isRequired)
+        return value
+    }
+
+    private func byHand(_ key: any CodingKey) -> JSONSchemaError {
+        JSONSchemaError(
+            path: CodingPath.key(key.stringValue, of: recorder.path).text,
+            reason: "it is read piece by piece; write the schema by hand")
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> { throw byHand(key) }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw byHand(key) }
+    func superDecoder() throws -> any Decoder { throw byHand(AnyKey("super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw byHand(key) }
+}
