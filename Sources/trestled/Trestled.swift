@@ -1,6 +1,5 @@
 // trestled: the daemon. Configuration and assembly; whatever is done at launch is a worker of the launch registry.
 import ArgumentParser
-import Dispatch
 import EventLoop
 import Glibc
 import Logging
@@ -60,8 +59,7 @@ struct Trestled: ParsableCommand {
             let daemon = Daemon(configuration, arguments: arguments, log: Logger(label: "trestled"))
             Glibc.exit(isCheck ? await Self.check(daemon) : await daemon.run())
         }
-        // The loop has a thread of its own; this one serves the main queue, so that a plugin's @MainActor code runs.
-        dispatchMain()
+        MainQueue.serve()
     }
 
     private func load() throws -> Configuration {

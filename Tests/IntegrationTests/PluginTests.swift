@@ -189,6 +189,30 @@ struct PluginTests {
         #expect(callback == ["callbackId": 1, "result": "from afar"])
     }
 
+    @Test("what a plugin puts into the main queue, as @MainActor code does, runs on the main thread")
+    func mainQueue() throws {
+        let definitions = """
+            #include <sys/syscall.h>
+            #include <unistd.h>
+            extern struct dispatch_queue_s _dispatch_main_q;
+            void dispatch_async_f(struct dispatch_queue_s *queue, void *context, void (*work)(void *));
+            static void answer(void *call) {
+                const char *thread = syscall(SYS_gettid) == getpid() ? "\\"main\\"" : "\\"another\\"";
+                host->reply(host, (trestle_call)(uintptr_t)call, text(thread));
+            }
+            """
+        let call = "dispatch_async_f(&_dispatch_main_q, (void *)(uintptr_t)request->call, answer);"
+        let folder = try TemporaryFolder()
+        try PluginInC(call: call, definitions: definitions).build(in: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            for _ in 1...100 { #expect(try client.result("specimen") == "main") }
+            for id in 0..<100 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
+            let callbacks = try (0..<100).map { _ in try client.receive() }
+            #expect(callbacks.map { $0["callbackId"]?.int64Value } == Array(0..<100))
+        }
+    }
+
     @Test("the example in C counts, with progress")
     func counter() throws {
         try withDaemon { daemon in
