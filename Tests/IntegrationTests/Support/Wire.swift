@@ -1,7 +1,7 @@
 import BridgeJSON
 import Glibc
 
-/// Takes lines from a descriptor that does not block, waiting with a deadline.
+/// Takes lines from a socket, waiting with a deadline.
 final class LineReader {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -47,7 +47,7 @@ final class LineReader {
     func fill() {
         while !hasEnded {
             let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { chunk in
-                let count = read(descriptor, chunk.baseAddress, chunk.count)
+                let count = recv(descriptor, chunk.baseAddress, chunk.count, Int32(MSG_DONTWAIT))
                 if count > 0 { buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
                 return count
             }
@@ -198,5 +198,16 @@ final class Wire {
         let callback = try call(task, options)
         guard let result = callback["result"] else { throw Failure("\(task) failed: \(callback.text)") }
         return result
+    }
+
+    /// Asks again and again until the result is as wanted: for what others bring about, and nobody reports.
+    @discardableResult
+    func result(_ task: String, until isWanted: (JSON) -> Bool) throws -> JSON {
+        let deadline = Deadline()
+        while true {
+            let result = try result(task)
+            if isWanted(result) { return result }
+            if deadline.isOver { throw Failure("\(task) never answered what is waited for: \(result.text)") }
+        }
     }
 }

@@ -1,0 +1,41 @@
+import Glibc
+
+extension DaemonHome {
+    /// Runs the command line against this daemon, to its end.
+    func trestle(_ arguments: String..., input: String = "") throws -> ProgramRun {
+        try run(Place.program("trestle"), ["--socket", socketPath] + arguments, input: input)
+    }
+}
+
+/// A command of the command line that goes on until it is told to end; what it writes is read line by line.
+final class Command {
+    let process: SpawnedProcess
+    private let lines: LineReader
+    private let output: Int32
+    private let folder: TemporaryFolder
+
+    init(_ home: DaemonHome, _ arguments: String...) throws {
+        folder = try TemporaryFolder()
+        let ends = try connectedPair()
+        defer { close(ends.theirs) }
+        output = ends.ours
+        lines = LineReader(output)
+        process = try SpawnedProcess(
+            Place.program("trestle"), ["--socket", home.socketPath] + arguments, output: .descriptor(ends.theirs),
+            errors: .file(folder.file("errors")))
+    }
+
+    deinit { close(output) }
+
+    /// What it has written to standard error.
+    var errors: String { contents(of: folder.file("errors")) }
+
+    /// The next line that it writes; nil at the end of its output.
+    func line() throws -> String? { try lines.line().map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Tells it to end, and waits.
+    func stop(_ signal: Int32 = SIGTERM) throws -> ProcessEnd {
+        process.signal(signal)
+        return try process.wait()
+    }
+}

@@ -1,0 +1,266 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("The command line", .blocking, .timeLimit(.minutes(2)))
+struct TrestleTests {
+    @Test("calls a task with options as JSON, as pairs, from standard input, or with none")
+    func call() throws {
+        try withDaemon { daemon in
+            let home = daemon.home
+            let runs = try [
+                (home.trestle("call", "Echo", #"{"a": [1, 2.50]}"#), #"{"a":[1,2.50]}"#),
+                (
+                    home.trestle("call", "Echo", "a=1", "b=two", "c.d=true", "e=[1]"),
+                    #"{"a":1,"b":"two","c":{"d":true},"e":[1]}"#
+                ),
+                (home.trestle("call", "Echo", "-", input: "{\n \"from\": \"input\"\n}\n"), #"{"from":"input"}"#),
+                (home.trestle("call", "Echo"), "{}"), (home.trestle("call", "Echo", #""text""#), #""text""#),
+                (home.trestle("call", "Echo", #""a\nb""#, "--raw"), "a\nb"),
+                (home.trestle("call", "Echo", "[1, 2]", "--raw"), "[1,2]"),
+            ]
+            for (run, output) in runs {
+                #expect(run.end == .exited(0), "\(run.errors)")
+                // Piped: one line of JSON.
+                #expect(run.output == output + "\n")
+                #expect(run.errors == "")
+            }
+        }
+    }
+
+    @Test("shows progress on standard error as it comes, and the result on standard output")
+    func progress() throws {
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle("call", "counter.count", "3", "--progress")
+            #expect(run.end == .exited(0))
+            #expect(run.output == "3\n")
+            #expect(run.errors == "1\n2\n")
+        }
+    }
+
+    @Test("says in one line why a call failed, and by its exit status of what kind that was")
+    func failures() throws {
+        try withDaemon("limits.calls_in_flight = 1") { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow", "busy"]])
+            let command = try Command(daemon.home, "call", "busy")
+            let busy: JSON = ["code": "busy", "message": "Not now.", "transient": true, "retryAfter": 1_500]
+            try provider.send(["callbackId": provider.receive()["callbackId"] ?? nil, "error": busy])
+            #expect(try command.process.wait() == .exited(75))
+            #expect(command.errors.contains("Not now. (busy)"))
+            let runs =
+                try [
+                    (daemon.home.trestle("call", "nobody"), 1, "there is no task nobody"),
+                    (daemon.home.trestle("call", "slow", "--timeout", "20ms"), 124, "call.timeout"),
+                    (daemon.home.trestle("call", "Echo", "{"), 64, "no JSON"),
+                    (daemon.home.trestle("call"), 64, "task"),
+                    (daemon.home.trestle("cal", "Echo"), 64, "cal"), (daemon.home.trestle("kill", "x"), 64, "x"),
+                    (daemon.home.trestle("kill", "999999"), 1, "no call 999999 is in flight"),
+                    (daemon.home.trestle("call", "Echo", "-", input: "{]"), 64, "JSON"),
+                ] as [(ProgramRun, Int32, String)]
+            for (run, status, reason) in runs {
+                #expect(run.end == .exited(status), "\(run.errors)")
+                #expect(run.output == "")
+                #expect(run.errors.contains(reason), "\(run.errors)")
+                if status != 64 { #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)") }
+            }
+        }
+    }
+
+    @Test("where no daemon answers, ends with 69 and one line that names the socket")
+    func noDaemon() throws {
+        let home = try DaemonHome()
+        for command in [["call", "Echo"], ["tasks"], ["subscribe", "*"], ["register", "t", "--", "true"]] {
+            let run = try run(Place.program("trestle"), ["--socket", home.socketPath] + command)
+            #expect(run.end == .exited(69))
+            #expect(run.output == "")
+            #expect(run.errors.hasPrefix("trestle: ") && run.errors.contains(home.socketPath), "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+        }
+    }
+
+    @Test("finds the daemon by TRESTLE_SOCKET, and by --socket behind the command too")
+    func socket() throws {
+        try withDaemon { daemon in
+            let path = daemon.home.socketPath
+            let program = Place.program("trestle")
+            let byVariable = try run(program, ["call", "Echo", "1"], environment: ["TRESTLE_SOCKET=\(path)"])
+            #expect(byVariable.output == "1\n")
+            let byFlag = try run(
+                program, ["call", "Echo", "2", "--socket", path], environment: ["TRESTLE_SOCKET=/nowhere"])
+            #expect(byFlag.output == "2\n")
+        }
+    }
+
+    @Test("lists one JSON object on each line where it is piped")
+    func lists() throws {
+        try withDaemon { daemon in
+            let commands: [(arguments: String, member: String, value: JSON)] = [
+                ("tasks", "name", "Echo"), ("plugins", "name", "echo"), ("sessions", "client", "trestle"),
+                ("calls", "task", "bridge.calls"),
+            ]
+            for (command, member, value) in commands {
+                let run = try daemon.home.trestle(command)
+                #expect(run.end == .exited(0), "\(run.errors)")
+                let entries = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+                #expect(entries.contains { $0[member] == value }, "\(run.output)")
+            }
+        }
+    }
+
+    @Test("describes a task, and the daemon")
+    func reports() throws {
+        try withDaemon { daemon in
+            let description = try JSON(parsing: daemon.home.trestle("describe", "persistence.create").output)
+            #expect(description["name"] == "persistence.create")
+            #expect(description["options"]?["properties"]?["table"]?["type"] == "string")
+            let status = try JSON(parsing: daemon.home.trestle("status").output)
+            #expect(status["pid"]?.int64Value == Int64(daemon.pid))
+        }
+    }
+
+    // MARK: Until it is told to end
+
+    @Test("SIGINT cancels a call: its provider is told, and the status is 130")
+    func interrupt() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let command = try Command(daemon.home, "call", "slow")
+            let call = try provider.receive()
+            #expect(try command.stop(SIGINT) == .exited(130))
+            #expect(try provider.receive() == ["cancel": call["callbackId"] ?? nil])
+        }
+    }
+
+    @Test("subscribe shows events as they come, one on each line, until it is told to end")
+    func subscribe() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let command = try Command(daemon.home, "subscribe", "news.*", "other")
+            try client.result("bridge.sessions") { $0.text.contains(#"["news.*","other"]"#) }
+            for event in ["news.today", "unheard", "other"] as [JSON] {
+                _ = try client.result("bridge.publish", ["event": event, "data": ["a": 1]])
+            }
+            #expect(try command.line() == #"{"event":"news.today","data":{"a":1}}"#)
+            #expect(try command.line() == #"{"event":"other","data":{"a":1}}"#)
+            #expect(try command.stop() == .exited(143))
+            #expect(try command.line() == nil)
+        }
+    }
+
+    @Test("subscribe --count ends by itself after so many events")
+    func subscribeCount() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let command = try Command(daemon.home, "subscribe", "news", "--count", "2")
+            try client.result("bridge.sessions") { $0.text.contains(#"["news"]"#) }
+            for _ in 1...3 { _ = try client.result("bridge.publish", ["event": "news"]) }
+            #expect(try command.process.wait() == .exited(0))
+            #expect(try command.line() == #"{"event":"news","data":null}"#)
+            #expect(try command.line() == #"{"event":"news","data":null}"#)
+            #expect(try command.line() == nil)
+        }
+    }
+
+    @Test("subscribe says so when the daemon ends, and ends with an error")
+    func daemonEnds() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let command = try Command(daemon.home, "subscribe", "news")
+            try client.result("bridge.sessions") { $0.text.contains(#"["news"]"#) }
+            #expect(try daemon.stop() == .exited(0))
+            #expect(try command.process.wait() != .exited(0))
+            #expect(command.errors.split(separator: "\n").count == 1, "\(command.errors)")
+        }
+    }
+
+    @Test("register answers calls with what a command writes, and fails them where it fails")
+    func register() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let script =
+                #"read line; case $line in *fail*) echo no good >&2; exit 3;; *) echo "$line" | tr a-z A-Z;; esac"#
+            let command = try Command(daemon.home, "register", "shout", "--", "/bin/sh", "-c", script)
+            try awaitTask("shout", client)
+            #expect(try client.result("shout", "hello") == "HELLO")
+            let error = try client.call("shout", "fail")["error"]
+            #expect(error?["code"] == "command.failed")
+            #expect(error?["message"] == "no good")
+            #expect(error?["data"]?["exit"] == 3)
+            #expect(try command.stop() == .exited(143))
+            #expect(try client.call("shout")["error"]?["code"] == "task.not_found")
+        }
+    }
+
+    @Test("register ends the command of a call that is cancelled, and all of them when it is told to end")
+    func registerCancel() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let client = try daemon.connect()
+            // Each command leaves its mark when it begins, and another when it is told to end.
+            let script = """
+                read mark; trap 'touch \(folder.path)/ended$mark; exit 0' TERM; touch \(folder.path)/begun$mark
+                while :; do read -t 60 nothing < \(folder.path)/pipe; done
+                """
+            mkfifo(folder.file("pipe"), 0o600)
+            let keptOpen = open(folder.file("pipe"), O_RDWR | O_CLOEXEC)
+            defer { close(keptOpen) }
+            let command = try Command(daemon.home, "register", "wait", "--", "/bin/bash", "-c", script)
+            try awaitTask("wait", client)
+            for id in [1, 2] { try client.send(#"{"task":"wait","options":\#(id),"callbackId":\#(id)}"#) }
+            for id in [1, 2] { try client.result("bridge.ping") { _ in exists(folder.file("begun\(id)")) } }
+            try client.send(#"{"cancel":1}"#)
+            #expect(try client.receive()["error"]?["code"] == "call.cancelled")
+            try client.result("bridge.ping") { _ in exists(folder.file("ended1")) }
+            #expect(!exists(folder.file("ended2")))
+            // Nothing of it is left when it has ended: the lifeline is the commands' too.
+            #expect(try command.stop() == .exited(143))
+            #expect(exists(folder.file("ended2")))
+            #expect(try client.receive()["error"] != nil)
+        }
+    }
+
+    private func awaitTask(_ name: JSON, _ client: Wire) throws {
+        try client.result("bridge.tasks") { $0["tasks"]?.arrayValue?.contains { $0["name"] == name } == true }
+    }
+
+    // MARK: Changing
+
+    @Test("kill ends a call that calls has listed")
+    func kill() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            let client = try daemon.connect()
+            try client.send(#"{"task":"slow","callbackId":1}"#)
+            _ = try provider.receive()
+            let calls = try daemon.home.trestle("calls").output.split(separator: "\n").map {
+                try JSON(parsing: String($0))
+            }
+            let number = try #require(calls.first { $0["task"] == "slow" }?["call"])
+            #expect(try daemon.home.trestle("kill", number.text).end == .exited(0))
+            #expect(try client.receive()["error"]?["code"] == "call.cancelled")
+        }
+    }
+
+    @Test("user keeps accounts; passwords come from standard input")
+    func users() throws {
+        try withDaemon { daemon in
+            let home = daemon.home
+            let client = try daemon.connect()
+            #expect(try home.trestle("user", "add", "ann", input: "correct horse battery staple\n").end == .exited(0))
+            let list = try home.trestle("user", "list")
+            #expect(try JSON(parsing: list.output)["user"] == "ann", "\(list.output)")
+            let login: JSON = ["user": "ann", "password": "correct horse battery staple"]
+            #expect(try client.result("login", login)["user"] == "ann")
+            let again = try home.trestle("user", "add", "ann", input: "another long password\n")
+            #expect(again.end == .exited(1))
+            #expect(again.errors.contains("ann"))
+            #expect(try home.trestle("user", "passwd", "ann", input: "another long password\n").end == .exited(0))
+            #expect(try client.call("login", login)["error"]?["code"] == "login.failed")
+            #expect(try home.trestle("user", "remove", "ann").end == .exited(0))
+            #expect(try home.trestle("user", "list").output == "")
+        }
+    }
+}
