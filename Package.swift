@@ -59,8 +59,7 @@ let package = Package(
         .library(name: "TaskKit", targets: ["TaskKit"]),
         .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
-        // Not named …Plugin, so that a daemon run from the build folder does not take the example for one that ships.
-        .library(name: "CounterExample", type: .dynamic, targets: ["CounterPlugin"]),
+        .library(name: "CounterPlugin", type: .dynamic, targets: ["CounterPlugin"]),
     ] + plugins.map(\.product),
     traits: [
         .default(enabledTraits: ["Daemon"]),

@@ -57,7 +57,10 @@ struct Trestled: ParsableCommand {
         let arguments = CommandLine.arguments
         Task { @LoopActor in
             let daemon = Daemon(configuration, arguments: arguments, log: Logger(label: "trestled"))
-            Glibc.exit(isCheck ? await Self.check(daemon) : await daemon.run())
+            let status = isCheck ? await Self.check(daemon) : await daemon.run()
+            // At once, after what was printed is out: exit() would wait for work that still blocks some thread.
+            fflush(nil)
+            _exit(status)
         }
         MainQueue.serve()
     }

@@ -50,7 +50,7 @@ struct LibraryTests {
 
     @Test("in C counts, says its progress, and refuses what is no number")
     func counter() async throws {
-        let host = try open("libCounterExample.so")
+        let host = try open("libCounterPlugin.so")
         #expect(try host.manifest["tasks"]?.arrayValue?.count == 2)
         #expect(await host.answer(.call(0), "40") == .result(40))
         #expect(await host.answer(.call(0), "2") == .result(42))
