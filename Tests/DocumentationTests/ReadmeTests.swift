@@ -1,3 +1,4 @@
+import BridgeJSON
 import Foundation
 import Testing
 
@@ -6,10 +7,18 @@ import Testing
 struct ReadmeTests {
     /// The socket that the page speaks of; the tests' daemon has another.
     private static let socketPath = "/tmp/trestle/bridge.sock"
+    /// The folder of the programs that the page speaks of; the tests have their own.
+    private static let buildFolder = ".build/release/"
 
     @Test("The shell's way of sending a message works as pasted", .enabled(if: Program.exists("socat")))
     func socat() throws {
         #expect(try run("sh") { $0.contains("socat") } == #"{"callbackId":1,"result":{"hello":"world"}}"# + "\n")
+    }
+
+    @Test("The command line's way of sending a message works as pasted")
+    func commandLine() throws {
+        let printed = try run("sh") { $0.contains("/trestle ") }
+        #expect(try JSON(parsing: printed) == ["hello": "world"])
     }
 
     @Test("Python's way of sending a message works as pasted", .enabled(if: Program.exists("python3")))
@@ -33,6 +42,7 @@ struct ReadmeTests {
         let daemon = try DaemonProcess()
         #expect(block.text.contains(Self.socketPath))
         let script = block.text.replacing(Self.socketPath, with: daemon.socketPath)
+            .replacing(Self.buildFolder, with: DaemonProcess.buildFolder.path(percentEncoded: false))
         return try Program.run(language == "python" ? ["python3", "-c", script] : ["sh", "-c", script])
     }
 }
