@@ -106,7 +106,8 @@ struct ProviderTests {
         #expect(second.read().count == 1)
         caller.send(#"{"task":"scan","session":\#(caller.session.number),"callbackId":1}"#)
         caller.send(#"{"task":"scan","session":999,"callbackId":2}"#)
-        #expect(caller.read().map(\.errorCode) == ["task.not_found", "session.not_found"])
+        caller.send(#"{"task":"work","session":\#(first.session.number),"callbackId":3}"#)
+        #expect(caller.read().map(\.errorCode) == ["task.not_found", "session.not_found", "task.not_found"])
     }
 
     @Test("A task of scope session is not found by those who name no session")

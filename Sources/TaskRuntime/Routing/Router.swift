@@ -45,6 +45,9 @@ extension TaskRuntime {
         do throws(BridgeError) {
             target = try targetSession(message.session)
             task = try admit(message, by: session)
+            if let target, !(task.provider is ClientTask) {
+                throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task.name)")
+            }
         } catch {
             return refuse(message, error, session)
         }
