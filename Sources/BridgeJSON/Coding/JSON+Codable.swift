@@ -4,8 +4,8 @@
 extension JSON: Codable {
     /// Reads any value.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? ValueDecoder {
-            self = decoder.value
+        if let decoder = decoder as? TapeDecoder {
+            self = decoder.json()
             return
         }
         let container = try decoder.singleValueContainer()
@@ -27,6 +27,9 @@ extension JSON: Codable {
 
     /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? TextEncoder {
+            return try encoder.text.single(in: encoder.id) { writeText(to: &encoder.text.bytes) }
+        }
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -43,7 +46,7 @@ extension JSON: Codable {
 extension JSONNumber: Codable {
     /// Reads any number.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? ValueDecoder {
+        if let decoder = decoder as? TapeDecoder {
             self = try decoder.number()
             return
         }
@@ -63,6 +66,9 @@ extension JSONNumber: Codable {
 
     /// Writes the number.
     public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? TextEncoder {
+            return try encoder.text.single(in: encoder.id) { JSONText.write(digits: text, to: &encoder.text.bytes) }
+        }
         var container = encoder.singleValueContainer()
         if let integer = int64 {
             try container.encode(integer)

@@ -17,13 +17,13 @@ public enum JSONCoding {
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
-        let json: JSON
+        var tape: JSONTape
         do throws(JSONSyntaxError) {
-            json = try JSON(parsing: bytes)
+            tape = try JSONTape(bytes, maximumDepth: JSON.maximumDepth)
         } catch {
             throw JSONMismatch(path: "$", expected: "JSON", got: error.description)
         }
-        return try decode(type, from: json, unknownKeys: unknownKeys)
+        return try decode(type, from: &tape, unknownKeys)
     }
 
     /// Reads a type from a value.
@@ -32,46 +32,81 @@ public enum JSONCoding {
     public static func decode<T: Decodable>(
         _ type: T.Type, from json: JSON, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
-        let visits = unknownKeys == .refuse ? KeyVisits() : nil
-        let decoder = ValueDecoder(value: json, path: .root, visits: visits)
-        do {
-            let value = try decoder.decode(type)
-            if let unknown = visits?.unknownKey { throw unknown }
-            return value
-        } catch let mismatch as JSONMismatch {
-            throw mismatch
-        } catch {
-            throw JSONMismatch(error, at: .root, value: json)
+        // By way of its text, so that there is one way to read a type.
+        let result = json.bytes.withUnsafeBytes { bytes in
+            Result { () throws(JSONMismatch) in
+                var tape = tape(ofWritten: bytes)
+                return try decode(type, from: &tape, unknownKeys)
+            }
         }
+        return try result.get()
+    }
+
+    private static func decode<T: Decodable>(
+        _ type: T.Type, from tape: inout JSONTape, _ unknownKeys: UnknownKeys
+    ) throws(JSONMismatch) -> T {
+        // A type that keeps its decoder must not find the text gone.
+        defer { if !isKnownUniquelyReferenced(&tape) { tape.keepText() } }
+        if unknownKeys == .refuse { tape.visits = KeyVisits() }
+        do {
+            let value = try TapeDecoder(tape: tape, node: JSONTape.root, path: .root).decode(type)
+            if let unknown = tape.visits?.unknownKey(in: tape) { throw unknown }
+            return value
+        } catch {
+            throw JSONMismatch(error, at: .root) { tape.describe(JSONTape.root) }
+        }
+    }
+
+    /// The tape of a text that this module wrote.
+    private static func tape(ofWritten bytes: UnsafeRawBufferPointer) -> JSONTape {
+        do throws(JSONSyntaxError) {
+            return try JSONTape(bytes, maximumDepth: .max)
+        } catch {
+            preconditionFailure("what was written is no JSON: \(error)")
+        }
+    }
+
+    /// The value of a text that this module wrote.
+    static func json(ofWritten bytes: UnsafeRawBufferPointer) -> JSON {
+        tape(ofWritten: bytes).json(JSONTape.root)
     }
 
     /// Writes a value as one line.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON, such as a number that is not finite.
     public static func encode<T: Encodable>(_ value: T) throws(JSONEncodingError) -> [UInt8] {
-        var output: [UInt8] = []
-        try encode(value, to: &output)
-        return output
+        try withText(of: value) { Array($0) }
     }
 
     /// Appends a value as one line.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON; nothing has been appended then.
     public static func encode<T: Encodable>(_ value: T, to output: inout [UInt8]) throws(JSONEncodingError) {
-        try json(value).write(to: &output)
+        try withText(of: value) { output.append(contentsOf: $0) }
     }
 
     /// A value as JSON.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON.
     public static func json<T: Encodable>(_ value: T) throws(JSONEncodingError) -> JSON {
+        try withText(of: value) { json(ofWritten: $0) }
+    }
+
+    /// Writes a value as one line and lends it to `body`: for who only hands it on.
+    ///
+    /// - Throws: ``JSONEncodingError`` where the value has no JSON; `body` is not called then.
+    public static func withText<T: Encodable, R>(
+        of value: T, _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(JSONEncodingError) -> R {
+        let text = EncodingText()
         do {
-            return try ValueEncoder.encode(value, at: .root).json
+            try text.encode(value, at: nil)
         } catch let error as JSONEncodingError {
             throw error
         } catch {
             throw JSONEncodingError(path: "$", reason: "\(error)")
         }
+        return body(UnsafeRawBufferPointer(text.bytes.elements))
     }
 }
 

@@ -25,108 +25,68 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONMismatch {
-    init(_ path: CodingPath, _ expected: String, got value: JSON?) {
-        self.init(path: path.text, expected: expected, got: Self.describe(value))
-    }
+    /// What is there where nothing is.
+    static let nothing = "nothing"
 
     /// A mismatch from what a type's own decoding threw.
-    init(_ error: any Error, at path: CodingPath, value: JSON?) {
+    init(_ error: any Error, at path: CodingPath, got value: () -> String) {
         switch error {
         case let mismatch as JSONMismatch:
             self = mismatch
         case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
             DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context):
-            self.init(path, "a fitting value (\(context.debugDescription))", got: value)
+            self.init(path: path.text, expected: "a fitting value (\(context.debugDescription))", got: value())
         default:
-            self.init(path, "a fitting value (\(error))", got: value)
+            self.init(path: path.text, expected: "a fitting value (\(error))", got: value())
         }
     }
+}
+
+extension JSONTape {
+    /// How much of a number or a string is told.
+    private static let toldCount = 40
 
     /// A value in a few words: its kind, and itself where it is short.
-    static func describe(_ value: JSON?) -> String {
-        switch value {
-        case nil: "nothing"
+    func describe(_ node: Int) -> String {
+        switch kind(node) {
         case .null: "null"
-        case .bool(let value): value ? "true" : "false"
-        case .number(let number): "number \(number.text.prefix(40))"
-        case .string(let string): "string \(JSON.string(String(string.prefix(40))).text)"
-        case .array(let elements): elements.isEmpty ? "an empty array" : "an array"
-        case .object(let object): object.isEmpty ? "an empty object" : "an object"
-        }
-    }
-}
-
-/// Where in a value a coder stands; written out only when something does not fit.
-indirect enum CodingPath {
-    case root
-    case key(String, of: CodingPath)
-    case index(Int, of: CodingPath)
-
-    var text: String {
-        switch self {
-        case .root: "$"
-        case .key(let key, let parent): parent.text + (Self.isPlain(key) ? ".\(key)" : "[\(JSON.string(key).text)]")
-        case .index(let index, let parent): parent.text + "[\(index)]"
+        case .true: "true"
+        case .false: "false"
+        case .number: "number \(number(node).text.prefix(Self.toldCount))"
+        // Not by characters, one of which may be as long as the whole.
+        case .string: "string \(JSON.string(String(string(node).unicodeScalars.prefix(Self.toldCount))).text)"
+        case .array: nodes[node].count == 0 ? "an empty array" : "an array"
+        case .object: nodes[node].count == 0 ? "an empty object" : "an object"
         }
     }
 
-    /// The path as the standard library has it.
-    var codingKeys: [any CodingKey] {
-        switch self {
-        case .root: []
-        case .key(let key, let parent): parent.codingKeys + [AnyKey(key)]
-        case .index(let index, let parent): parent.codingKeys + [AnyKey(index)]
-        }
+    /// A null that is in no container.
+    func appendedNull() -> Int {
+        nodes.append(TapeNode(.null, start: 0, next: UInt32(nodes.count + 1)))
+        return nodes.count - 1
     }
-
-    private static func isPlain(_ key: String) -> Bool {
-        !key.isEmpty
-            && key.utf8.allSatisfy { byte in
-                byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "$")
-                    || byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
-            }
-    }
-}
-
-/// A key that is just its name.
-struct AnyKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(_ name: String) {
-        stringValue = name
-        intValue = nil
-    }
-
-    init(_ index: Int) {
-        stringValue = String(index)
-        intValue = index
-    }
-
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { self.init(intValue) }
 }
 
 /// Which keys of which objects were asked for, where unknown ones are refused.
 final class KeyVisits {
-    private var asked: [String: (object: JSONObject, path: CodingPath, keys: Set<String>)] = [:]
-    private var order: [String] = []
+    private var asked: [Int: (path: CodingPath, keys: Set<ExactKey>)] = [:]
+    private var order: [Int] = []
 
-    func opened(_ object: JSONObject, at path: CodingPath) {
-        let place = path.text
-        guard asked[place] == nil else { return }
-        asked[place] = (object, path, [])
-        order.append(place)
+    func opened(_ object: Int, at path: CodingPath) {
+        guard asked[object] == nil else { return }
+        asked[object] = (path, [])
+        order.append(object)
     }
 
-    func ask(_ key: String, at path: CodingPath) { asked[path.text]?.keys.insert(key) }
+    func ask(_ key: String, of object: Int) { asked[object]?.keys.insert(ExactKey(text: key)) }
 
     /// The first member that nobody asked for.
-    var unknownKey: JSONMismatch? {
-        for place in order {
-            guard let visit = asked[place], let key = visit.object.keys.first(where: { !visit.keys.contains($0) })
+    func unknownKey(in tape: JSONTape) -> JSONMismatch? {
+        for object in order {
+            guard let visit = asked[object],
+                let key = tape.keys(of: object).first(where: { !visit.keys.contains(ExactKey(text: $0)) })
             else { continue }
-            let known = visit.keys.sorted()
+            let known = visit.keys.map(\.text).sorted()
             return JSONMismatch(
                 path: CodingPath.key(key, of: visit.path).text,
                 expected: known.isEmpty ? "no member at all" : "one of the keys \(known.joined(separator: ", "))",

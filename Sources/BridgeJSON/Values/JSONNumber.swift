@@ -5,7 +5,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     /// A number from its text; nil where that is none of JSON's grammar.
     public init?(text: String) {
-        guard Self.isNumber(text.utf8) else { return nil }
+        guard Self.isNumber(text) else { return nil }
         self.text = text
     }
 
@@ -69,40 +69,11 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// As many as 128 bits need.
     private static let mostDigits = 39
 
-    static func isNumber(_ bytes: some Collection<UInt8>) -> Bool {
-        var scan = NumberScan()
-        for byte in bytes where !scan.take(byte) { return false }
-        return scan.isWhole
-    }
-}
-
-/// The grammar of a number, byte by byte: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
-struct NumberScan {
-    private enum State {
-        case start, minus, zero, integer, point, fraction, exponent, sign, digits
-    }
-
-    private var state = State.start
-
-    /// Whether what was taken is a number.
-    var isWhole: Bool { state == .zero || state == .integer || state == .fraction || state == .digits }
-
-    /// Takes the next byte; false where no number goes on so.
-    mutating func take(_ byte: UInt8) -> Bool {
-        let isDigit = byte &- UInt8(ascii: "0") < 10
-        switch (state, byte) {
-        case (.start, UInt8(ascii: "-")): state = .minus
-        case (.start, UInt8(ascii: "0")), (.minus, UInt8(ascii: "0")): state = .zero
-        case (.start, _) where isDigit, (.minus, _) where isDigit, (.integer, _) where isDigit: state = .integer
-        case (.zero, UInt8(ascii: ".")), (.integer, UInt8(ascii: ".")): state = .point
-        case (.point, _) where isDigit, (.fraction, _) where isDigit: state = .fraction
-        case (.zero, UInt8(ascii: "e")), (.zero, UInt8(ascii: "E")), (.integer, UInt8(ascii: "e")),
-            (.integer, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "E")):
-            state = .exponent
-        case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): state = .sign
-        case (.exponent, _) where isDigit, (.sign, _) where isDigit, (.digits, _) where isDigit: state = .digits
-        default: return false
+    private static func isNumber(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var scan = NumberScan()
+            return scan.end(in: UnsafeRawBufferPointer(bytes), from: 0) == bytes.count && scan.isWhole
         }
-        return true
     }
 }

@@ -46,7 +46,11 @@ public struct JSONObject: Sendable, Sequence {
         return members.firstIndex { $0.map { ExactKey(text: $0.key) == key } ?? false }
     }
 
-    private mutating func append(_ key: String, _ value: JSON) {
+    /// Makes room.
+    mutating func reserve(_ added: Int) { members.reserveCapacity(members.count + added) }
+
+    /// Appends a member whose key is known to be none of those that are there.
+    mutating func append(_ key: String, _ value: JSON) {
         members.append((key, value))
         count += 1
         if !index.isEmpty {
@@ -98,7 +102,7 @@ extension JSONObject {
 }
 
 /// A key, equal to those of the same bytes.
-private struct ExactKey: Hashable {
+struct ExactKey: Hashable {
     let text: String
 
     static func == (left: ExactKey, right: ExactKey) -> Bool {

@@ -4,22 +4,106 @@ public enum JSONText {
 
     /// Appends a string in quotes, with the escapes that JSON asks for and no others.
     public static func appendQuoted(_ string: String, to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        var string = string
-        string.withUTF8 { bytes in
-            var start = 0
-            for (index, byte) in bytes.enumerated()
-            where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                output.append(contentsOf: bytes[start..<index])
-                appendEscape(byte, to: &output)
-                start = index + 1
-            }
-            output.append(contentsOf: bytes[start...])
-        }
-        output.append(UInt8(ascii: "\""))
+        quote(string, to: &output)
     }
 
-    private static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
+    @inline(__always)
+    static func quote(_ string: String, to output: inout some ByteSink & ~Copyable) {
+        var string = string
+        string.withUTF8 { bytes in
+            output.append(UInt8(ascii: "\""))
+            appendContent(UnsafeRawBufferPointer(bytes), to: &output)
+            output.append(UInt8(ascii: "\""))
+        }
+    }
+
+    @inline(__always)
+    private static func appendContent(_ bytes: UnsafeRawBufferPointer, to output: inout some ByteSink & ~Copyable) {
+        guard let base = bytes.baseAddress else { return }
+        var isASCII = true
+        let plain = plainEnd(of: base, from: 0, to: bytes.count, &isASCII)
+        output.append(contentsOf: UnsafeRawBufferPointer(start: base, count: plain))
+        if plain < bytes.count { appendEscaped(UnsafeRawBufferPointer(rebasing: bytes[plain...]), to: &output) }
+    }
+
+    /// What begins with a byte to be escaped.
+    @inline(never)
+    private static func appendEscaped(_ bytes: UnsafeRawBufferPointer, to output: inout some ByteSink & ~Copyable) {
+        // `!`: there is such a byte.
+        let base = bytes.baseAddress!
+        var isASCII = true
+        var position = 0
+        while position < bytes.count {
+            appendEscape(bytes[position], to: &output)
+            let end = plainEnd(of: base, from: position + 1, to: bytes.count, &isASCII)
+            output.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[(position + 1)..<end]))
+            position = end
+        }
+    }
+
+    /// Appends a key with its colon; returns a hash of it, the same for the same key.
+    @inline(__always)
+    static func writeKey(_ key: String, to output: inout GrowingBuffer<UInt8>) -> UInt64 {
+        var key = key
+        return key.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            output.append(UInt8(ascii: "\""))
+            appendContent(bytes, to: &output)
+            let end = output.reserve(2)
+            end[0] = UInt8(ascii: "\"")
+            end[1] = UInt8(ascii: ":")
+            output.advance(2)
+            return hash(bytes)
+        }
+    }
+
+    /// Quick, and not for tables: two keys may be given the same hash on purpose.
+    @inline(__always)
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = UInt64(bytes.count)
+        var index = 0
+        while bytes.count - index >= 8 {
+            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+            index += 8
+        }
+        while index < bytes.count {
+            hash = (hash ^ UInt64(bytes[index])) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+            index += 1
+        }
+        return hash
+    }
+
+    /// Appends a number's text.
+    static func write(digits: String, to output: inout some ByteSink & ~Copyable) {
+        var digits = digits
+        digits.withUTF8 { output.append(contentsOf: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends an integer.
+    @inline(__always)
+    static func write<T: FixedWidthInteger>(_ value: T, to output: inout GrowingBuffer<UInt8>) {
+        // As many as 64 bits have, and the sign.
+        let most = 21
+        guard T.bitWidth <= 64 else { return write(digits: String(value), to: &output) }
+        var magnitude = UInt64(value.magnitude)
+        let room = output.reserve(most)
+        var first = most
+        repeat {
+            first -= 1
+            room[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude % 10)
+            magnitude /= 10
+        } while magnitude > 0
+        if value < 0 {
+            first -= 1
+            room[first] = UInt8(ascii: "-")
+        }
+        room.update(from: room + first, count: most - first)
+        output.advance(most - first)
+    }
+
+    private static func appendEscape(_ byte: UInt8, to output: inout some ByteSink & ~Copyable) {
         output.append(UInt8(ascii: "\\"))
         switch byte {
         case 0x08: output.append(UInt8(ascii: "b"))
@@ -28,7 +112,7 @@ public enum JSONText {
         case 0x0D: output.append(UInt8(ascii: "r"))
         case 0x09: output.append(UInt8(ascii: "t"))
         case 0..<0x20:
-            output.append(contentsOf: "u00".utf8)
+            output.append(literal: "u00")
             output.append(hexDigits[Int(byte >> 4)])
             output.append(hexDigits[Int(byte & 15)])
         default: output.append(byte)
@@ -38,33 +122,40 @@ public enum JSONText {
 
 extension JSON {
     /// Appends the value as one line without any white space.
-    public func write(to output: inout [UInt8]) {
+    public func write(to output: inout [UInt8]) { writeText(to: &output) }
+
+    func writeText(to output: inout some ByteSink & ~Copyable) {
         switch self {
-        case .null: output.append(contentsOf: "null".utf8)
-        case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
-        case .number(let number): output.append(contentsOf: number.text.utf8)
-        case .string(let string): JSONText.appendQuoted(string, to: &output)
+        case .null: output.append(literal: "null")
+        case .bool(true): output.append(literal: "true")
+        case .bool(false): output.append(literal: "false")
+        case .number(let number): JSONText.write(digits: number.text, to: &output)
+        case .string(let string): JSONText.quote(string, to: &output)
         case .array(let elements): Self.write(elements, to: &output)
         case .object(let object): Self.write(object, to: &output)
         }
     }
 
-    private static func write(_ elements: [JSON], to output: inout [UInt8]) {
+    private static func write(_ elements: [JSON], to output: inout some ByteSink & ~Copyable) {
         output.append(UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            element.write(to: &output)
+        var isFirst = true
+        for element in elements {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            element.writeText(to: &output)
         }
         output.append(UInt8(ascii: "]"))
     }
 
-    private static func write(_ object: JSONObject, to output: inout [UInt8]) {
+    private static func write(_ object: JSONObject, to output: inout some ByteSink & ~Copyable) {
         output.append(UInt8(ascii: "{"))
-        for (index, member) in object.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            JSONText.appendQuoted(member.key, to: &output)
+        var isFirst = true
+        for member in object {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            JSONText.quote(member.key, to: &output)
             output.append(UInt8(ascii: ":"))
-            member.value.write(to: &output)
+            member.value.writeText(to: &output)
         }
         output.append(UInt8(ascii: "}"))
     }

@@ -1,0 +1,80 @@
+/// Where in a value a coder stands; written out only when something does not fit.
+indirect enum CodingPath {
+    case root
+    case key(String, of: CodingPath)
+    case index(Int, of: CodingPath)
+
+    var text: String {
+        switch self {
+        case .root: "$"
+        case .key(let key, let parent): parent.text + Self.step(key)
+        case .index(let index, let parent): parent.text + "[\(index)]"
+        }
+    }
+
+    /// The path as the standard library has it.
+    var codingKeys: [any CodingKey] {
+        switch self {
+        case .root: []
+        case .key(let key, let parent): parent.codingKeys + [AnyKey(key)]
+        case .index(let index, let parent): parent.codingKeys + [AnyKey(index)]
+        }
+    }
+
+    /// How much of a key is told: the sender chooses it. In scalars: one character may be as long as the whole.
+    private static let toldCount = 64
+
+    private static func step(_ key: String) -> String {
+        var told = key
+        if let end = key.unicodeScalars.index(key.startIndex, offsetBy: toldCount, limitedBy: key.endIndex),
+            end < key.endIndex
+        {
+            told = String(key.unicodeScalars[..<end]) + "…"
+        }
+        return isPlain(key) ? ".\(told)" : "[\(JSON.string(told).text)]"
+    }
+
+    private static func isPlain(_ key: String) -> Bool {
+        !key.isEmpty
+            && key.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "$")
+                    || byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
+            }
+    }
+}
+
+/// A key that is just its name.
+struct AnyKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(_ index: Int) {
+        stringValue = String(index)
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(intValue) }
+}
+
+/// One step of a path.
+enum PathStep {
+    case key(String)
+    case index(Int)
+}
+
+extension [PathStep] {
+    var codingPath: CodingPath {
+        reduce(.root) { path, step in
+            switch step {
+            case .key(let key): .key(key, of: path)
+            case .index(let index): .index(index, of: path)
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+/// The text of a value that is being written, and what is open at its end.
+///
+/// Values are written where they come, straight to the end of the text: Swift's types call one another in the order of
+/// the text, nearly always. The exceptions are the containers that `nestedContainer` and `superEncoder` give away, which
+/// their owner may fill at any time until its own value ends: each is a text of its own, a `part`, put in its place then.
+final class EncodingText {
+    var bytes: GrowingBuffer<UInt8>
+    /// The innermost value that is being written. Those around it are kept on the call stack, by `encode`.
+    private var value: OpenValue
+    private var lastID = 1
+    /// From the root to the innermost value.
+    private(set) var path: [PathStep]
+    /// Hashes of the keys of the objects that are open, from outside to inside.
+    private var keyHashes = GrowingBuffer<UInt64>(minimumCapacity: 16)
+
+    init(path: [PathStep] = [], capacity: Int = 256) {
+        bytes = GrowingBuffer(minimumCapacity: capacity)
+        value = OpenValue(id: 1, start: 0, firstHash: 0)
+        self.path = path
+    }
+
+    /// The encoder of the whole text.
+    var encoder: TextEncoder { TextEncoder(text: self, id: 1) }
+
+    // MARK: Values
+
+    /// Writes a value at the end, the plainest without making an encoder of each. Nothing of it is left there where that
+    /// fails.
+    @inline(__always)
+    func encode<T: Encodable>(_ value: T, at step: @autoclosure () -> PathStep?) throws {
+        // The types on both sides are the same.
+        if T.self == String.self {
+            JSONText.quote(unsafeBitCast(value, to: String.self), to: &bytes)
+        } else if T.self == Int.self {
+            JSONText.write(unsafeBitCast(value, to: Int.self), to: &bytes)
+        } else if T.self == Bool.self {
+            write(unsafeBitCast(value, to: Bool.self))
+        } else {
+            try encodeParts(of: value, at: step())
+        }
+    }
+
+    private func encodeParts<T: Encodable>(of value: T, at step: PathStep?) throws {
+        if let step { path.append(step) }
+        defer { if step != nil { path.removeLast() } }
+        // The types on both sides are the same.
+        if T.self == Double.self { return try write(unsafeBitCast(value, to: Double.self)) }
+        if T.self == JSON.self { return unsafeBitCast(value, to: JSON.self).writeText(to: &bytes) }
+        try scope { try value.encode(to: $0) }
+    }
+
+    func write(_ value: Bool) { if value { bytes.append(literal: "true") } else { bytes.append(literal: "false") } }
+
+    func writeNull() { bytes.append(literal: "null") }
+
+    func write(_ value: Double) throws {
+        guard value.isFinite else { throw noNumber("\(value)") }
+        JSONText.write(digits: value.description, to: &bytes)
+    }
+
+    /// The shortest text of a float, which as a double would have many more digits.
+    func write(_ value: Float) throws {
+        guard value.isFinite else { throw noNumber("\(value)") }
+        JSONText.write(digits: value.description, to: &bytes)
+    }
+
+    @inline(never)
+    private func noNumber(_ value: String) -> JSONEncodingError {
+        JSONEncodingError(path: pathText, reason: "JSON has no number \(value)")
+    }
+
+    /// Runs `body` with the encoder of a value at the end of the text.
+    private func scope(_ body: (TextEncoder) throws -> Void) throws {
+        let outer = value
+        lastID += 1
+        value = OpenValue(id: lastID, start: bytes.count, firstHash: keyHashes.count)
+        do {
+            try body(TextEncoder(text: self, id: lastID))
+            try close()
+            value = outer
+        } catch {
+            bytes.cut(to: value.start)
+            keyHashes.cut(to: value.firstHash)
+            value = outer
+            throw error
+        }
+    }
+
+    /// Ends the innermost value.
+    func close() throws {
+        if let extra = value.extra {
+            if let misuse = extra.misuse { throw misuse }
+            try insert(extra.parts)
+        }
+        switch value.form {
+        case .none: bytes.append(literal: "{}")
+        case .single: break
+        case .array: bytes.append(UInt8(ascii: "]"))
+        case .object:
+            bytes.append(UInt8(ascii: "}"))
+            let hashes = keyHashes.elements[value.firstHash...]
+            if value.hasDuplicate || hashes.count > KeyTable.smallCount && Set(hashes).count < hashes.count {
+                joinDuplicates()
+            }
+            keyHashes.cut(to: value.firstHash)
+        }
+        value.id = 0
+    }
+
+    /// Two members of the object at the end may have the same key: the last one counts, at the place of the first.
+    private func joinDuplicates() {
+        let object = Array(bytes.elements[value.start...])
+        bytes.cut(to: value.start)
+        object.withUnsafeBytes { JSONCoding.json(ofWritten: $0).writeText(to: &bytes) }
+    }
+
+    /// Puts the parts of the innermost value in their places.
+    private func insert(_ parts: [EncodingPart]) throws {
+        guard let first = parts.first?.offset else { return }
+        let tail = Array(bytes.elements[first...])
+        bytes.cut(to: first)
+        var written = 0
+        for part in parts {
+            tail[written..<(part.offset - first)].withUnsafeBytes { bytes.append(contentsOf: $0) }
+            written = part.offset - first
+            try part.text.close()
+            bytes.append(contentsOf: UnsafeRawBufferPointer(part.text.bytes.elements))
+        }
+        tail[written...].withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    // MARK: Containers
+
+    /// Begins an object or array, or goes on with the one that was begun; 0 where that cannot be.
+    func open(_ form: OpenValue.Form, in id: Int) -> Int {
+        guard id == value.id else {
+            // Whoever is writing here now has caused it, or has at least to hear of it.
+            misuse("a container was asked of an encoder whose value had ended, or was waiting for one of its parts")
+            return 0
+        }
+        if value.form == form { return id }
+        guard value.form == .none else {
+            misuse("a value cannot be of two kinds: \(value.form) and \(form)")
+            return 0
+        }
+        value.form = form
+        bytes.append(form == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
+        return id
+    }
+
+    /// Lets the innermost value fail when it ends.
+    private func misuse(_ reason: String) {
+        let error = JSONEncodingError(path: pathText, reason: reason)
+        let extra = value.makeExtra()
+        if extra.misuse == nil { extra.misuse = error }
+    }
+
+    private func closed() -> JSONEncodingError {
+        JSONEncodingError(
+            path: pathText,
+            reason:
+                "a container was used whose value had ended, was of another kind, or was waiting for one of its parts")
+    }
+
+    /// Writes the single value of an encoder.
+    @inline(__always)
+    func single(in id: Int, _ write: () throws -> Void) throws {
+        guard id == value.id else { throw closed() }
+        guard value.form == .none else {
+            throw JSONEncodingError(path: pathText, reason: "a value cannot be two: \(value.form) and a single one")
+        }
+        try write()
+        value.form = .single
+    }
+
+    /// Writes a member of an object.
+    @inline(__always)
+    func member(_ key: some CodingKey, in id: Int, _ write: () throws -> Void) throws {
+        let (start, hashCount) = (bytes.count, keyHashes.count)
+        try begin(key, in: id)
+        do {
+            try write()
+        } catch {
+            bytes.cut(to: start)
+            keyHashes.cut(to: hashCount)
+            value.count -= 1
+            throw error
+        }
+    }
+
+    private func begin(_ key: some CodingKey, in id: Int) throws {
+        guard id == value.id else { throw closed() }
+        if value.count > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.count += 1
+        value.extra?.forgetPart(of: key)
+        let hash = JSONText.writeKey(key.stringValue, to: &bytes)
+        if keyHashes.count - value.firstHash <= KeyTable.smallCount {
+            for index in value.firstHash..<keyHashes.count where keyHashes[index] == hash { value.hasDuplicate = true }
+        }
+        keyHashes.append(hash)
+    }
+
+    /// Writes an element of an array.
+    func element<T: Encodable>(in id: Int, _ content: T) throws {
+        let start = bytes.count
+        let index = value.count
+        try beginElement(in: id)
+        do {
+            try encode(content, at: .index(index))
+        } catch {
+            bytes.cut(to: start)
+            value.count = index
+            throw error
+        }
+    }
+
+    func nullElement(in id: Int) throws {
+        try beginElement(in: id)
+        writeNull()
+    }
+
+    private func beginElement(in id: Int) throws {
+        guard id == value.id else { throw closed() }
+        if value.count > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.count += 1
+    }
+
+    /// How many elements have been written to an array.
+    func elementCount(in id: Int) -> Int { id == value.id ? value.count : 0 }
+
+    // MARK: Parts
+
+    /// The part in which a nested container is opened: where the last member of the key is a part, that one again.
+    func nestedPart(_ key: some CodingKey, in id: Int) -> TextEncoder {
+        if id == value.id, let known = value.extra?.part(of: key) { return known.encoder }
+        return part(key, in: id)
+    }
+
+    /// A part that is the next member of an object.
+    func part(_ key: some CodingKey, in id: Int) -> TextEncoder {
+        let part = part(.key(key.stringValue)) { try begin(key, in: id) }
+        value.extra?.remember(part, of: key)
+        return part.encoder
+    }
+
+    /// A part that is the next element of an array.
+    func part(in id: Int) -> TextEncoder {
+        part(.index(elementCount(in: id))) { try beginElement(in: id) }.encoder
+    }
+
+    private func part(_ step: PathStep, _ begin: () throws -> Void) -> EncodingText {
+        let text = EncodingText(path: path + [step])
+        do {
+            try begin()
+            value.makeExtra().append(EncodingPart(offset: bytes.count, text: text))
+        } catch {
+            misuse("a container was used whose value had ended, or was waiting for one of its parts")
+        }
+        return text
+    }
+
+    var pathText: String { path.codingPath.text }
+}

@@ -1,0 +1,92 @@
+/// What text is written into.
+protocol ByteSink: ~Copyable {
+    mutating func append(_ byte: UInt8)
+    mutating func append(contentsOf bytes: UnsafeRawBufferPointer)
+}
+
+extension ByteSink where Self: ~Copyable {
+    /// Appends the text of a literal.
+    mutating func append(literal: StaticString) {
+        append(contentsOf: UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+}
+
+extension [UInt8]: ByteSink {
+    mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
+        append(contentsOf: bytes.bindMemory(to: UInt8.self))
+    }
+}
+
+/// A row of plain elements that grows at its end and is cut there: an array without the cost of being a value.
+///
+/// Unsafe inside: an array checks with every access whether it is shared and in bounds, which for a byte costs more than
+/// the byte. This one has one owner, and every index comes from its own `append`; they are checked in debug builds.
+struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(minimumCapacity: Int) {
+        capacity = max(minimumCapacity, 8)
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    var elements: UnsafeMutableBufferPointer<Element> { UnsafeMutableBufferPointer(start: base, count: count) }
+
+    subscript(index: Int) -> Element {
+        @inline(__always) get {
+            assert(index >= 0 && index < count)
+            return base[index]
+        }
+        @inline(__always) _modify {
+            assert(index >= 0 && index < count)
+            yield &base[index]
+        }
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        if count == capacity { grow(1) }
+        (base + count).initialize(to: element)
+        count += 1
+    }
+
+    /// Makes room for so many elements more; what is then written there counts from `advance` on.
+    @inline(__always)
+    mutating func reserve(_ added: Int) -> UnsafeMutablePointer<Element> {
+        if capacity - count < added { grow(added) }
+        return base + count
+    }
+
+    @inline(__always)
+    mutating func advance(_ added: Int) {
+        assert(added <= capacity - count)
+        count += added
+    }
+
+    /// Drops what stands behind the first elements.
+    mutating func cut(to length: Int) {
+        assert(length >= 0 && length <= count)
+        count = length
+    }
+
+    @inline(never)
+    private mutating func grow(_ added: Int) {
+        capacity = max(capacity * 2, count + added)
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        larger.moveInitialize(from: base, count: count)
+        base.deallocate()
+        base = larger
+    }
+}
+
+extension GrowingBuffer: ByteSink where Element == UInt8 {
+    @inline(__always)
+    mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress else { return }
+        UnsafeMutableRawPointer(reserve(bytes.count)).copyMemory(from: source, byteCount: bytes.count)
+        advance(bytes.count)
+    }
+}

@@ -1,0 +1,138 @@
+/// A text that was read: where its keys and values are, in one row of nodes. From it values and Codable types are made,
+/// strings and numbers only when they are asked for. Of equal keys only the first is left, with the value of the last.
+///
+/// The text is borrowed. Whoever lends it calls `keepText` in the end where somebody holds on to the tape.
+final class JSONTape {
+    private(set) var text: UnsafeRawPointer
+    private let textCount: Int
+    /// What `text` points to once the tape keeps it.
+    private var ownText: UnsafeMutableRawPointer?
+    var nodes: GrowingBuffer<TapeNode>
+    private var tables: [Int: KeyTable] = [:]
+    /// Set where unknown keys are refused.
+    var visits: KeyVisits?
+
+    static let root = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONSyntaxError) {
+        nodes = try TapeReader(bytes, maximumDepth: maximumDepth).document()
+        // `!`: what could be read has an address.
+        text = bytes.baseAddress!
+        textCount = bytes.count
+    }
+
+    deinit { ownText?.deallocate() }
+
+    /// Copies the text, because its owner takes it back.
+    func keepText() {
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: textCount, alignment: 1)
+        copy.copyMemory(from: text, byteCount: textCount)
+        ownText = copy
+        text = UnsafeRawPointer(copy)
+    }
+
+    // MARK: Members
+
+    /// The node of a member's value; nil where the object has no such member. The next search begins with this member,
+    /// or behind it where it is taken.
+    @inline(__always)
+    func member(_ key: String, of object: Int, isTaken: Bool) -> Int? {
+        var key = key
+        return key.withUTF8 { key in
+            let key = UnsafeRawBufferPointer(key)
+            var place = Int(nodes[object].start)
+            let end = nodes[object].next
+            for tried in 0..<nodes[object].count {
+                if place == end { place = object + 1 }
+                let node = nodes[place]
+                if node.isKey(key, text: text) {
+                    nodes[object].start = isTaken ? node.next : UInt32(place)
+                    return node.value
+                }
+                if tried == KeyTable.smallCount { return indexedMember(key, of: object, isTaken: isTaken) }
+                place = Int(node.next)
+            }
+            return nil
+        }
+    }
+
+    /// The same, for large objects whose members are asked for in another order.
+    @inline(never)
+    private func indexedMember(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
+        let table = tables[object] ?? KeyTable(of: object, in: nodes, text: text)
+        tables[object] = table
+        guard let place = table.find(key, in: nodes, text: text) else { return nil }
+        nodes[object].start = isTaken ? nodes[place].next : UInt32(place)
+        return nodes[place].value
+    }
+
+    /// The keys of an object, in order.
+    func keys(of object: Int) -> [String] {
+        var key = object + 1
+        return (0..<nodes[object].count).map { _ in
+            defer { key = Int(nodes[key].next) }
+            return string(key)
+        }
+    }
+
+    // MARK: Values
+
+    func kind(_ node: Int) -> TapeNode.Kind { nodes[node].kind }
+
+    private func bytes(_ node: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text + Int(nodes[node].start), count: Int(nodes[node].count))
+    }
+
+    /// What a string or key says.
+    @inline(__always)
+    func string(_ node: Int) -> String {
+        nodes[node].hasEscapes ? Escapes.resolve(bytes(node)) : String(decoding: bytes(node), as: UTF8.self)
+    }
+
+    func number(_ node: Int) -> JSONNumber { JSONNumber(checked: String(decoding: bytes(node), as: UTF8.self)) }
+
+    /// The integer, where a number is one and the type holds it.
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(_ node: Int) -> T? {
+        if nodes[node].isPlainInteger, let (magnitude, isNegative) = NumberText.integer(bytes(node)) {
+            if !isNegative { return T(exactly: magnitude) }
+            return Int64(exactly: magnitude).flatMap { T(exactly: -$0) } ?? number(node).integer()
+        }
+        return number(node).integer()
+    }
+
+    /// A number rounded to the nearest double; infinite where it is beyond all of them.
+    func double(_ node: Int) -> Double { NumberText.double(bytes(node)) ?? number(node).double }
+
+    /// A value with everything in it. One call deeper with each level.
+    func json(_ node: Int) -> JSON {
+        switch kind(node) {
+        case .null: .null
+        case .true: .bool(true)
+        case .false: .bool(false)
+        case .number: .number(number(node))
+        case .string: .string(string(node))
+        case .array: .array(elements(node))
+        case .object: .object(object(node))
+        }
+    }
+
+    private func elements(_ array: Int) -> [JSON] {
+        var element = array + 1
+        return (0..<nodes[array].count).map { _ in
+            defer { element = Int(nodes[element].next) }
+            return json(element)
+        }
+    }
+
+    private func object(_ node: Int) -> JSONObject {
+        var object = JSONObject()
+        object.reserve(Int(nodes[node].count))
+        var key = node + 1
+        for _ in 0..<nodes[node].count {
+            object.append(string(key), json(nodes[key].value))
+            key = Int(nodes[key].next)
+        }
+        return object
+    }
+}

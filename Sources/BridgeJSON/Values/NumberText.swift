@@ -1,0 +1,90 @@
+/// The grammar of a number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
+struct NumberScan {
+    /// Whether what was gone through is a number.
+    private(set) var isWhole = false
+    /// Whether it is one without a fraction and an exponent.
+    private(set) var isPlainInteger = false
+
+    /// Goes through the bytes as long as a number goes on so; returns where that ends.
+    mutating func end(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var end = start
+        func current() -> UInt8 { end < bytes.count ? bytes[end] : 0 }
+        func digits() -> Bool {
+            let first = end
+            while end < bytes.count, bytes[end] &- UInt8(ascii: "0") < 10 { end += 1 }
+            return end > first
+        }
+        isWhole = false
+        isPlainInteger = false
+        if current() == UInt8(ascii: "-") { end += 1 }
+        if current() == UInt8(ascii: "0") { end += 1 } else if !digits() { return end }
+        isPlainInteger = true
+        if current() == UInt8(ascii: ".") {
+            isPlainInteger = false
+            end += 1
+            guard digits() else { return end }
+        }
+        if current() | 0x20 == UInt8(ascii: "e") {
+            isPlainInteger = false
+            end += 1
+            if current() == UInt8(ascii: "+") || current() == UInt8(ascii: "-") { end += 1 }
+            guard digits() else { return end }
+        }
+        isWhole = true
+        return end
+    }
+}
+
+/// Numbers from their text, which is one of the grammar, without a string in between. Nil: by way of the string.
+enum NumberText {
+    /// As many digits as 64 bits hold whatever they are.
+    private static let safeDigits = 19
+    /// Up to here a double holds every integer exactly.
+    private static let exactIntegers: UInt64 = 1 << 53
+
+    /// The integer of a text without a fraction and an exponent.
+    @inline(__always)
+    static func integer(_ text: UnsafeRawBufferPointer) -> (magnitude: UInt64, isNegative: Bool)? {
+        let isNegative = text[0] == UInt8(ascii: "-")
+        let first = isNegative ? 1 : 0
+        guard text.count - first <= safeDigits else { return nil }
+        var magnitude: UInt64 = 0
+        for index in first..<text.count { magnitude = magnitude &* 10 &+ UInt64(text[index] &- UInt8(ascii: "0")) }
+        return (magnitude, isNegative)
+    }
+
+    /// The double of a short decimal. Exact, because both its digits and the power of ten are exact as doubles, and one
+    /// division or multiplication of these rounds once.
+    static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        let isNegative = text[0] == UInt8(ascii: "-")
+        let first = isNegative ? 1 : 0
+        guard text.count - first <= safeDigits + 1 else { return nil }
+        var digits: UInt64 = 0
+        var digitCount = 0
+        var fractionCount = 0
+        var isFraction = false
+        for index in first..<text.count {
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit < 10 {
+                digits = digits &* 10 &+ UInt64(digit)
+                digitCount += 1
+                if isFraction { fractionCount += 1 }
+            } else if text[index] == UInt8(ascii: ".") {
+                isFraction = true
+            } else {
+                return nil
+            }
+        }
+        guard digitCount <= safeDigits, digits <= exactIntegers else { return nil }
+        let magnitude = Double(digits) / powerOfTen(fractionCount)
+        return isNegative ? -magnitude : magnitude
+    }
+
+    /// The powers up to 22 are exact; there are at most 19 digits behind the point.
+    private static func powerOfTen(_ exponent: Int) -> Double {
+        let powers: InlineArray<20, Double> = [
+            1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        ]
+        return powers[exponent]
+    }
+}
