@@ -71,6 +71,20 @@ struct MismatchTests {
         #expect((mismatch(String.self, String(repeating: "9", count: 10_000))?.got.count ?? .max) < 100)
     }
 
+    @Test("Long keys are told by their beginning, also such as are one character")
+    func longKeys() throws {
+        let key = String(repeating: "k", count: 64)
+        #expect(mismatch([String: Int].self, "{\"\(key)\":null}")?.path == "$.\(key)")
+        #expect(mismatch([String: Int].self, "{\"\(key)k\":null}")?.path == "$.\(key)…")
+        #expect(mismatch([String: Int].self, "{\"a \(key)\":null}")?.path == "$[\"a \(key.dropLast(2))…\"]")
+        let marks = "e" + String(repeating: "\u{301}", count: 10_000)
+        #expect((mismatch([String: Int].self, "{\"\(marks)\":null}")?.path.utf8.count ?? .max) < 200)
+        #expect((mismatch(Int.self, "\"\(marks)\"")?.got.utf8.count ?? .max) < 200)
+        let unknown = mismatch(
+            Request.Condition.self, "{\"name\":\"\",\"value\":1,\"\(key)k\":1}", unknownKeys: .refuse)
+        #expect(unknown?.path == "$.\(key)…")
+    }
+
     @Test("Unknown keys are passed over, or refused with the keys that there are")
     func unknownKeys() {
         let text = #"{"kind":"alert","conditions":[{"name":"a","value":1,"vale":2}],"flag":null}"#

@@ -80,6 +80,13 @@ struct NumberTests {
         #expect(JSONNumber(Int64.min).text == "-9223372036854775808")
     }
 
+    @Test("A decimal in Swift's code is a number")
+    func literals() async {
+        let json: JSON = ["pi": 3.25, "small": -1e-7, "whole": 2.0]
+        #expect(json.text == #"{"pi":3.25,"small":-1e-07,"whole":2.0}"#)
+        await #expect(processExitsWith: .failure) { _ = JSON(floatLiteral: .infinity) }
+    }
+
     @Test("Numbers are equal where their texts are")
     func equality() throws {
         #expect(try JSON(parsing: "1.0") != JSON(parsing: "1"))

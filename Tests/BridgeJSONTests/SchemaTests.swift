@@ -29,7 +29,7 @@ struct SchemaTests {
             ])
     }
 
-    @Test("Optional members are not required")
+    @Test("Optional members are not required, and may be null")
     func optionals() throws {
         struct Optionals: Codable {
             struct Inner: Codable { var a: Int? }
@@ -41,14 +41,16 @@ struct SchemaTests {
             var list: [Inner]?
             var needed: Inner
         }
-        let inner: JSON = ["type": "object", "properties": ["a": ["type": "integer"]]]
+        let inner: JSON = ["type": "object", "properties": ["a": ["type": ["integer", "null"]]]]
+        let innerOrNull: JSON = ["type": ["object", "null"], "properties": ["a": ["type": ["integer", "null"]]]]
         #expect(
             try JSONSchema.derive(from: Optionals.self) == [
                 "type": "object",
                 "properties": [
-                    "text": ["type": "string"], "flag": ["type": "boolean"], "double": ["type": "number"],
-                    "number": ["type": "integer", "minimum": -32768, "maximum": 32767], "inner": inner,
-                    "list": ["type": "array", "items": inner], "needed": inner,
+                    "text": ["type": ["string", "null"]], "flag": ["type": ["boolean", "null"]],
+                    "double": ["type": ["number", "null"]],
+                    "number": ["type": ["integer", "null"], "minimum": -32768, "maximum": 32767],
+                    "inner": innerOrNull, "list": ["type": ["array", "null"], "items": inner], "needed": inner,
                 ],
                 "required": ["needed"],
             ])
@@ -65,7 +67,7 @@ struct SchemaTests {
         #expect(
             try JSONSchema.derive(from: Options.self) == [
                 "type": "object",
-                "properties": ["kind": ["enum": ["alert", "confirm"]], "level": ["enum": [1, 10]]],
+                "properties": ["kind": ["enum": ["alert", "confirm"]], "level": ["enum": [1, 10, nil]]],
                 "required": ["kind"],
             ])
     }
@@ -80,10 +82,9 @@ struct SchemaTests {
             ])
         #expect(
             try JSONSchema.derive(from: [Int?].self) == [
-                "type": "array", "items": ["anyOf": [["type": "integer"], ["type": "null"]]],
+                "type": "array", "items": ["type": ["integer", "null"]],
             ])
-        #expect(
-            try JSONSchema.derive(from: String?.self) == ["anyOf": [["type": "string"], ["type": "null"]]])
+        #expect(try JSONSchema.derive(from: String?.self) == ["type": ["string", "null"]])
     }
 
     @Test("JSON is anything, its numbers are numbers, wrappers are what they wrap")
@@ -128,6 +129,38 @@ struct SchemaTests {
         #expect {
             try JSONSchema.derive(from: Chain.self)
         } throws: { ($0 as? JSONSchemaError)?.path == "$.box.next" }
+    }
+
+    /// Refers to itself, with another parameter each time.
+    struct Growing<T: Codable>: Codable {
+        final class Box: Codable { var next: Growing<[T]>? }
+        var box: Box?
+    }
+
+    @Test("Types that never repeat and never end are refused")
+    func endless() {
+        #expect {
+            try JSONSchema.derive(from: Growing<Int>.self)
+        } throws: { error in
+            let error = error as? JSONSchemaError
+            return error?.path.hasPrefix("$.box.next.box") == true && (error?.reason.count ?? .max) < 200
+        }
+    }
+
+    @Test("What an optional reads as nil, its schema allows")
+    func nullIsNil() throws {
+        enum Kind: String, Codable, CaseIterable { case a }
+        struct Options: Codable {
+            var kind: Kind?
+            var any: JSON?
+            var twice: Int??
+        }
+        let options = try JSONCoding.decode(Options.self, from: ["kind": nil, "any": nil, "twice": nil])
+        #expect(options.kind == nil && options.any == nil && options.twice == nil)
+        #expect(
+            try JSONSchema.derive(from: Options.self)["properties"] == [
+                "kind": ["enum": ["a", nil]], "any": true, "twice": ["type": ["integer", "null"]],
+            ])
     }
 
     @Test("The same type twice, side by side, is no recursion")

@@ -42,6 +42,18 @@ struct WriterTests {
         #expect(JSONPrinter().print("a\n") == #""a\n""#)
     }
 
+    @Test("What a terminal would obey, or what turns text around, is escaped for people, in keys too")
+    func controls() throws {
+        let hostile = "\u{7F}\u{80}\u{9B}31m\u{9F}\u{61C}\u{200E}\u{200F}\u{2028}\u{202E}\u{2066}\u{2069}"
+        let json: JSON = .object([hostile: .string(hostile)])
+        let printed = JSONPrinter(indent: 0).print(json)
+        let escaped = #""\u007f\u0080\u009b31m\u009f\u061c\u200e\u200f\u2028\u202e\u2066\u2069""#
+        #expect(printed == "{\n\(escaped): \(escaped)\n}")
+        #expect(try JSON(parsing: printed) == json)
+        // Everything else stays as it is.
+        #expect(JSONPrinter().print("é€𝄞\u{A0}\u{200D}") == "\"é€𝄞\u{A0}\u{200D}\"")
+    }
+
     @Test("In colour it is the same text between colours")
     func colours() throws {
         let json: JSON = ["a": 1, "b": [true, "text"]]

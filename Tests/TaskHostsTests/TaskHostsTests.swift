@@ -157,7 +157,8 @@ struct TaskHostsTests {
             description["options"] == [
                 "type": "object", "required": ["word"],
                 "properties": [
-                    "word": ["type": "string"], "times": ["type": "integer", "minimum": 0, "maximum": 255],
+                    "word": ["type": "string"],
+                    "times": ["type": ["integer", "null"], "minimum": 0, "maximum": 255],
                 ],
             ])
         #expect(description["plugin"] == "test")

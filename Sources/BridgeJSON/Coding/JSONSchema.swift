@@ -12,11 +12,11 @@ public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertibl
 /// The JSON Schema (2020-12) of Codable types.
 ///
 /// It is found by asking the type to decode itself from a recorder: what it asks for, and in which form, is the schema;
-/// what it asks for with `decodeIfPresent` is optional. Enumerations must list their cases (`CaseIterable`).
+/// what it asks for with `decodeIfPresent` is optional, and may be null. Enumerations must list their cases (`CaseIterable`).
 public enum JSONSchema {
     /// The schema of a type.
     ///
-    /// - Throws: ``JSONSchemaError`` where the type refers to itself, where an enumeration does not list its cases, or
+    /// - Throws: ``JSONSchemaError`` where the type refers to itself or its parts have no end, where an enumeration does not list its cases, or
     ///   where the type's own decoding asks for more than a recorder can give. Such a schema is to be written by hand.
     public static func derive<T: Decodable>(from type: T.Type) throws(JSONSchemaError) -> JSON {
         do {
@@ -71,6 +71,8 @@ private final class SchemaRecorder: Decoder {
     let path: CodingPath
     /// The types that are being recorded around this place: one that comes again would have no end.
     let types: [any Any.Type]
+    /// So many types may be within one another: a generic type may refer to itself with another parameter each time.
+    private static let mostTypes = 64
     var schema: JSON = true
     var properties = JSONObject()
     var required: [JSON] = []
@@ -94,6 +96,11 @@ private final class SchemaRecorder: Decoder {
         if let (schema, value) = cases(of: type) { return (schema, value as! T) }
         guard !types.contains(where: { $0 == type }) else {
             throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
+        }
+        guard types.count < mostTypes else {
+            throw JSONSchemaError(
+                path: path.text,
+                reason: "\(types[0]) consists of types within types without an end; write its schema by hand")
         }
         let recorder = SchemaRecorder(path: path, types: types + [type])
         let value: T
@@ -123,7 +130,7 @@ private final class SchemaRecorder: Decoder {
         }
         if let optional = type as? any JSONOptionalType.Type, let wrapped = optional.wrappedType {
             let some = try schema(of: wrapped, at: path, within: types)
-            return (["anyOf": [some, ["type": "null"]]], none(of: optional))
+            return (PlainSchema.orNull(some), none(of: optional))
         }
         return nil
     }
@@ -185,6 +192,16 @@ private enum PlainSchema {
     static let boolean: JSON = ["type": "boolean"]
     static let string: JSON = ["type": "string"]
     static let number: JSON = ["type": "number"]
+
+    /// What a schema made here allows, or null.
+    static func orNull(_ schema: JSON) -> JSON {
+        guard case .object(var object) = schema else { return schema }
+        if let type = object["type"]?.stringValue { object["type"] = [.string(type), "null"] }
+        if let values = object["enum"]?.arrayValue, !values.contains(.null) {
+            object["enum"] = .array(values + [.null])
+        }
+        return .object(object)
+    }
 
     /// The bounds stand in the schema where they say more than that the number is a machine's.
     static func integer<T: FixedWidthInteger>(_ type: T.Type) -> JSON {
@@ -268,7 +285,7 @@ private struct RecordedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func member<T: Decodable>(_ type: T.Type, _ key: Key, isRequired: Bool) throws -> T {
         let path = CodingPath.key(key.stringValue, of: recorder.path)
         let (schema, value) = try SchemaRecorder.record(type, at: path, within: recorder.types)
-        recorder.note(key.stringValue, schema, isRequired: isRequired)
+        recorder.note(key.stringValue, isRequired ? schema : PlainSchema.orNull(schema), isRequired: isRequired)
         return value
     }
 

@@ -62,7 +62,7 @@ extension JSON {
 }
 
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// `null`
     public init(nilLiteral: ()) { self = .null }
@@ -70,6 +70,11 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A number.
     public init(integerLiteral value: Int64) { self = .number(JSONNumber(value)) }
+    /// A number. One that is not finite traps: JSON has none.
+    public init(floatLiteral value: Double) {
+        guard let number = JSONNumber(value) else { preconditionFailure("JSON has no number \(value)") }
+        self = .number(number)
+    }
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// An array.

@@ -1,4 +1,6 @@
 /// Writes values for people: a member a line, and in colour where the terminal has it.
+///
+/// Characters that a terminal would obey, or that turn the direction of the text, are written as escapes.
 public struct JSONPrinter: Sendable {
     private let indent: Int
     private let colour: Bool
@@ -22,7 +24,7 @@ public struct JSONPrinter: Sendable {
         switch value {
         case .null, .bool: output += painted(value.text, "35")
         case .number: output += painted(value.text, "36")
-        case .string: output += painted(value.text, "32")
+        case .string(let string): output += painted(quoted(string), "32")
         case .array(let elements):
             writeList("[", "]", elements.count, level, to: &output) { index, output in
                 write(elements[index], level: level + 1, to: &output)
@@ -30,7 +32,7 @@ public struct JSONPrinter: Sendable {
         case .object(let object):
             let members = Array(object)
             writeList("{", "}", members.count, level, to: &output) { index, output in
-                output += painted(JSON.string(members[index].key).text, "34;1") + ": "
+                output += painted(quoted(members[index].key), "34;1") + ": "
                 write(members[index].value, level: level + 1, to: &output)
             }
         }
@@ -51,6 +53,24 @@ public struct JSONPrinter: Sendable {
             item(index, &output)
         }
         output += "\n" + String(repeating: " ", count: level * indent) + close
+    }
+
+    private func quoted(_ string: String) -> String {
+        let text = JSON.string(string).text
+        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { output, scalar in
+            guard Self.isControl(scalar) else { return output.unicodeScalars.append(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+
+    /// Those that JSON itself does not escape: DEL and C1, what sets the direction of text, and what ends lines.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     private func painted(_ text: String, _ style: String) -> String {

@@ -2,15 +2,18 @@
 /// strings and numbers only when they are asked for. Of equal keys only the first is left, with the value of the last.
 ///
 /// The text is borrowed. Whoever lends it calls `keepText` in the end where somebody holds on to the tape.
+///
+/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
+/// the types that are being read; checking it at run time took a third of a decoding.
 final class JSONTape {
-    private(set) var text: UnsafeRawPointer
+    @exclusivity(unchecked) private(set) var text: UnsafeRawPointer
     private let textCount: Int
     /// What `text` points to once the tape keeps it.
-    private var ownText: UnsafeMutableRawPointer?
-    var nodes: GrowingBuffer<TapeNode>
-    private var tables: [Int: KeyTable] = [:]
+    @exclusivity(unchecked) private var ownText: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) var nodes: GrowingBuffer<TapeNode>
+    @exclusivity(unchecked) private var tables: [Int: KeyTable] = [:]
     /// Set where unknown keys are refused.
-    var visits: KeyVisits?
+    @exclusivity(unchecked) var visits: KeyVisits?
 
     static let root = 0
 

@@ -7,31 +7,44 @@ struct NumberScan {
 
     /// Goes through the bytes as long as a number goes on so; returns where that ends.
     mutating func end(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var end = start
-        func current() -> UInt8 { end < bytes.count ? bytes[end] : 0 }
-        func digits() -> Bool {
-            let first = end
-            while end < bytes.count, bytes[end] &- UInt8(ascii: "0") < 10 { end += 1 }
-            return end > first
-        }
         isWhole = false
         isPlainInteger = false
-        if current() == UInt8(ascii: "-") { end += 1 }
-        if current() == UInt8(ascii: "0") { end += 1 } else if !digits() { return end }
-        isPlainInteger = true
-        if current() == UInt8(ascii: ".") {
-            isPlainInteger = false
+        var end = start
+        if Self.byte(end, bytes) == UInt8(ascii: "-") { end += 1 }
+        if Self.byte(end, bytes) == UInt8(ascii: "0") {
             end += 1
-            guard digits() else { return end }
+        } else if !Self.skipDigits(&end, bytes) {
+            return end
         }
-        if current() | 0x20 == UInt8(ascii: "e") {
+        isPlainInteger = true
+        if Self.byte(end, bytes) == UInt8(ascii: ".") {
             isPlainInteger = false
             end += 1
-            if current() == UInt8(ascii: "+") || current() == UInt8(ascii: "-") { end += 1 }
-            guard digits() else { return end }
+            guard Self.skipDigits(&end, bytes) else { return end }
+        }
+        if Self.byte(end, bytes) | 0x20 == UInt8(ascii: "e") {
+            isPlainInteger = false
+            end += 1
+            let sign = Self.byte(end, bytes)
+            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { end += 1 }
+            guard Self.skipDigits(&end, bytes) else { return end }
         }
         isWhole = true
         return end
+    }
+
+    /// The byte at an index; 0, which is part of no number, behind the last.
+    @inline(__always)
+    private static func byte(_ index: Int, _ bytes: UnsafeRawBufferPointer) -> UInt8 {
+        index < bytes.count ? bytes[index] : 0
+    }
+
+    /// Whether there is a digit at least.
+    @inline(__always)
+    private static func skipDigits(_ index: inout Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        let first = index
+        while byte(index, bytes) &- UInt8(ascii: "0") < 10 { index += 1 }
+        return index > first
     }
 }
 
