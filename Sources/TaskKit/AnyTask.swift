@@ -24,14 +24,22 @@ public struct AnyTask: Sendable {
             if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
         }
         start = { runtime, request in
+            let handle = request.pointee.call
             do throws(JSONMismatch) {
                 // Before the call's Swift task exists: the bytes are gone once this function returns.
                 let options = try JSONCoding.decode(T.Options.self, from: request.pointee.options.buffer)
-                let mark = CancelMark()
-                let call = runtime.makeCall(request, cancelMark: mark)
-                runtime.perform(request.pointee.call, mark) { try await task.run(options, call) }
+                runtime.perform(handle) { mark in
+                    let call = runtime.makeCall(request, cancelMark: mark)
+                    return Task.immediate(executorPreference: runtime.executor) {
+                        do {
+                            runtime.succeed(handle, try await task.run(options, call))
+                        } catch {
+                            runtime.fail(handle, thrown: error)
+                        }
+                    }
+                }
             } catch {
-                runtime.host.fail(request.pointee.call, BridgeError(error))
+                runtime.host.fail(handle, BridgeError(error))
             }
         }
     }

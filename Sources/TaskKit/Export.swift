@@ -37,9 +37,6 @@ private func runtime(_ context: UnsafeMutableRawPointer?) -> PluginRuntime {
     Unmanaged<PluginRuntime>.fromOpaque(context!).takeUnretainedValue()  // `!`: the table's own context
 }
 
-/// The result of what has nothing to tell but that it is done: `{}`.
-private struct Done: Encodable, Sendable {}
-
 extension PluginRuntime {
     fileprivate func call(_ request: UnsafePointer<trestle_request>) {
         guard parts.tasks.indices.contains(Int(request.pointee.index)) else {
@@ -95,10 +92,7 @@ extension PluginRuntime {
         } catch {
             return host.fail(request.pointee.call, BridgeError(error))
         }
-        perform(request.pointee.call, CancelMark()) {
-            try await body(self, PluginContext(runtime: self))
-            return Done()
-        }
+        perform(request.pointee.call, hook: { try await body(self, PluginContext(runtime: self)) })
     }
 
     fileprivate func session(_ change: UInt32, _ description: UnsafePointer<trestle_caller>) {
@@ -108,10 +102,7 @@ extension PluginRuntime {
     }
 
     fileprivate func stop(_ request: UnsafePointer<trestle_request>) {
-        perform(request.pointee.call, CancelMark()) {
-            for hook in self.parts.stopHooks.reversed() { await hook() }
-            return Done()
-        }
+        perform(request.pointee.call, hook: { for hook in self.parts.stopHooks.reversed() { await hook() } })
     }
 }
 

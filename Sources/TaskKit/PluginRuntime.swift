@@ -17,18 +17,24 @@ final class PluginRuntime: @unchecked Sendable {
 
     private struct Running {
         var mark: CancelMark
-        /// Nil while the task runs up to its first suspension.
-        var task: Task<Void, Never>?
+        var task: Task<Void, Never>
     }
 
-    /// The calls of typed tasks, and the hooks, that have not answered.
+    /// The calls of typed tasks, and the hooks, that wait for something.
     private var running: [trestle_call: Running] = [:]
-    private var callers = CallerCache()
-    /// What the last result was written into, kept for its room.
-    private var scratch: [UInt8] = []
 
-    /// Room that is not kept once a result has needed it, in bytes.
-    private static let maximumScratchBytes = 64 * 1024
+    /// A call whose task is on the stack, up to its first suspension. Most end there and are never entered in `running`.
+    private struct Starting {
+        /// 0: answered.
+        var handle: trestle_call
+        let mark: CancelMark
+    }
+
+    /// From outside to inside: a reply may run other plugins, and one of them may call this one.
+    private var starting: [Starting] = []
+    /// The mark of a call that ended without being cancelled or kept: the next one's.
+    private var spareMark: CancelMark?
+    private var callers = CallerCache()
 
     init(_ parts: PluginParts) {
         self.parts = parts
@@ -56,47 +62,78 @@ final class PluginRuntime: @unchecked Sendable {
         return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
     }
 
-    /// Runs `body` as the Swift task of the call `handle`, and answers with what it returns or throws. It runs up to
-    /// its first suspension before this returns.
-    func perform<R: Encodable & Sendable>(
-        _ handle: trestle_call, _ mark: CancelMark, _ body: @escaping @Sendable () async throws -> R
-    ) {
-        running[handle] = Running(mark: mark)
-        let task = Task.immediate(executorPreference: executor) {
-            do {
-                self.finish(handle, try await body())
-            } catch {
-                self.running[handle] = nil
-                self.host.fail(handle, BridgeError(thrown: error))
-            }
+    /// Runs the Swift task of the call `handle`, which answers it with `succeed` or `fail`.
+    ///
+    /// - Parameter start: Starts the task, with what tells it that the call was cancelled. It runs up to its first
+    ///   suspension before this returns. That the task is made there, in one piece with its closure, spares three more
+    ///   around it.
+    func perform(_ handle: trestle_call, _ start: (CancelMark) -> Task<Void, Never>) {
+        var mark = spareMark.take() ?? CancelMark()
+        starting.append(Starting(handle: handle, mark: mark))
+        let task = start(mark)
+        if starting.removeLast().handle == 0 {
+            // Nobody holds on to a mark that is known here only.
+            if isKnownUniquelyReferenced(&mark), !mark.isSet.load(ordering: .relaxed) { spareMark = mark }
+            return
         }
-        guard running[handle] != nil else { return }
-        running[handle]?.task = task
+        running[handle] = Running(mark: mark, task: task)
         // Cancelled while it ran up to its first suspension, when there was no task to cancel.
         if mark.isSet.load(ordering: .relaxed) { task.cancel() }
     }
 
-    private func finish(_ handle: trestle_call, _ result: some Encodable) {
-        running[handle] = nil
-        // Taken out while it is in use: the reply may run other plugins, and one of them may call this one.
-        var bytes = scratch
-        scratch = []
-        bytes.removeAll(keepingCapacity: true)
+    /// Runs a hook as the Swift task of the call `handle`, and answers that it is done.
+    func perform(_ handle: trestle_call, hook body: @escaping @Sendable () async throws -> Void) {
+        perform(handle) { _ in
+            Task.immediate(executorPreference: executor) {
+                do {
+                    try await body()
+                    self.succeed(handle, Done())
+                } catch {
+                    self.fail(handle, thrown: error)
+                }
+            }
+        }
+    }
+
+    /// Answers a call with what its task returned. Loop thread.
+    func succeed(_ handle: trestle_call, _ result: some Encodable) {
+        forget(handle)
         do throws(JSONEncodingError) {
-            try JSONCoding.encode(result, to: &bytes)
-            bytes.withUnsafeBytes { host.reply(handle, $0) }
+            try JSONCoding.withText(of: result) { host.reply(handle, $0) }
         } catch {
             host.fail(handle, BridgeError(.internal, "The result cannot be written as JSON: \(error)"))
         }
-        if bytes.capacity <= Self.maximumScratchBytes { scratch = bytes }
+    }
+
+    /// Answers a call with what its task threw. Loop thread.
+    func fail(_ handle: trestle_call, thrown error: any Error) {
+        forget(handle)
+        host.fail(handle, BridgeError(thrown: error))
+    }
+
+    /// A call is about to be answered.
+    private func forget(_ handle: trestle_call) {
+        if let last = starting.indices.last, starting[last].handle == handle {
+            starting[last].handle = 0
+        } else {
+            running[handle] = nil
+        }
     }
 
     func cancel(_ handle: trestle_call) {
-        guard let call = running[handle] else { return rawCalls.cancel(handle) }
-        call.mark.isSet.store(true, ordering: .relaxed)
-        call.task?.cancel()
+        if let call = running[handle] {
+            call.mark.isSet.store(true, ordering: .relaxed)
+            call.task.cancel()
+        } else if let call = starting.last(where: { $0.handle == handle }) {
+            call.mark.isSet.store(true, ordering: .relaxed)
+        } else {
+            rawCalls.cancel(handle)
+        }
     }
 }
+
+/// The result of what has nothing to tell but that it is done: `{}`.
+private struct Done: Encodable, Sendable {}
 
 extension BridgeError {
     /// What the caller is told about an error that a task threw.

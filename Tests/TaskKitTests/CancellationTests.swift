@@ -29,6 +29,29 @@ private struct Patience: BridgeTask {
     }
 }
 
+/// Does what the test says before its first suspension, and keeps its call.
+private struct Prompt: BridgeTask {
+    static let name = "prompt"
+    static let summary = "Is cancelled before its first suspension."
+
+    typealias Options = Bool
+    typealias Result = [Bool]
+
+    let action = Action()
+
+    func run(_ waits: Bool, _ call: Call) async throws -> [Bool] {
+        action.calls.withLock { $0.append(call) }
+        action.body.withLock { $0.take() }?()
+        if waits { await Task.yield() }
+        return [call.isCancelled, Task.isCancelled]
+    }
+}
+
+private final class Action: Sendable {
+    let body = Mutex<(@Sendable () -> Void)?>(nil)
+    let calls = Mutex<[Call]>([])
+}
+
 private func usleepABit() {
     DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1)) == .success ? () : ()
 }
@@ -88,5 +111,46 @@ struct CancellationTests {
         _ = await host.answer(to: handle)
         await host.cancel(handle)
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+    }
+
+    @Test("before its first suspension is a cancelled task after it, and no other call is", arguments: [true, false])
+    func prompt(_ keepsCalls: Bool) async {
+        let task = Prompt()
+        let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })
+        #expect(await host.answer(.call(0), "false") == .result([false, false]))
+        if !keepsCalls { task.action.calls.withLock { $0 = [] } }
+        for waits in ["true", "false"] {
+            task.action.body.withLock { body in
+                body = {
+                    let plugin = host.plugin.pointee
+                    plugin.cancel(plugin.context, host.lastHandle, UInt32(TRESTLE_CANCEL_CALLER))
+                }
+            }
+            // Without a suspension there was no Swift task yet to be cancelled.
+            #expect(await host.answer(.call(0), waits) == .result([true, .bool(waits == "true")]))
+            #expect(await host.answer(.call(0), waits) == .result([false, false]))
+            if !keepsCalls { task.action.calls.withLock { $0 = [] } }
+        }
+        if keepsCalls {
+            let seen = task.action.calls.withLock { $0.map(\.isCancelled) }
+            #expect(seen == [false, true, false, true, false])
+        }
+    }
+
+    @Test("may call its own plugin again before its first suspension; each is answered once")
+    func reentrant() async {
+        let task = Prompt()
+        let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })
+        task.action.body.withLock { body in
+            body = {
+                _ = host.request(.call(0), "false")
+                _ = host.request(.call(0), "true")
+            }
+        }
+        let outer = await host.onLoop { $0.request(.call(0), "true") }
+        for handle in [outer, outer + 1, outer + 2] {
+            #expect(await host.answer(to: handle) == .result([false, false]))
+            #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+        }
     }
 }

@@ -32,6 +32,13 @@ private struct Handling: RawTask {
             }
             shelf.put(call)
             isDone.wait()
+        case #""act""#:
+            shelf.act()
+            shelf.put(reply, call)
+        case #""act, reply""#:
+            shelf.put(call)
+            shelf.act()
+            reply.succeed(bytes: Array("\(call.isCancelled)".utf8))
         default: reply.succeed(options)
         }
     }
@@ -54,6 +61,16 @@ private final class Box: Sendable {
 private final class Shelf: Sendable {
     private let reply = Mutex<Reply?>(nil)
     private let call = Mutex<Call?>(nil)
+    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// What the task does next, in its `run`.
+    func set(_ action: @escaping @Sendable () -> Void) {
+        self.action.withLock { $0 = action }
+    }
+
+    func act() {
+        action.withLock { $0.take() }?()
+    }
 
     func put(_ reply: consuming Reply, _ call: Call) {
         var given: Reply? = reply
@@ -167,5 +184,55 @@ struct RawTaskTests {
         }
         #expect(error.code == .pluginNoReply)
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+    }
+
+    /// Cancels the request that is being made.
+    private func cancelDuringRun() {
+        shelf.set { [host] in
+            host.plugin.pointee.cancel(host.plugin.pointee.context, host.lastHandle, UInt32(TRESTLE_CANCEL_CALLER))
+        }
+    }
+
+    @Test("that is cancelled while run is on the stack learns of it then and afterwards")
+    func cancelledDuringRun() async {
+        cancelDuringRun()
+        let handle = await host.onLoop { $0.request(.call(0), #""act""#) }
+        #expect(shelf.isCancelled == true)
+        shelf.take()?.succeed(bytes: Array("1".utf8))
+        #expect(await host.answer(to: handle) == .result(1))
+        #expect(shelf.isCancelled == false)
+    }
+
+    @Test("that is cancelled while run is on the stack, and answers there, leaves nothing behind")
+    func cancelledAndAnswered() async {
+        cancelDuringRun()
+        #expect(await host.answer(.call(0), #""act, reply""#) == .result(true))
+        #expect(shelf.isCancelled == false)
+        // The next one is not taken for cancelled.
+        shelf.set {}
+        #expect(await host.answer(.call(0), #""act, reply""#) == .result(false))
+    }
+
+    @Test("may answer for another whose run is on the stack")
+    func answersOuter() async {
+        // The outer call keeps its reply, and inside its run an inner one takes effect: it gives the outer one's reply.
+        let outer = await host.onLoop { [shelf] host in
+            shelf.set { _ = host.request(.call(0), "2") }
+            return host.request(.call(0), #""act""#)
+        }
+        #expect(await host.onLoop { $0.answers[outer] } == nil)
+        shelf.take()?.succeed(bytes: Array("1".utf8))
+        #expect(await host.answer(to: outer) == .result(1))
+        #expect(await host.onLoop { $0.answers[outer + 1] } == [.result(2)])
+    }
+
+    @Test("that is answered on threads around the return of run leaves nothing behind, each time")
+    func races() async {
+        for _ in 0..<500 {
+            let handle = await host.onLoop { $0.request(.call(0), #""thread""#) }
+            await host.cancel(handle)
+            #expect(await host.answer(to: handle) == .result("from a thread"))
+            #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+        }
     }
 }
