@@ -155,6 +155,34 @@ struct EncoderTests {
         #expect(written == #"{"b":[1,2],"c":"instead"}"#)
     }
 
+    @Test("A nested container outlives a member of its key that failed")
+    func partKept() throws {
+        let written = try text { encoder in
+            var object = encoder.container(keyedBy: Key.self)
+            var first = object.nestedContainer(keyedBy: Key.self, forKey: .a)
+            try first.encode(1, forKey: .a)
+            try? object.encode(Refused(), forKey: .a)
+            var second = object.nestedContainer(keyedBy: Key.self, forKey: .a)
+            try second.encode(2, forKey: .b)
+        }
+        #expect(written == #"{"a":{"a":1,"b":2}}"#)
+    }
+
+    @Test("What is kept of a part is of no use when its value has ended")
+    func keptParts() throws {
+        final class Keeper { var encoder: (any Encoder)? }
+        let keeper = Keeper()
+        let value = Custom { encoder in
+            var list = encoder.unkeyedContainer()
+            keeper.encoder = list.superEncoder()
+        }
+        #expect(try JSONCoding.encode(value) == Array("[{}]".utf8))
+        var object = try #require(keeper.encoder).container(keyedBy: Key.self)
+        #expect(throws: JSONEncodingError.self) { try object.encode(1, forKey: .a) }
+        var nested = object.nestedUnkeyedContainer(forKey: .b)
+        #expect(throws: JSONEncodingError.self) { try nested.encode(1) }
+    }
+
     @Test("A failure leaves the output as it was")
     func failure() {
         var output: [UInt8] = [1, 2]

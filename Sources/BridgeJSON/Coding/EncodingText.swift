@@ -107,8 +107,11 @@ final class EncodingText {
             }
             keyHashes.cut(to: value.firstHash)
         }
-        value.id = 0
+        seal()
     }
+
+    /// Lets no encoder or container that was kept write here again.
+    private func seal() { value.id = OpenValue.ended }
 
     /// Two members of the object at the end may have the same key: the last one counts, at the place of the first.
     private func joinDuplicates() {
@@ -189,13 +192,13 @@ final class EncodingText {
             value.count -= 1
             throw error
         }
+        value.extra?.forgetPart(of: key)
     }
 
     private func begin(_ key: some CodingKey, in id: Int) throws {
         guard id == value.id else { throw closed() }
         if value.count > 0 { bytes.append(UInt8(ascii: ",")) }
         value.count += 1
-        value.extra?.forgetPart(of: key)
         let hash = JSONText.writeKey(key.stringValue, to: &bytes)
         if keyHashes.count - value.firstHash <= KeyTable.smallCount {
             for index in value.firstHash..<keyHashes.count where keyHashes[index] == hash { value.hasDuplicate = true }
@@ -258,6 +261,7 @@ final class EncodingText {
             value.makeExtra().append(EncodingPart(offset: bytes.count, text: text))
         } catch {
             misuse("a container was used whose value had ended, or was waiting for one of its parts")
+            text.seal()
         }
         return text
     }

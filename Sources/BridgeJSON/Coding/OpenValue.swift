@@ -14,8 +14,10 @@ struct OpenValue {
         }
     }
 
-    /// Its number in its text; 0 once it has ended, so that no encoder or container that was kept matches.
+    /// Its number in its text, which its encoder and containers have too.
     var id: Int
+    /// The number of a value that has ended; 0 is that of containers that should not have been asked for.
+    static let ended = -1
     var form = Form.none
     /// Two of its keys may be the same.
     var hasDuplicate = false
@@ -47,7 +49,7 @@ struct OpenValue {
             partsByKey[ExactKey(text: key.stringValue)] = part
         }
 
-        /// A member of the key is coming, which may be none.
+        /// The last member of the key is none now.
         func forgetPart(of key: some CodingKey) { partsByKey[ExactKey(text: key.stringValue)] = nil }
     }
 

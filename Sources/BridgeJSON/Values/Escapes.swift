@@ -68,7 +68,7 @@ enum Escapes {
 
 /// Whether bytes are UTF-8: no overlong forms, no surrogates, nothing cut off.
 func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    (try? UTF8Span(validating: Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))) != nil
+    (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) != nil
 }
 
 /// Whether the same bytes stand at two places.

@@ -1,7 +1,7 @@
 // BridgeJSON: JSON as values.
 //
-//   Values/  a JSON value, parsed and written, its numbers kept as the text they came as
-//   Coding/  Codable types in and out, mismatches told by path, and the JSON Schema of a type
+//   Values/  a JSON value, its numbers kept as the text they came as; the tape that every text is read into; writing
+//   Coding/  Codable types from a tape and into a text, mismatches told by path, and the JSON Schema of a type
 //   and the error object that both ends of the bridge share.
 //
 // Linked into the daemon, the clients and every plugin alike: it imports nothing and keeps no state. It is not on the
