@@ -213,9 +213,9 @@ struct RawTaskTests {
         #expect(await host.answer(.call(0), #""act, reply""#) == .result(false))
     }
 
-    @Test("may answer for another whose run is on the stack")
-    func answersOuter() async {
-        // The outer call keeps its reply, and inside its run an inner one takes effect: it gives the outer one's reply.
+    @Test("may be called again while its run is on the stack, and answer later")
+    func calledInside() async {
+        // Inside the run of the outer call, which keeps its reply, an inner one is made and answered.
         let outer = await host.onLoop { [shelf] host in
             shelf.set { _ = host.request(.call(0), "2") }
             return host.request(.call(0), #""act""#)
