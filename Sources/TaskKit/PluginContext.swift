@@ -18,6 +18,12 @@ public struct PluginContext: Sendable {
     /// hooks, belongs there too: `Task(executorPreference: context.executor) { … }`.
     public var executor: any TaskExecutor { runtime.executor }
 
+    /// Runs `body` on the daemon's loop thread, soon: behind whatever this thread has handed over before, be it a reply,
+    /// an event or another `body`. For many replies at once, which then cost one wake-up of the loop.
+    public func post(_ body: @escaping @Sendable () -> Void) {
+        runtime.host.post(body)
+    }
+
     /// Calls a task in the plugin's own name; see `Call.bridge`.
     public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
