@@ -6,22 +6,22 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A store in a directory of its own, its lane on a thread of its own, and what it told.
+/// A store in a directory of its own, each lane on a thread of its own, and what it told.
 final class TestStore: Sendable {
     let directory: String
     let sink = RecordingSink()
-    let lane: CommitLane
+    let store: Store
     let log = Mutex<[String]>([])
-    private let thread = DispatchQueue(label: "lane")
+    private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
     private let ownsDirectory: Bool
 
     /// - Parameter directory: One that another store used before; nil: a new one.
     init(directory: String? = nil, deletions: Int64 = 1000) async throws {
         ownsDirectory = directory == nil
         self.directory = try directory ?? Self.makeDirectory()
-        let thread = thread
-        lane = CommitLane(sink: sink) { thread.async(execute: $0) }
-        try await lane.open(
+        let threads = threads
+        store = Store(sink: sink) { threads[$0.rawValue].async(execute: $1) }
+        try await store.open(
             .init(file: StoreFile(path: path), maximumDeletions: deletions) { line in
                 self.log.withLock { $0.append(line) }
             })
@@ -82,18 +82,33 @@ final class TestStore: Sendable {
             })
     }
 
-    /// Several calls that wait together when the lane gets to them, to their answers.
+    /// Holds up a lane: what it is given waits.
+    ///
+    /// - Returns: Lets it go on.
+    func hold(_ lane: StoreLane) -> () -> Void {
+        let gate = DispatchSemaphore(value: 0)
+        threads[lane.rawValue].async { gate.wait() }
+        return { gate.signal() }
+    }
+
+    /// Several calls that wait together when the lanes get to them, to their answers.
     func send(_ requests: [Request]) async -> [Outcome] {
         await withCheckedContinuation { continuation in
             let collected = Collected(count: requests.count) { continuation.resume(returning: $0) }
-            // The lane is held until all of them are in its queue.
-            let gate = DispatchSemaphore(value: 0)
-            thread.async { gate.wait() }
+            // The lanes are held until all of them are in the queues.
+            let letGo = StoreLane.allCases.map(hold)
             for (index, request) in requests.enumerated() {
-                lane.submit(storeCall(request) { collected.add($0, at: index) })
+                store.submit(storeCall(request) { collected.add($0, at: index) })
             }
-            gate.signal()
+            letGo.forEach { $0() }
         }
+    }
+
+    /// Makes a call without waiting for its answer.
+    func begin(_ request: Request) -> PendingCall {
+        let pending = PendingCall()
+        store.submit(storeCall(request) { pending.end($0) })
+        return pending
     }
 
     private func storeCall(_ request: Request, _ answer: @escaping @Sendable (Outcome) -> Void) -> StoreCall {
@@ -109,13 +124,13 @@ final class TestStore: Sendable {
                 })
         }
         switch request.task {
-        case "create": return make(CreateTask(lane: lane))
-        case "read": return make(ReadTask(lane: lane))
-        case "update": return make(UpdateTask(lane: lane))
-        case "delete": return make(DeleteTask(lane: lane))
-        case "query": return make(QueryTask(lane: lane))
-        case "watch": return make(WatchTask(lane: lane))
-        case "transaction": return make(TransactionTask(lane: lane))
+        case "create": return make(CreateTask(store: store))
+        case "read": return make(ReadTask(store: store))
+        case "update": return make(UpdateTask(store: store))
+        case "delete": return make(DeleteTask(store: store))
+        case "query": return make(QueryTask(store: store))
+        case "watch": return make(WatchTask(store: store))
+        case "transaction": return make(TransactionTask(store: store))
         default: preconditionFailure("no such task: \(request.task)")
         }
     }
@@ -123,27 +138,72 @@ final class TestStore: Sendable {
     /// Carries out a write that is no task's.
     func work(_ body: @escaping @Sendable (StoreAccess) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            lane.submit(
+            store.submit(
                 StoreCall(
-                    session: 0, effect: .write, sizeBytes: 0, isCancelled: { false },
-                    work: { access in
+                    session: 0, sizeBytes: 0, isCancelled: { false },
+                    work: .write { access in
                         try body(access)
                         return []
                     }, answer: { outcome in continuation.resume(with: outcome.map { _ in }) }))
         }
     }
 
-    /// Waits until the lane has done what it was given so far, and what that gave it to do.
-    func finishJobs() async {
-        for _ in 0..<3 { await withCheckedContinuation { continuation in thread.async { continuation.resume() } } }
+    /// Waits until the lanes have done what they were given so far, and what that gave them to do.
+    func finishJobs() async { await finishJobs(of: StoreLane.allCases) }
+
+    /// The same, but for a lane that is held.
+    func finishJobsOfOthers(than held: StoreLane) async {
+        await finishJobs(of: StoreLane.allCases.filter { $0 != held })
     }
 
-    /// Waits until the lane has nothing left to do, replays included.
+    private func finishJobs(of lanes: [StoreLane]) async {
+        for _ in 0..<3 {
+            for thread in lanes.map({ threads[$0.rawValue] }) {
+                await withCheckedContinuation { continuation in thread.async { continuation.resume() } }
+            }
+        }
+    }
+
+    /// Waits until the lanes have nothing left to do, replays included.
     func settle() async {
         repeat { await finishJobs() } while sink.handOver()
     }
 
-    func close() async { await lane.close() }
+    func close() async { await store.close() }
+}
+
+/// A call that was made, and its answer once it has come.
+final class PendingCall: Sendable {
+    private struct State {
+        var outcome: TestStore.Outcome?
+        var waiting: CheckedContinuation<TestStore.Outcome, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    fileprivate func end(_ outcome: TestStore.Outcome) {
+        let waiting = state.withLock { state in
+            if state.outcome != nil { Issue.record("a call was answered twice") }
+            state.outcome = outcome
+            return state.waiting.take()
+        }
+        waiting?.resume(returning: outcome)
+    }
+
+    var isAnswered: Bool { state.withLock { $0.outcome != nil } }
+
+    /// Waits for the answer.
+    var outcome: TestStore.Outcome {
+        get async {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state in
+                    if state.outcome == nil { state.waiting = continuation }
+                    return state.outcome
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        }
+    }
 }
 
 /// Puts answers that come in any order into that of the calls.
@@ -168,7 +228,7 @@ private final class Collected: Sendable {
 }
 
 /// Keeps what is told.
-final class RecordingSink: ChangeSink {
+final class RecordingSink: StoreSink {
     struct Told: Sendable, Equatable {
         var session: SessionID
         var change: RecordChanged
@@ -180,6 +240,8 @@ final class RecordingSink: ChangeSink {
     }
 
     private let state = Mutex(State())
+
+    func deliver(_ answers: [StoreAnswer]) { answers.forEach { $0.give() } }
 
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {
         state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }

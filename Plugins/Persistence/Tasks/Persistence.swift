@@ -1,9 +1,11 @@
 // Persistence: records (JSON objects) in named tables, in SQLite, a namespace for each user and origin.
 //
-// The way of a call: a task (Tasks/) puts it into the lane's queue on the loop thread (Batch/CommitLane). The lane's
-// thread takes what has come together, plans batches of it (Batch/BatchPlanner) and carries them out, all writes of a
-// batch in one commit (Batch/StoreEngine), on the open database (Store/, Query/). What was committed is answered, and
-// told to those who watch (Watch/).
+// The way of a call: a task (Tasks/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls of
+// its session that it must not overtake (Batch/CallQueues). The lane's thread takes what has come together. That of
+// commits plans batches (Batch/BatchPlanner) and carries them out, all writes of a batch in one commit
+// (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
+// has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and what
+// was committed is told to those who watch (Watch/).
 
 import Synchronization
 public import TaskKit
@@ -13,16 +15,16 @@ extension Plugin {
     public static func persistence() -> Plugin {
         let configuration = Mutex(PersistenceConfiguration())
         let daemon = DaemonSink()
-        let thread = BlockingLane(name: "persistence")
-        let lane = CommitLane(sink: daemon) { thread.submit($0) }
+        let threads = StoreLane.allCases.map { BlockingLane(name: "records-\($0)") }
+        let store = Store(sink: daemon) { threads[$0.rawValue].submit($1) }
         return Plugin("persistence", version: "1.0.0") {
-            CreateTask(lane: lane)
-            ReadTask(lane: lane)
-            UpdateTask(lane: lane)
-            DeleteTask(lane: lane)
-            QueryTask(lane: lane)
-            WatchTask(lane: lane)
-            TransactionTask(lane: lane)
+            CreateTask(store: store)
+            ReadTask(store: store)
+            UpdateTask(store: store)
+            DeleteTask(store: store)
+            QueryTask(store: store)
+            WatchTask(store: store)
+            TransactionTask(store: store)
         }
         .configuration(PersistenceConfiguration.self) { section in
             try section.check()
@@ -32,25 +34,31 @@ extension Plugin {
         .launchWorker("persistence.migrate", phase: .beforeListening) { context in
             let section = configuration.withLock { $0 }
             let file = section.file ?? PersistenceConfiguration.defaultFile
-            try await lane.open(
+            try await store.open(
                 StoreEngine.Settings(
                     file: StoreFile(path: "\(context.stateDirectory)/\(file)"),
                     maximumDeletions: section.tombstones ?? PersistenceConfiguration.defaultTombstones,
                     log: { context.log.warning($0) }))
         }
         .onSession { change, caller in
-            if change == .closed { lane.sessionClosed(caller.session) }
+            if change == .closed { store.sessionClosed(caller.session) }
         }
-        .onStop { await lane.close() }
+        .onStop { await store.close() }
         .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.")
     }
 }
 
-/// Sends events by way of the daemon.
-private final class DaemonSink: ChangeSink {
+/// Hands answers and events to the daemon.
+private final class DaemonSink: StoreSink {
     private let context = Mutex<PluginContext?>(nil)
 
     func attach(_ context: PluginContext) { self.context.withLock { $0 = context } }
+
+    func deliver(_ answers: [StoreAnswer]) {
+        guard let context = context.withLock({ $0 }) else { return answers.forEach { $0.give() } }
+        // One wake-up of the loop for all of them.
+        context.post { answers.forEach { $0.give() } }
+    }
 
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {
         context.withLock { $0 }?.emit(RecordChanged.event, change, to: sessions, unasked: true)
@@ -59,6 +67,6 @@ private final class DaemonSink: ChangeSink {
     func whenTaken(_ body: @escaping @Sendable () -> Void) {
         guard let context = context.withLock({ $0 }) else { return }
         // The loop thread runs this after the events that were handed to it before.
-        Task(executorPreference: context.executor) { body() }
+        context.post(body)
     }
 }

@@ -4,7 +4,7 @@ import TaskKit
 
 /// Queries. Filtering and ordering happen here, on the parsed records, while SQLite steps through a table: SQLite's own
 /// JSON functions read large integers as doubles, lose number texts, and take names apart that bear quotes or dots.
-extension RecordStore {
+extension RecordReader {
     /// How many records are looked at between two looks at whether anybody still waits for the answer.
     private static let recordsBetweenChecks = 256
 

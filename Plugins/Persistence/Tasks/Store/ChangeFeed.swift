@@ -3,7 +3,7 @@ import GRDB
 import TaskKit
 
 /// The changes of the past: what a watcher who knows a table as of some version has missed.
-extension RecordStore {
+extension RecordReader {
     /// How far a namespace's feed reaches.
     struct FeedState: Equatable {
         /// The last version given out.

@@ -12,6 +12,12 @@ struct ExactText: Hashable, Sendable {
     var text: String { String(decoding: utf8, as: UTF8.self) }
 }
 
+extension ExactText: Codable {
+    init(from decoder: any Decoder) throws { self.init(try String(from: decoder)) }
+
+    func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+}
+
 /// Who owns records: a user id and what its session speaks for.
 struct Namespace: Hashable, Sendable {
     var uid: UInt32

@@ -2,95 +2,122 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// The records in an open database: what one call does to them, as SQL.
+/// The records in an open database, to be changed: what the calls of one transaction do to them, as SQL.
 ///
-/// Lives as long as one visit to the database, on the lane's thread. Bodies are JSON texts that the caller has
-/// checked. Throws a `BridgeError` where the call is at fault, which leaves the database as it was once the call's
-/// savepoint is rolled back; any other error is a failure of the storage.
-final class RecordStore {
-    let database: Database
+/// Lives as long as the transaction, on the lane's thread. Bodies are JSON texts that the caller has checked. A change
+/// that throws a `BridgeError` has changed nothing; any other error is a failure of the storage, after which the
+/// transaction cannot be committed.
+final class RecordStore: RecordReader {
     /// What was changed so far, in the order of the versions.
     private(set) var changes: [Change] = []
+    /// The counters of the namespaces that were touched, by the namespaces' numbers: read once, written once.
+    private var counters: [Int64: Counters] = [:]
     /// How many deletions a namespace remembers.
     private let maximumDeletions: Int64
     /// Whether a namespace may forget deletions now.
     private let mayForget: (Namespace) -> Bool
-    private let collections: CollectionCache
 
     init(
-        _ database: Database, collections: CollectionCache, maximumDeletions: Int64,
+        _ database: Database, _ statements: StatementCache, _ collections: CollectionCache, maximumDeletions: Int64,
         mayForget: @escaping (Namespace) -> Bool
     ) {
-        self.database = database
-        self.collections = collections
         self.maximumDeletions = maximumDeletions
         self.mayForget = mayForget
+        super.init(database, statements, collections)
     }
 
-    /// What is known of a record without its body.
-    struct Entry {
-        var id: Int64
-        var version: Int64
-        var created: Int64
-    }
+    // MARK: The transaction
 
-    /// Carries out one call's changes; if it throws a `BridgeError`, it has changed nothing.
+    /// Carries out several changes: all of them, or none where one throws a `BridgeError`.
     func inSavepoint<T>(_ body: () throws -> T) throws -> T {
-        let changesBefore = changes.count
-        try execute("SAVEPOINT operation")
+        let (changesBefore, countersBefore) = (changes.count, counters)
+        try statement("SAVEPOINT operations").run()
         do {
             let result = try body()
-            try execute("RELEASE operation")
+            try statement("RELEASE operations").run()
             return result
         } catch let error as BridgeError {
-            try execute("ROLLBACK TO operation")
-            try execute("RELEASE operation")
+            try statement("ROLLBACK TO operations").run()
+            try statement("RELEASE operations").run()
             changes.removeSubrange(changesBefore...)
+            counters = countersBefore
             collections.removeAll()
             throw error
         }
     }
 
+    /// Writes what was counted. Before the commit.
+    func finish() throws {
+        let update = try statement("UPDATE namespace SET version = ?, pruned = ?, deletions = ? WHERE id = ?")
+        for (namespace, counters) in counters where counters.isChanged {
+            update.bind(counters.version, at: 1)
+            update.bind(counters.pruned, at: 2)
+            update.bind(counters.deletions, at: 3)
+            update.bind(namespace, at: 4)
+            try update.run()
+            guard database.changesCount == 1 else { throw StoreInconsistency() }
+        }
+        counters = [:]
+    }
+
     // MARK: One record
 
-    func create(_ key: ExactText, _ body: [UInt8], in place: Place) throws -> Int64 {
+    func create(_ key: ExactText, _ body: some RecordText, in place: Place) throws -> Int64 {
         let collection = try collection(of: place)
-        if let entry = try entry(key, in: collection) { throw BridgeError.recordExists(key, version: entry.version) }
-        let version = try nextVersion(in: collection)
-        try execute(
-            "INSERT INTO record (collection, key, version, created, body) VALUES (?, ?, ?, ?, CAST(? AS TEXT))",
-            [collection.id, Data(key.utf8), version, version, Data(body)])
+        let version = try counters(of: collection).version + 1
+        guard try insert(key, body, version, in: collection) else {
+            guard let existing = try entry(key, in: collection) else { throw StoreInconsistency() }
+            throw BridgeError.recordExists(key, version: existing.version)
+        }
         try forgetDeletion(of: key, in: collection)
+        count(version, in: collection)
         changes.append(Change(place: place, key: key, version: version, kind: .create, previousVersion: 0))
         return version
     }
 
-    /// The record's version and body; nil: there is none.
-    func read(_ key: ExactText, in place: Place) throws -> (version: Int64, body: [UInt8])? {
-        guard let collection = try findCollection(of: place) else { return nil }
-        let row = try row(
-            "SELECT version, CAST(body AS BLOB) FROM record WHERE collection = ? AND key = ?",
-            [collection.id, Data(key.utf8)])
-        return try row.map { try ($0[0], $0.bytes(1)) }
+    /// - Returns: Whether there was no record of this key.
+    private func insert(
+        _ key: ExactText, _ body: some RecordText, _ version: Int64, in collection: Collection
+    ) throws -> Bool {
+        let insert = try statement(
+            """
+            INSERT INTO record (collection, key, version, created, body) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (collection, key) DO NOTHING
+            """)
+        try key.utf8.withUnsafeBytes { key in
+            try body.withUnsafeBytes { body in
+                insert.bind(collection.id, at: 1)
+                insert.bind(blob: key, at: 2)
+                insert.bind(version, at: 3)
+                insert.bind(version, at: 4)
+                insert.bind(text: body, at: 5)
+                try insert.run()
+            }
+        }
+        return database.changesCount == 1
     }
 
     /// - Parameters:
     ///   - expected: The version that the record must have; nil: any.
     ///   - body: Makes the new body; its argument reads the old one.
-    func update(
+    func update<Text: RecordText>(
         _ key: ExactText, in place: Place, ifVersion expected: Int64?,
-        _ body: (_ old: () throws -> [UInt8]) throws -> [UInt8]
+        _ body: (_ old: () throws -> [UInt8]) throws -> Text
     ) throws -> Int64 {
-        let collection = try collection(of: place)
-        let entry = try existing(key, in: collection, ifVersion: expected)
+        let (collection, entry) = try existing(key, in: place, ifVersion: expected)
         let new = try body {
-            let row = try row("SELECT CAST(body AS BLOB) FROM record WHERE id = ?", [entry.id])
-            guard let row else { throw StoreInconsistency() }
-            return try row.bytes(0)
+            guard let old = try read(key, in: place, { Array($1) }) else { throw StoreInconsistency() }
+            return old
         }
-        let version = try nextVersion(in: collection)
-        try execute(
-            "UPDATE record SET version = ?, body = CAST(? AS TEXT) WHERE id = ?", [version, Data(new), entry.id])
+        let version = try counters(of: collection).version + 1
+        let update = try statement("UPDATE record SET version = ?, body = ? WHERE id = ?")
+        try new.withUnsafeBytes { new in
+            update.bind(version, at: 1)
+            update.bind(text: new, at: 2)
+            update.bind(entry.id, at: 3)
+            try update.run()
+        }
+        count(version, in: collection)
         changes.append(
             Change(place: place, key: key, version: version, kind: .update, previousVersion: entry.version))
         return version
@@ -99,56 +126,46 @@ final class RecordStore {
     /// - Parameter expected: The version that the record must have; nil: any.
     /// - Returns: The deletion's own version.
     func delete(_ key: ExactText, in place: Place, ifVersion expected: Int64?) throws -> Int64 {
-        let collection = try collection(of: place)
-        let entry = try existing(key, in: collection, ifVersion: expected)
-        let version = try nextVersion(in: collection)
-        try execute("DELETE FROM record WHERE id = ?", [entry.id])
-        try execute(
-            "INSERT INTO deletion (namespace, version, collection, key) VALUES (?, ?, ?, ?)",
-            [collection.namespace, version, collection.id, Data(key.utf8)])
+        let (collection, entry) = try existing(key, in: place, ifVersion: expected)
+        let version = try counters(of: collection).version + 1
+        let delete = try statement("DELETE FROM record WHERE id = ?")
+        delete.bind(entry.id, at: 1)
+        try delete.run()
+        try remember(deletionOf: key, version, in: collection)
+        count(version, in: collection)
         try forgetOldDeletions(of: place.namespace, collection.namespace)
         changes.append(
             Change(place: place, key: key, version: version, kind: .delete, previousVersion: entry.version))
         return version
     }
 
-    private func entry(_ key: ExactText, in collection: Collection) throws -> Entry? {
-        try row(
-            "SELECT id, version, created FROM record WHERE collection = ? AND key = ?",
-            [collection.id, Data(key.utf8)]
-        ).map { Entry(id: $0[0], version: $0[1], created: $0[2]) }
+    /// What is known of a record without its body.
+    private struct Entry {
+        var id: Int64
+        var version: Int64
     }
 
-    private func existing(_ key: ExactText, in collection: Collection, ifVersion expected: Int64?) throws -> Entry {
-        guard let entry = try entry(key, in: collection) else { throw BridgeError.recordNotFound(key) }
+    private func entry(_ key: ExactText, in collection: Collection) throws -> Entry? {
+        let select = try statement("SELECT id, version FROM record WHERE collection = ? AND key = ?")
+        return try key.utf8.withUnsafeBytes { key in
+            select.bind(collection.id, at: 1)
+            select.bind(blob: key, at: 2)
+            guard try select.step() else { return nil }
+            defer { select.reset() }
+            return Entry(id: select.int64(0), version: select.int64(1))
+        }
+    }
+
+    private func existing(
+        _ key: ExactText, in place: Place, ifVersion expected: Int64?
+    ) throws -> (Collection, Entry) {
+        guard let collection = try findCollection(of: place), let entry = try entry(key, in: collection) else {
+            throw BridgeError.recordNotFound(key)
+        }
         if let expected, expected != entry.version {
             throw BridgeError.recordChanged(key, version: entry.version, expected: expected)
         }
-        return entry
-    }
-
-    // MARK: Namespaces and their tables
-
-    /// A table's number and its namespace's.
-    struct Collection {
-        var id: Int64
-        var namespace: Int64
-    }
-
-    /// The table's number; nil: nothing was ever stored there.
-    func findCollection(of place: Place) throws -> Collection? {
-        if let known = collections[place] { return known }
-        let row = try row(
-            """
-            SELECT collection.id, collection.namespace FROM namespace
-            JOIN collection ON collection.namespace = namespace.id
-            WHERE namespace.uid = ? AND namespace.origin = ? AND collection.name = ?
-            """,
-            [Int64(place.namespace.uid), Data(place.namespace.origin.utf8), Data(place.table.utf8)])
-        guard let row else { return nil }
-        let found = Collection(id: row[0], namespace: row[1])
-        collections[place] = found
-        return found
+        return (collection, entry)
     }
 
     /// The table's number, given now where it has none.
@@ -163,76 +180,93 @@ final class RecordStore {
         return made
     }
 
-    private func nextVersion(in collection: Collection) throws -> Int64 {
-        let row = try row(
-            "UPDATE namespace SET version = version + 1 WHERE id = ? RETURNING version", [collection.namespace])
-        guard let row else { throw StoreInconsistency() }
-        return row[0]
-    }
-
-    // MARK: Deletions
-
-    /// A key that exists again is told by its record.
-    private func forgetDeletion(of key: ExactText, in collection: Collection) throws {
-        try execute("DELETE FROM deletion WHERE collection = ? AND key = ?", [collection.id, Data(key.utf8)])
-        if database.changesCount > 0 {
-            try execute("UPDATE namespace SET deletions = deletions - 1 WHERE id = ?", [collection.namespace])
-        }
-    }
-
-    /// Counts a deletion just made, and forgets the oldest ones beyond the bound: one by one as they come, more where
-    /// the bound was lowered or could not be kept for a while.
-    private func forgetOldDeletions(of namespace: Namespace, _ id: Int64) throws {
-        let row = try row("UPDATE namespace SET deletions = deletions + 1 WHERE id = ? RETURNING deletions", [id])
-        guard let row else { throw StoreInconsistency() }
-        let excess = min(row[0] as Int64 - maximumDeletions, Self.deletionsForgottenAtOnce)
-        guard excess > 0, mayForget(namespace) else { return }
-        let newest: Int64? = try self.row(
-            "SELECT version FROM deletion WHERE namespace = ? ORDER BY version LIMIT 1 OFFSET ?", [id, excess - 1])?[0]
-        guard let newest else { throw StoreInconsistency() }
-        try execute("DELETE FROM deletion WHERE namespace = ? AND version <= ?", [id, newest])
-        try execute(
-            "UPDATE namespace SET pruned = ?, deletions = deletions - ? WHERE id = ?",
-            [newest, Int64(database.changesCount), id])
-    }
-
-    /// Bounds what one deletion pays for the sins of a lowered bound.
-    private static let deletionsForgottenAtOnce: Int64 = 1000
-
-    // MARK: Statements
-
-    func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
-        try Row.fetchOne(database.cachedStatement(sql: sql), arguments: arguments)
-    }
-
-    func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }
 
-/// The numbers of tables, kept from one visit to the next. Whoever rolls back must empty it: a table may have been made
-/// by what is undone.
-final class CollectionCache {
-    /// Some megabytes at worst; then it begins anew.
-    private static let capacity = 4096
-
-    private var collections: [Place: RecordStore.Collection] = [:]
-
-    subscript(place: Place) -> RecordStore.Collection? {
-        get { collections[place] }
-        set {
-            if collections.count >= Self.capacity { collections = [:] }
-            collections[place] = newValue
-        }
-    }
-
-    func removeAll() { collections = [:] }
+/// The bytes of a record's JSON text, wherever they lie.
+protocol RecordText {
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
 }
 
-/// The database's tables contradict one another.
-struct StoreInconsistency: Error {}
+extension [UInt8]: RecordText {}
+extension ArraySlice<UInt8>: RecordText {}
 
-extension Row {
-    /// A BLOB, copied.
-    func bytes(_ index: Int) throws -> [UInt8] { try withUnsafeData(atIndex: index) { Array($0 ?? Data()) } }
+// MARK: Counters
+
+extension RecordStore {
+    /// A namespace's row, as it is to be at the commit.
+    struct Counters {
+        /// The last version given out.
+        var version: Int64
+        /// The newest version whose deletion is forgotten.
+        var pruned: Int64
+        /// How many deletions are remembered.
+        var deletions: Int64
+        var isChanged = false
+    }
+
+    private func counters(of collection: Collection) throws -> Counters {
+        if let known = counters[collection.namespace] { return known }
+        let select = try statement("SELECT version, pruned, deletions FROM namespace WHERE id = ?")
+        select.bind(collection.namespace, at: 1)
+        guard try select.step() else { throw StoreInconsistency() }
+        defer { select.reset() }
+        let found = Counters(version: select.int64(0), pruned: select.int64(1), deletions: select.int64(2))
+        counters[collection.namespace] = found
+        return found
+    }
+
+    /// Gives out a version.
+    private func count(_ version: Int64, in collection: Collection) {
+        counters[collection.namespace]?.version = version
+        counters[collection.namespace]?.isChanged = true
+    }
+
+    // MARK: Deletions
+
+    private func remember(deletionOf key: ExactText, _ version: Int64, in collection: Collection) throws {
+        let insert = try statement("INSERT INTO deletion (namespace, version, collection, key) VALUES (?, ?, ?, ?)")
+        try key.utf8.withUnsafeBytes { key in
+            insert.bind(collection.namespace, at: 1)
+            insert.bind(version, at: 2)
+            insert.bind(collection.id, at: 3)
+            insert.bind(blob: key, at: 4)
+            try insert.run()
+        }
+        counters[collection.namespace]?.deletions += 1
+    }
+
+    /// A key that exists again is told by its record.
+    private func forgetDeletion(of key: ExactText, in collection: Collection) throws {
+        guard try counters(of: collection).deletions > 0 else { return }
+        let delete = try statement("DELETE FROM deletion WHERE collection = ? AND key = ?")
+        try key.utf8.withUnsafeBytes { key in
+            delete.bind(collection.id, at: 1)
+            delete.bind(blob: key, at: 2)
+            try delete.run()
+        }
+        counters[collection.namespace]?.deletions -= Int64(database.changesCount)
+    }
+
+    /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or could
+    /// not be kept for a while.
+    private func forgetOldDeletions(of namespace: Namespace, _ id: Int64) throws {
+        guard let known = counters[id] else { return }
+        let excess = min(known.deletions - maximumDeletions, Self.deletionsForgottenAtOnce)
+        guard excess > 0, mayForget(namespace) else { return }
+        let newest: Int64? = try row(
+            "SELECT version FROM deletion WHERE namespace = ? ORDER BY version LIMIT 1 OFFSET ?", [id, excess - 1])?[0]
+        guard let newest else { throw StoreInconsistency() }
+        let delete = try statement("DELETE FROM deletion WHERE namespace = ? AND version <= ?")
+        delete.bind(id, at: 1)
+        delete.bind(newest, at: 2)
+        try delete.run()
+        counters[id]?.pruned = newest
+        counters[id]?.deletions -= Int64(database.changesCount)
+    }
+
+    /// Bounds what one deletion pays for the sins of a lowered bound.
+    private static let deletionsForgottenAtOnce: Int64 = 1000
 }

@@ -37,6 +37,28 @@ struct StoreFile: Sendable {
         }
     }
 
+    /// Opens the file, which `open` has made, once more: to read what is committed, beside the connection that writes.
+    ///
+    /// - Throws: `storage.failed` with a sentence for the operator.
+    func openReader() throws(BridgeError) -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "persistence.read"
+        configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
+        configuration.readonly = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = \(-Self.readerCacheKibibytes)")
+        }
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration)
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// What a reader keeps of the file in memory, at most; each of the two comes to it only when it has read so much.
+    /// Half of what the writing connection takes (SQLite's own 2 MiB): the system keeps the file in memory as well.
+    private static let readerCacheKibibytes = 1024
+
     /// Makes the file readable to nobody else; SQLite gives its companion files the same mode.
     private func makeFile() throws(BridgeError) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

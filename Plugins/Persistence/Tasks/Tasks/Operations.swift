@@ -5,50 +5,50 @@ import TaskKit
 /// `path` is the operation's place in the options, for errors about them.
 
 struct CreateOperation: Codable, Sendable {
-    var table: String
-    var key: String?
-    var record: JSON
+    var table: ExactText
+    var key: ExactText?
+    var record: RecordOption
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
         let place = try Place(namespace: namespace, checking: table, at: path)
-        let key = try key.map { try ExactText(checkingKey: $0, at: path) } ?? ExactText(access.keys.next())
-        let body = try recordText(record, at: "\(path).record")
+        let key = try key?.checkedAsKey(at: path) ?? ExactText(access.keys.next())
+        let body = try record.text(at: "\(path).record")
         return Changed(key: key, version: try access.records.create(key, body, in: place))
     }
 }
 
 struct UpdateOperation: Codable, Sendable {
-    var table: String
-    var key: String
-    var record: JSON?
+    var table: ExactText
+    var key: ExactText
+    var record: RecordOption?
     var patch: JSON?
     var ifVersion: Int64?
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
         let place = try Place(namespace: namespace, checking: table, at: path)
-        let key = try ExactText(checkingKey: key, at: path)
+        let key = try key.checkedAsKey(at: path)
         let change = try checkedChange(at: path)
         let version = try access.records.update(key, in: place, ifVersion: ifVersion) { old in
             switch change {
             case .whole(let body): body
             case .patch(let patch):
-                try recordText(MergePatch.apply(patch, to: JSON(parsing: old())), at: "\(path).patch")
+                try RecordOption.json(MergePatch.apply(patch, to: JSON(parsing: old()))).text(at: "\(path).patch")
             }
         }
         return Changed(key: key, version: version)
     }
 
     private enum Modification {
-        case whole([UInt8])
+        case whole(ArraySlice<UInt8>)
         case patch(JSON)
     }
 
     private func checkedChange(at path: String) throws(BridgeError) -> Modification {
         switch (record, patch) {
         case (let record?, nil):
-            return .whole(try recordText(record, at: "\(path).record"))
+            return .whole(try record.text(at: "\(path).record"))
         case (nil, let patch?):
             guard case .object = patch else {
                 throw .unfit("\(path).patch", expected: "object", got: patch.typeName)
@@ -63,14 +63,14 @@ struct UpdateOperation: Codable, Sendable {
 }
 
 struct DeleteOperation: Codable, Sendable {
-    var table: String
-    var key: String
+    var table: ExactText
+    var key: ExactText
     var ifVersion: Int64?
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
         let place = try Place(namespace: namespace, checking: table, at: path)
-        let key = try ExactText(checkingKey: key, at: path)
+        let key = try key.checkedAsKey(at: path)
         return Changed(key: key, version: try access.records.delete(key, in: place, ifVersion: ifVersion))
     }
 }
@@ -98,33 +98,54 @@ struct Changed: Sendable {
 
 // MARK: Checks
 
-/// The text that is stored for a record.
-private func recordText(_ record: JSON, at path: String) throws(BridgeError) -> [UInt8] {
-    guard case .object = record else { throw .unfit(path, expected: "object", got: record.typeName) }
-    let bytes = record.bytes
-    guard bytes.count <= Limits.recordBytes else {
-        throw .unfit(path, expected: "a record of at most \(Limits.recordBytes) bytes", got: "\(bytes.count) bytes")
+/// A record as a caller gives it.
+enum RecordOption: Codable, Sendable {
+    case json(JSON)
+    /// An object's text, in the form in which it is stored.
+    case compact(ArraySlice<UInt8>)
+
+    init(from decoder: any Decoder) throws { self = .json(try JSON(from: decoder)) }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .json(let json): try json.encode(to: encoder)
+        case .compact(let text): try JSON(parsing: Array(text)).encode(to: encoder)
+        }
     }
-    return bytes
+
+    /// The text that is stored for it.
+    func text(at path: String) throws(BridgeError) -> ArraySlice<UInt8> {
+        let text: ArraySlice<UInt8>
+        switch self {
+        case .compact(let bytes): text = bytes
+        case .json(let json):
+            guard case .object = json else { throw .unfit(path, expected: "object", got: json.typeName) }
+            text = json.bytes[...]
+        }
+        guard text.count <= Limits.recordBytes else {
+            throw .unfit(
+                path, expected: "a record of at most \(Limits.recordBytes) bytes", got: "\(text.count) bytes")
+        }
+        return text
+    }
 }
 
 extension ExactText {
-    init(checkingKey key: String, at path: String) throws(BridgeError) {
-        try self.init(checking: key, upTo: Limits.keyBytes, at: "\(path).key")
+    func checkedAsKey(at path: String) throws(BridgeError) -> ExactText {
+        try checked(upTo: Limits.keyBytes, path, "key")
     }
 
-    fileprivate init(checking text: String, upTo maximum: Int, at path: String) throws(BridgeError) {
-        guard (1...maximum).contains(text.utf8.count) else {
-            throw .unfit(path, expected: "1 to \(maximum) bytes", got: "\(text.utf8.count) bytes")
+    fileprivate func checked(upTo maximum: Int, _ path: String, _ name: String) throws(BridgeError) -> ExactText {
+        guard (1...maximum).contains(utf8.count) else {
+            throw .unfit("\(path).\(name)", expected: "1 to \(maximum) bytes", got: "\(utf8.count) bytes")
         }
-        self.init(text)
+        return self
     }
 }
 
 extension Place {
-    init(namespace: Namespace, checking table: String, at path: String) throws(BridgeError) {
-        self.init(
-            namespace: namespace, table: try ExactText(checking: table, upTo: Limits.tableBytes, at: "\(path).table"))
+    init(namespace: Namespace, checking table: ExactText, at path: String) throws(BridgeError) {
+        self.init(namespace: namespace, table: try table.checked(upTo: Limits.tableBytes, path, "table"))
     }
 }
 

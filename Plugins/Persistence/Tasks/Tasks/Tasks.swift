@@ -1,12 +1,11 @@
 import TaskKit
 
 /// Makes a record.
-struct CreateTask: StoreTask {
+struct CreateTask: WriteTask {
     static let name = "persistence.create"
     static let summary = "Stores a new record in a table and answers its key and version."
-    static let effect = BatchPlanner.Effect.write
     typealias Request = CreateOperation
-    let lane: CommitLane
+    let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
@@ -17,35 +16,38 @@ struct CreateTask: StoreTask {
 struct ReadTask: StoreTask {
     static let name = "persistence.read"
     static let summary = "Answers the record of a key."
-    static let effect = BatchPlanner.Effect.read
     struct Request: Codable, Sendable {
-        var table: String
-        var key: String
+        var table: ExactText
+        var key: ExactText
         var namespace: String?
     }
-    let lane: CommitLane
+    let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
+    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
+        .read { records in try perform(request(), caller, records) }
+    }
+
+    private func perform(_ request: Request, _ caller: Caller, _ records: RecordReader) throws -> [UInt8] {
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
-        let key = try ExactText(checkingKey: request.key, at: "$")
-        guard let (version, body) = try access.records.read(key, in: place) else {
-            throw BridgeError.recordNotFound(key)
+        let key = try request.key.checkedAsKey(at: "$")
+        let result = try records.read(key, in: place) { version, record in
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(record.count + key.utf8.count + 64)
+            bytes.append(record: record, key: key.utf8, version: version)
+            return bytes
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(body.count + key.utf8.count + 64)
-        bytes.append(record: body, key: key.utf8, version: version)
-        return bytes
+        guard let result else { throw BridgeError.recordNotFound(key) }
+        return result
     }
 }
 
 /// Changes a record.
-struct UpdateTask: StoreTask {
+struct UpdateTask: WriteTask {
     static let name = "persistence.update"
     static let summary = "Replaces a record, or changes it by a merge patch (RFC 7396)."
-    static let effect = BatchPlanner.Effect.write
     typealias Request = UpdateOperation
-    let lane: CommitLane
+    let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
@@ -53,12 +55,11 @@ struct UpdateTask: StoreTask {
 }
 
 /// Removes a record.
-struct DeleteTask: StoreTask {
+struct DeleteTask: WriteTask {
     static let name = "persistence.delete"
     static let summary = "Removes a record."
-    static let effect = BatchPlanner.Effect.write
     typealias Request = DeleteOperation
-    let lane: CommitLane
+    let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
@@ -69,18 +70,23 @@ struct DeleteTask: StoreTask {
 struct QueryTask: StoreTask {
     static let name = "persistence.query"
     static let summary = "Answers the records of a table that meet conditions, in an order, a page at a time."
-    static let effect = BatchPlanner.Effect.read
     struct Request: Codable, Sendable {
-        var table: String
+        var table: ExactText
         var `where`: JSON?
         var order: JSON?
         var limit: Int?
         var cursor: String?
         var namespace: String?
     }
-    let lane: CommitLane
+    let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
+    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
+        .query { records, isCancelled in
+            try records.page(of: query(request(), caller), isCancelled: isCancelled)
+        }
+    }
+
+    private func query(_ request: Request, _ caller: Caller) throws -> Query {
         let namespace = try caller.namespace(named: request.namespace)
         var query = Query(place: try Place(namespace: namespace, checking: request.table, at: "$"))
         if let filter = request.where { query.filter = try Filter(parsing: filter) }
@@ -93,6 +99,6 @@ struct QueryTask: StoreTask {
             query.limit = limit
         }
         query.after = try request.cursor.map { try Cursor.parse($0, in: query.place, query.ordering) }
-        return try access.records.page(of: query, isCancelled: access.isCancelled)
+        return query
     }
 }

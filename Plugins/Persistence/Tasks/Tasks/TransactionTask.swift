@@ -1,10 +1,9 @@
 import TaskKit
 
 /// Changes several records, all or none.
-struct TransactionTask: StoreTask {
+struct TransactionTask: WriteTask {
     static let name = "persistence.transaction"
     static let summary = "Carries out several creates, updates and deletes: all of them or none."
-    static let effect = BatchPlanner.Effect.write
     struct Request: Codable, Sendable {
         var operations: [Operation]
         var namespace: String?
@@ -15,7 +14,7 @@ struct TransactionTask: StoreTask {
         var update: UpdateOperation?
         var delete: DeleteOperation?
     }
-    let lane: CommitLane
+    let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         let namespace = try caller.namespace(named: request.namespace)
@@ -24,8 +23,14 @@ struct TransactionTask: StoreTask {
                 "$.operations", expected: "at most \(Limits.operations) operations",
                 got: "\(request.operations.count)")
         }
+        return try access.records.inSavepoint { try perform(request.operations, in: namespace, access) }
+    }
+
+    private func perform(
+        _ operations: [Operation], in namespace: Namespace, _ access: StoreAccess
+    ) throws -> [UInt8] {
         var bytes = Array(#"{"results":["#.utf8)
-        for (index, operation) in request.operations.enumerated() {
+        for (index, operation) in operations.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             do {
                 try operation.perform(in: namespace, at: "$.operations[\(index)]", access).write(to: &bytes)

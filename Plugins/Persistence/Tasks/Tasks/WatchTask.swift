@@ -4,22 +4,26 @@ import TaskKit
 struct WatchTask: StoreTask {
     static let name = "persistence.watch"
     static let summary = "Tells this session every change of a table as the event record.changed, or stops doing so."
-    static let effect = BatchPlanner.Effect.read
     struct Request: Codable, Sendable {
-        var table: String
+        var table: ExactText
         var since: Int64?
         var stop: Bool?
         var namespace: String?
     }
-    let lane: CommitLane
+    let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
+    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
+        .watch { access in try perform(request(), caller, access) }
+    }
+
+    /// What it submits to the store is done after its own answer was given.
+    private func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {
             let (version, replay) = try access.watch(
                 caller.session, place, namesNamespace: request.namespace != nil, since: request.since)
-            if let replay { lane.replay(replay) }
+            if let replay { store.replay(replay) }
             return Self.result(version)
         }
         if let since = request.since {

@@ -19,13 +19,3 @@ struct RecordChanged: Codable, Sendable, Equatable {
         namespace = namesNamespace ? change.place.namespace.text : nil
     }
 }
-
-/// Where events go: the daemon, or a test's list. Called on the lane's thread.
-protocol ChangeSink: Sendable {
-    /// Sends an event to sessions that watch, subscribed or not.
-    func tell(_ change: RecordChanged, to sessions: [SessionID])
-
-    /// Calls `body` once the daemon has taken what was told before, on whatever thread: so that a long replay does not
-    /// pile up in front of it.
-    func whenTaken(_ body: @escaping @Sendable () -> Void)
-}

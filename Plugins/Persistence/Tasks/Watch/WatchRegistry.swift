@@ -2,8 +2,8 @@ import TaskKit
 
 /// Who watches which table, and who is still being told what came before.
 ///
-/// Lives in the store's engine, on the lane's thread: a watch begins between two batches, so that every change is either
-/// in its replay or told live, never both, never neither.
+/// Lives in the store's engine, on the thread of the lane of commits: a watch begins between two transactions, so that
+/// every change is either in its replay or told live, never both, never neither.
 final class WatchRegistry {
     /// The replay of a watch that asked for past changes. Until it has caught up, new changes reach the watch through
     /// it as well.
@@ -72,7 +72,7 @@ final class WatchRegistry {
     // MARK: Live changes
 
     /// Tells changes that were just committed to those who watch.
-    func tell(_ changes: [Change], _ sink: some ChangeSink) {
+    func tell(_ changes: [Change], _ sink: some StoreSink) {
         if watches.isEmpty { return }
         for change in changes {
             guard let sessions = watches[change.place] else { continue }
@@ -106,7 +106,7 @@ final class WatchRegistry {
     /// - Parameters:
     ///   - missed: What follows the replay's position, in order.
     ///   - isLast: There is no more: from here on the watch is live.
-    func tell(_ missed: [RecordStore.Missed], of id: ReplayID, isLast: Bool, _ sink: some ChangeSink) {
+    func tell(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some StoreSink) {
         guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return
         }
@@ -158,7 +158,7 @@ extension WatchRegistry.Replay {
     }
 
     /// What a change is to the watcher: news of a key that it does not know, or of one that it does.
-    func kind(of missed: RecordStore.Missed) -> Change.Kind {
+    func kind(of missed: RecordReader.Missed) -> Change.Kind {
         guard let created = missed.created else { return .delete }
         return created > since && !toldBefore.contains(missed.key) ? .create : .update
     }

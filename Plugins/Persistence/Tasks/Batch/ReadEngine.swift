@@ -1,0 +1,121 @@
+import GRDB
+import TaskKit
+
+/// A connection that only reads, and carries out reads or queries.
+///
+/// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any
+/// commit wait for it.
+struct ReadEngine {
+    private let sink: any StoreSink
+    /// How many calls share a transaction and a delivery.
+    private let batchCalls: Int
+    /// Nil: not open.
+    private var kept: KeptConnection?
+
+    init(sink: any StoreSink, batchCalls: Int) {
+        (self.sink, self.batchCalls) = (sink, batchCalls)
+    }
+
+    /// From here on calls are carried out; the connection is opened for the first of them.
+    mutating func open(_ settings: StoreEngine.Settings) {
+        kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
+    }
+
+    mutating func close() {
+        kept?.close(isLast: false)
+        kept = nil
+    }
+
+    /// What became of a batch.
+    struct Outcome {
+        /// How many calls it took from the front.
+        var count: Int
+        /// The storage did not fail.
+        var isSound = true
+    }
+
+    /// Carries out a batch from the front, and answers each of its calls. Reads that fail fail singly, but a failure of
+    /// the storage makes those behind it wait for a new connection.
+    mutating func carryOut(_ calls: [StoreCall]) -> Outcome {
+        var batch = ReadBatch(rest: calls.prefix(batchCalls))
+        var isSound = true
+        while !batch.isDone {
+            do throws(BridgeError) {
+                guard let connection = try kept?.usable() else { throw BridgeError.storeNotOpen }
+                if let failure = batch.carryOut(on: connection) {
+                    isSound = false
+                    kept?.fail(failure)
+                }
+            } catch {
+                isSound = false
+                batch.fail(error)
+            }
+        }
+        sink.deliver(batch.answers)
+        return Outcome(count: batch.answers.count, isSound: isSound)
+    }
+}
+
+/// Reads that share a transaction and a delivery.
+private struct ReadBatch {
+    private(set) var rest: ArraySlice<StoreCall>
+    private(set) var answers: [StoreAnswer] = []
+    private var resultBytes = 0
+
+    /// Results in one delivery, so that they do not pile up in memory.
+    private static let deliveryBytes = 256 << 10
+
+    init(rest: ArraySlice<StoreCall>) {
+        self.rest = rest
+        answers.reserveCapacity(rest.count)
+    }
+
+    /// All that goes into one delivery has been carried out.
+    var isDone: Bool { rest.isEmpty || resultBytes >= Self.deliveryBytes }
+
+    /// - Returns: The error, where the storage failed.
+    mutating func carryOut(on connection: StoreConnection) -> BridgeError? {
+        connection.use { database, statements in
+            let records = RecordReader(database, statements, connection.collections)
+            // One for all of them: every statement outside of a transaction locks the file and unlocks it. A query asks
+            // several times, and must find the same each time.
+            try? records.statement("BEGIN").run()
+            defer { if (try? records.statement("COMMIT").run()) == nil { try? database.rollback() } }
+            while !isDone, let call = rest.popFirst() {
+                if let failure = carryOut(call, records) { return failure }
+            }
+            return nil
+        }
+    }
+
+    private mutating func carryOut(_ call: StoreCall, _ records: RecordReader) -> BridgeError? {
+        do {
+            let result = try call.result(from: records)
+            resultBytes += result.count
+            answers.append(StoreAnswer(call: call, outcome: .success(result)))
+        } catch let error as BridgeError {
+            answers.append(StoreAnswer(call: call, outcome: .failure(error)))
+        } catch {
+            let failure = BridgeError(storage: error)
+            answers.append(StoreAnswer(call: call, outcome: .failure(failure)))
+            return failure
+        }
+        return nil
+    }
+
+    /// Answers all that are left with an error.
+    mutating func fail(_ error: BridgeError) {
+        while let call = rest.popFirst() { answers.append(StoreAnswer(call: call, outcome: .failure(error))) }
+    }
+}
+
+extension StoreCall {
+    fileprivate func result(from records: RecordReader) throws -> [UInt8] {
+        if isCancelled() { throw BridgeError.cancelled }
+        switch work {
+        case .read(let body): return try body(records)
+        case .query(let body): return try body(records, isCancelled)
+        case .watch, .write: preconditionFailure("\(lane) came to a reader")
+        }
+    }
+}

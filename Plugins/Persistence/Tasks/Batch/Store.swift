@@ -1,0 +1,174 @@
+import Synchronization
+import TaskKit
+
+/// The store as the tasks see it: takes calls, has each carried out on its lane's thread, in the order that
+/// `CallQueues` keeps.
+///
+/// May be used on any thread.
+final class Store: Sendable {
+    /// Runs jobs one after the other, in their order, on a lane's thread, which may block.
+    typealias Scheduler = @Sendable (_ lane: StoreLane, _ job: @escaping @Sendable () -> Void) -> Void
+
+    private struct State {
+        var queues = CallQueues<StoreCall>()
+        /// Calls are taken in.
+        var isOpen = false
+        /// Who waits for the last call to be finished.
+        var whenIdle: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    // Each is held for a batch at a time, and nobody waits for it: a lane's jobs do not overlap.
+    private let commits: Mutex<StoreEngine>
+    private let reads: Mutex<ReadEngine>
+    private let queries: Mutex<ReadEngine>
+    /// Replays wait for the storage to work again.
+    private let hasStalledReplays = Atomic<Bool>(false)
+    private let schedule: Scheduler
+
+    init(sink: any StoreSink, schedule: @escaping Scheduler) {
+        commits = Mutex(StoreEngine(sink: sink))
+        reads = Mutex(ReadEngine(sink: sink, batchCalls: Limits.readsInBatch))
+        queries = Mutex(ReadEngine(sink: sink, batchCalls: 1))
+        self.schedule = schedule
+    }
+
+    /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
+    /// `busy`.
+    func submit(_ call: StoreCall) {
+        let admission = state.withLock { $0.isOpen ? $0.queues.admit(call) : nil }
+        switch admission {
+        case .first: wake(call.lane)
+        case .queued: break
+        case .refused: call.answer(.failure(.tooMuchWaits))
+        case nil: call.answer(.failure(.storeNotOpen))
+        }
+    }
+
+    private func wake(_ lane: StoreLane) { schedule(lane) { self.drain(lane) } }
+
+    // MARK: Opening and closing
+
+    /// Opens the database, making or migrating it as needed.
+    ///
+    /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
+    func open(_ settings: StoreEngine.Settings) async throws {
+        try await perform(on: .commits) { try self.commits.withLock { try $0.open(settings) } }
+        try await perform(on: .reads) { self.reads.withLock { $0.open(settings) } }
+        try await perform(on: .queries) { self.queries.withLock { $0.open(settings) } }
+        state.withLock { $0.isOpen = true }
+    }
+
+    /// Carries out what was submitted before, then closes the database. Calls submitted later are refused.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                state.isOpen = false
+                if state.queues.count > 0 { state.whenIdle = continuation }
+                return state.queues.count == 0
+            }
+            if isIdle { continuation.resume() }
+        }
+        // The connection that writes is the last one: it can leave an empty log behind.
+        try? await perform(on: .reads) { self.reads.withLock { $0.close() } }
+        try? await perform(on: .queries) { self.queries.withLock { $0.close() } }
+        try? await perform(on: .commits) { self.commits.withLock { $0.close() } }
+    }
+
+    private func perform(on lane: StoreLane, _ job: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            schedule(lane) { continuation.resume(with: Result { try job() }) }
+        }
+    }
+
+    // MARK: Watches
+
+    /// Ends the watches of a session that is gone, after the calls that it made before.
+    func sessionClosed(_ session: SessionID) {
+        submit(
+            StoreCall(
+                session: session, sizeBytes: 0, isCancelled: { false },
+                work: .watch { access in
+                    access.watches.remove(session)
+                    return []
+                }, answer: { _ in }))
+    }
+
+    /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.
+    func replay(_ replay: WatchRegistry.ReplayID) {
+        submit(
+            StoreCall(
+                session: replay.session, sizeBytes: 0, isCancelled: { false },
+                work: .watch { access in
+                    if try access.tellNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
+                    return []
+                },
+                answer: { outcome in
+                    guard case .failure = outcome else { return }
+                    // Not here and now: the engine may be at work.
+                    self.schedule(.commits) { self.stall(replay) }
+                }))
+    }
+
+    private func stall(_ replay: WatchRegistry.ReplayID) {
+        commits.withLock { $0.stall(replay) }
+        hasStalledReplays.store(true, ordering: .relaxed)
+    }
+
+    /// The storage has just worked.
+    private func carryOnReplays() {
+        guard hasStalledReplays.exchange(false, ordering: .relaxed) else { return }
+        schedule(.commits) { self.commits.withLock { $0.takeStalled() }.forEach(self.replay) }
+    }
+
+    // MARK: The lanes' threads
+
+    /// Takes everything that waits for a lane, batch after batch. The lane's thread.
+    private func drain(_ lane: StoreLane) {
+        while true {
+            var calls = state.withLock { $0.queues.take(lane) }
+            if calls.isEmpty { return }
+            // Taken out batch by batch, so that the options of what is done do not stay in memory.
+            while !calls.isEmpty {
+                let count = carryOutBatch(of: calls, on: lane)
+                finish(calls.prefix(count))
+                calls.removeFirst(count)
+            }
+        }
+    }
+
+    /// - Returns: How many calls it took from the front.
+    private func carryOutBatch(of calls: [StoreCall], on lane: StoreLane) -> Int {
+        switch lane {
+        case .commits:
+            let batch = BatchPlanner.plan(calls.lazy.map(\.item))
+            if commits.withLock({ $0.carryOut(batch, of: calls) }) { carryOnReplays() }
+            return batch.count
+        case .reads: return carryOutReads(calls, reads)
+        case .queries: return carryOutReads(calls, queries)
+        }
+    }
+
+    private func carryOutReads(_ calls: [StoreCall], _ engine: borrowing Mutex<ReadEngine>) -> Int {
+        let outcome = engine.withLock { $0.carryOut(calls) }
+        if outcome.isSound { carryOnReplays() }
+        return outcome.count
+    }
+
+    private func finish(_ calls: ArraySlice<StoreCall>) {
+        let (lanes, whenIdle) = state.withLock { state in
+            let lanes = state.queues.finish(calls)
+            return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)
+        }
+        lanes.forEach(wake)
+        whenIdle?.resume()
+    }
+}
+
+extension BridgeError {
+    fileprivate static var tooMuchWaits: BridgeError {
+        BridgeError(
+            .busy, "Too much of this session waits to be stored: wait for some answers first.",
+            isTransient: true, retryAfter: .milliseconds(100))
+    }
+}

@@ -1,0 +1,196 @@
+import TaskKit
+import TestSupport
+import Testing
+
+@testable import PersistenceTasks
+
+/// A call by its number.
+private struct NumberedCall: QueuedCall {
+    var number: Int
+    var session: SessionID
+    var lane: StoreLane
+    var isWrite: Bool
+    var sizeBytes = 10
+}
+
+@Suite("Which calls wait for others of their session")
+struct CallQueuesTests {
+    private typealias Queues = CallQueues<NumberedCall>
+
+    private func call(_ number: Int, _ session: SessionID, _ lane: StoreLane, sizeBytes: Int = 10) -> NumberedCall {
+        NumberedCall(number: number, session: session, lane: lane, isWrite: lane == .commits, sizeBytes: sizeBytes)
+    }
+
+    private func take(_ lane: StoreLane, _ queues: inout Queues) -> [Int] { queues.take(lane).map(\.number) }
+
+    @Test("A read goes to its lane at once, whatever other sessions have under way")
+    func othersDoNotWait() {
+        var queues = Queues()
+        #expect(queues.admit(call(0, 1, .commits)) == .first)
+        #expect(queues.admit(call(1, 2, .queries)) == .first)
+        #expect(queues.admit(call(2, 3, .reads)) == .first)
+        #expect(take(.reads, &queues) == [2])
+    }
+
+    @Test("A read waits until its session's write is finished, and so does everything behind it")
+    func readAfterWrite() {
+        var queues = Queues()
+        let write = call(0, 1, .commits)
+        #expect(queues.admit(write) == .first)
+        #expect(queues.admit(call(1, 1, .reads)) == .queued)
+        #expect(queues.admit(call(2, 1, .commits)) == .queued)
+        #expect(take(.commits, &queues) == [0])
+        #expect(take(.reads, &queues) == [])
+        #expect(take(.commits, &queues) == [])
+        #expect(queues.finish([write]) == [.reads])
+        #expect(take(.reads, &queues) == [1])
+        #expect(take(.commits, &queues) == [])
+        #expect(queues.finish([call(1, 1, .reads)]) == [.commits])
+        #expect(take(.commits, &queues) == [2])
+    }
+
+    @Test("Calls for the same lane follow each other without waiting")
+    func sameLane() {
+        var queues = Queues()
+        for number in 0..<3 { _ = queues.admit(call(number, 1, .commits)) }
+        #expect(take(.commits, &queues) == [0, 1, 2])
+    }
+
+    @Test("A lane is woken once for all that comes until it has found nothing more")
+    func waking() {
+        var queues = Queues()
+        #expect(queues.admit(call(0, 1, .reads)) == .first)
+        #expect(queues.admit(call(1, 2, .reads)) == .queued)
+        #expect(take(.reads, &queues) == [0, 1])
+        #expect(queues.admit(call(2, 1, .reads)) == .queued)
+        #expect(take(.reads, &queues) == [2])
+        #expect(take(.reads, &queues) == [])
+        #expect(queues.admit(call(3, 1, .reads)) == .first)
+    }
+
+    @Test("Options of one session are bounded, those held included, until its calls are finished")
+    func bytes() {
+        var queues = Queues()
+        let half = call(0, 1, .commits, sizeBytes: Limits.waitingBytesPerSession / 2)
+        #expect(queues.admit(half) == .first)
+        #expect(queues.admit(call(1, 1, .reads, sizeBytes: Limits.waitingBytesPerSession / 2)) == .queued)
+        #expect(queues.admit(call(2, 1, .reads, sizeBytes: 1)) == .refused)
+        #expect(queues.admit(call(3, 1, .reads, sizeBytes: 0)) == .queued)
+        #expect(queues.admit(call(4, 2, .commits)) == .queued)
+        #expect(queues.count == 4)
+        _ = queues.take(.commits)
+        _ = queues.finish([half])
+        #expect(queues.admit(call(5, 1, .reads, sizeBytes: 1)) == .queued)
+    }
+
+    @Test("Whatever comes, and however the lanes run: each session's calls take effect one after the other")
+    func property() {
+        var generator = SeededGenerator(seed: 20_261_122)
+        for _ in 0..<300 {
+            var model = LaneModel()
+            let calls = (0..<Int.random(in: 1...60, using: &generator)).map { number in
+                let lane = StoreLane.allCases.randomElement(using: &generator) ?? .reads
+                return NumberedCall(
+                    number: number, session: SessionID.random(in: 1...4, using: &generator), lane: lane,
+                    isWrite: lane == .commits && Int.random(in: 0..<4, using: &generator) > 0)
+            }
+            var next = 0
+            while next < calls.count || !model.isIdle {
+                if next < calls.count, Bool.random(using: &generator) {
+                    model.submit(calls[next])
+                    next += 1
+                } else if let lane = StoreLane.allCases.randomElement(using: &generator) {
+                    model.step(lane, batch: Int.random(in: 1...8, using: &generator))
+                }
+            }
+            #expect(model.effects.keys.sorted() == Array(calls.indices))
+            for session in SessionID(1)...4 {
+                let moments = calls.filter { $0.session == session }.compactMap { model.effects[$0.number] }
+                #expect(moments == moments.sorted())
+            }
+            for call in calls where !call.isWrite {
+                let earlier = calls.prefix(call.number).filter { $0.session == call.session && $0.isWrite }
+                #expect(model.seen[call.number] == earlier.map(\.number))
+            }
+        }
+    }
+}
+
+/// The lanes on a model of the store: the numbers of the writes that are committed, in order. Each lane goes step by
+/// step, in any order of the lanes.
+private struct LaneModel {
+    private struct Lane {
+        /// Nobody has to wake it: it is at work.
+        var isAwake = false
+        var taken: [NumberedCall] = []
+        /// Being carried out, with the state of the store that its reads see.
+        var batch: [NumberedCall] = []
+    }
+
+    private var queues = CallQueues<NumberedCall>()
+    private var lanes = StoreLane.allCases.map { _ in Lane() }
+    private var committed: [NumberedCall] = []
+    private var moment = 0
+    /// When each call took effect, by its number.
+    private(set) var effects: [Int: Int] = [:]
+    /// Which writes of its session a read found.
+    private(set) var seen: [Int: [Int]] = [:]
+
+    var isIdle: Bool { queues.count == 0 }
+
+    mutating func submit(_ call: NumberedCall) {
+        if queues.admit(call) == .first { wake(call.lane) }
+    }
+
+    private mutating func wake(_ lane: StoreLane) {
+        #expect(!lanes[lane.rawValue].isAwake)
+        lanes[lane.rawValue].isAwake = true
+    }
+
+    /// Takes what waits, or carries out a batch, or finishes it: what comes next.
+    mutating func step(_ lane: StoreLane, batch count: Int) {
+        let index = lane.rawValue
+        guard lanes[index].isAwake else { return }
+        moment += 1
+        if !lanes[index].batch.isEmpty {
+            let batch = exchange(&lanes[index].batch, with: [])
+            for lane in queues.finish(batch) { wake(lane) }
+        } else if !lanes[index].taken.isEmpty {
+            carryOut(lane, count)
+        } else {
+            lanes[index].taken = queues.take(lane)
+            lanes[index].isAwake = !lanes[index].taken.isEmpty
+        }
+    }
+
+    private mutating func carryOut(_ lane: StoreLane, _ count: Int) {
+        let taken = lanes[lane.rawValue].taken
+        guard lane == .commits else { return end(look(taken.prefix(count)), lane) }
+        let items = taken.map {
+            BatchPlanner.Item(session: $0.session, effect: $0.isWrite ? .write : .read, sizeBytes: $0.sizeBytes)
+        }
+        let batch = BatchPlanner.plan(items, bounds: .init(calls: count, sizeBytes: 1000))
+        _ = look(batch.before.map { taken[$0] }[...])
+        for index in batch.writes {
+            moment += 1
+            committed.append(taken[index])
+            effects[taken[index].number] = moment
+        }
+        moment += 1
+        _ = look(batch.after.map { taken[$0] }[...])
+        end(taken.prefix(batch.count), lane)
+    }
+
+    private mutating func look(_ calls: ArraySlice<NumberedCall>) -> ArraySlice<NumberedCall> {
+        for call in calls {
+            effects[call.number] = moment
+            seen[call.number] = committed.filter { $0.session == call.session }.map(\.number)
+        }
+        return calls
+    }
+
+    private mutating func end(_ calls: ArraySlice<NumberedCall>, _ lane: StoreLane) {
+        lanes[lane.rawValue].batch = Array(calls)
+        lanes[lane.rawValue].taken.removeFirst(calls.count)
+    }
+}
