@@ -4,28 +4,44 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A call by its number.
-private struct NumberedCall: QueuedCall {
-    var number: Int
-    var session: SessionID
-    var lane: StoreLane
-    var isWrite: Bool
-    var sizeBytes = 10
+/// A call by its number, which does nothing.
+private final class NumberedCall: StoreCall {
+    let number: Int
+    let session: SessionID
+    let lane: StoreLane
+    let effect: BatchPlanner.Effect
+    let sizeBytes: Int
+
+    init(_ number: Int, _ session: SessionID, _ lane: StoreLane, isWrite: Bool, sizeBytes: Int = 10) {
+        (self.number, self.session, self.lane, self.sizeBytes) = (number, session, lane, sizeBytes)
+        effect = isWrite ? .write : .read
+    }
+
+    var isCancelled: Bool { false }
+    func carryOut(_ visit: StoreVisit) -> [UInt8] { [] }
+    func answer(_ outcome: Result<[UInt8], BridgeError>) {}
+}
+
+extension CallQueues {
+    /// The numbers of what waits for a lane.
+    fileprivate mutating func take(_ lane: StoreLane) -> [NumberedCall] {
+        var calls: [Call] = []
+        take(lane, into: &calls)
+        return calls.compactMap { $0 as? NumberedCall }
+    }
 }
 
 @Suite("Which calls wait for others of their session")
 struct CallQueuesTests {
-    private typealias Queues = CallQueues<NumberedCall>
-
     private func call(_ number: Int, _ session: SessionID, _ lane: StoreLane, sizeBytes: Int = 10) -> NumberedCall {
-        NumberedCall(number: number, session: session, lane: lane, isWrite: lane == .commits, sizeBytes: sizeBytes)
+        NumberedCall(number, session, lane, isWrite: lane == .commits, sizeBytes: sizeBytes)
     }
 
-    private func take(_ lane: StoreLane, _ queues: inout Queues) -> [Int] { queues.take(lane).map(\.number) }
+    private func take(_ lane: StoreLane, _ queues: inout CallQueues) -> [Int] { queues.take(lane).map(\.number) }
 
     @Test("A read goes to its lane at once, whatever other sessions have under way")
     func othersDoNotWait() {
-        var queues = Queues()
+        var queues = CallQueues()
         #expect(queues.admit(call(0, 1, .commits)) == .first)
         #expect(queues.admit(call(1, 2, .queries)) == .first)
         #expect(queues.admit(call(2, 3, .reads)) == .first)
@@ -34,7 +50,7 @@ struct CallQueuesTests {
 
     @Test("A read waits until its session's write is finished, and so does everything behind it")
     func readAfterWrite() {
-        var queues = Queues()
+        var queues = CallQueues()
         let write = call(0, 1, .commits)
         #expect(queues.admit(write) == .first)
         #expect(queues.admit(call(1, 1, .reads)) == .queued)
@@ -51,14 +67,14 @@ struct CallQueuesTests {
 
     @Test("Calls for the same lane follow each other without waiting")
     func sameLane() {
-        var queues = Queues()
+        var queues = CallQueues()
         for number in 0..<3 { _ = queues.admit(call(number, 1, .commits)) }
         #expect(take(.commits, &queues) == [0, 1, 2])
     }
 
     @Test("A lane is woken once for all that comes until it has found nothing more")
     func waking() {
-        var queues = Queues()
+        var queues = CallQueues()
         #expect(queues.admit(call(0, 1, .reads)) == .first)
         #expect(queues.admit(call(1, 2, .reads)) == .queued)
         #expect(take(.reads, &queues) == [0, 1])
@@ -70,7 +86,7 @@ struct CallQueuesTests {
 
     @Test("Options of one session are bounded, those held included, until its calls are finished")
     func bytes() {
-        var queues = Queues()
+        var queues = CallQueues()
         let half = call(0, 1, .commits, sizeBytes: Limits.waitingBytesPerSession / 2)
         #expect(queues.admit(half) == .first)
         #expect(queues.admit(call(1, 1, .reads, sizeBytes: Limits.waitingBytesPerSession / 2)) == .queued)
@@ -91,7 +107,7 @@ struct CallQueuesTests {
             let calls = (0..<Int.random(in: 1...60, using: &generator)).map { number in
                 let lane = StoreLane.allCases.randomElement(using: &generator) ?? .reads
                 return NumberedCall(
-                    number: number, session: SessionID.random(in: 1...4, using: &generator), lane: lane,
+                    number, SessionID.random(in: 1...4, using: &generator), lane,
                     isWrite: lane == .commits && Int.random(in: 0..<4, using: &generator) > 0)
             }
             var next = 0
@@ -108,8 +124,8 @@ struct CallQueuesTests {
                 let moments = calls.filter { $0.session == session }.compactMap { model.effects[$0.number] }
                 #expect(moments == moments.sorted())
             }
-            for call in calls where !call.isWrite {
-                let earlier = calls.prefix(call.number).filter { $0.session == call.session && $0.isWrite }
+            for call in calls where call.effect == .read {
+                let earlier = calls.prefix(call.number).filter { $0.session == call.session && $0.effect == .write }
                 #expect(model.seen[call.number] == earlier.map(\.number))
             }
         }
@@ -127,7 +143,7 @@ private struct LaneModel {
         var batch: [NumberedCall] = []
     }
 
-    private var queues = CallQueues<NumberedCall>()
+    private var queues = CallQueues()
     private var lanes = StoreLane.allCases.map { _ in Lane() }
     private var committed: [NumberedCall] = []
     private var moment = 0
@@ -154,7 +170,8 @@ private struct LaneModel {
         moment += 1
         if !lanes[index].batch.isEmpty {
             let batch = exchange(&lanes[index].batch, with: [])
-            for lane in queues.finish(batch) { wake(lane) }
+            let finished: [CallQueues.Call] = batch
+            for lane in queues.finish(finished[...]) { wake(lane) }
         } else if !lanes[index].taken.isEmpty {
             carryOut(lane, count)
         } else {
@@ -166,10 +183,7 @@ private struct LaneModel {
     private mutating func carryOut(_ lane: StoreLane, _ count: Int) {
         let taken = lanes[lane.rawValue].taken
         guard lane == .commits else { return end(look(taken.prefix(count)), lane) }
-        let items = taken.map {
-            BatchPlanner.Item(session: $0.session, effect: $0.isWrite ? .write : .read, sizeBytes: $0.sizeBytes)
-        }
-        let batch = BatchPlanner.plan(items, bounds: .init(calls: count, sizeBytes: 1000))
+        let batch = BatchPlanner.plan(taken.map(\.item), bounds: .init(calls: count, sizeBytes: 1000))
         _ = look(batch.before.map { taken[$0] }[...])
         for index in batch.writes {
             moment += 1

@@ -111,26 +111,15 @@ final class TestStore: Sendable {
         return pending
     }
 
-    private func storeCall(_ request: Request, _ answer: @escaping @Sendable (Outcome) -> Void) -> StoreCall {
-        func make(_ task: some StoreTask) -> StoreCall {
-            task.storeCall(
-                options: request.options.bytes, caller: request.caller, isCancelled: { request.isCancelled },
-                answer: { outcome in
-                    answer(
-                        outcome.map { bytes in
-                            (try? JSON(parsing: bytes))
-                                ?? .string("not JSON: \(String(decoding: bytes, as: UTF8.self))")
-                        })
-                })
-        }
+    private func storeCall(_ request: Request, _ answer: @escaping @Sendable (Outcome) -> Void) -> any StoreCall {
         switch request.task {
-        case "create": return make(CreateTask(store: store))
-        case "read": return make(ReadTask(store: store))
-        case "update": return make(UpdateTask(store: store))
-        case "delete": return make(DeleteTask(store: store))
-        case "query": return make(QueryTask(store: store))
-        case "watch": return make(WatchTask(store: store))
-        case "transaction": return make(TransactionTask(store: store))
+        case "create": TestCall(CreateTask(store: store), request, answer)
+        case "read": TestCall(ReadTask(store: store), request, answer)
+        case "update": TestCall(UpdateTask(store: store), request, answer)
+        case "delete": TestCall(DeleteTask(store: store), request, answer)
+        case "query": TestCall(QueryTask(store: store), request, answer)
+        case "watch": TestCall(WatchTask(store: store), request, answer)
+        case "transaction": TestCall(TransactionTask(store: store), request, answer)
         default: preconditionFailure("no such task: \(request.task)")
         }
     }
@@ -139,12 +128,7 @@ final class TestStore: Sendable {
     func work(_ body: @escaping @Sendable (StoreAccess) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             store.submit(
-                StoreCall(
-                    session: 0, sizeBytes: 0, isCancelled: { false },
-                    work: .write { access in
-                        try body(access)
-                        return []
-                    }, answer: { outcome in continuation.resume(with: outcome.map { _ in }) }))
+                StoreJob(session: 0, .write, body) { outcome in continuation.resume(with: outcome.map { _ in }) })
         }
     }
 
@@ -170,6 +154,37 @@ final class TestStore: Sendable {
     }
 
     func close() async { await store.close() }
+}
+
+/// A task's call that came over no bridge.
+private final class TestCall: StoreCall {
+    let lane: StoreLane
+    let effect: BatchPlanner.Effect
+    private let task: any StoreTask
+    private let request: TestStore.Request
+    private let options: [UInt8]
+    private let end: @Sendable (TestStore.Outcome) -> Void
+
+    init<Task: StoreTask>(
+        _ task: Task, _ request: TestStore.Request, _ end: @escaping @Sendable (TestStore.Outcome) -> Void
+    ) {
+        (lane, effect) = (Task.lane, Task.effect)
+        (self.task, self.request, self.end) = (task, request, end)
+        options = request.options.bytes
+    }
+
+    var session: SessionID { request.caller.session }
+    var sizeBytes: Int { options.count }
+    var isCancelled: Bool { request.isCancelled }
+
+    func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, request.caller, visit) }
+
+    func answer(_ outcome: Result<[UInt8], BridgeError>) {
+        end(
+            outcome.map { bytes in
+                (try? JSON(parsing: bytes)) ?? .string("not JSON: \(String(decoding: bytes, as: UTF8.self))")
+            })
+    }
 }
 
 /// A call that was made, and its answer once it has come.

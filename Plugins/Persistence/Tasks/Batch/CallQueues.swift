@@ -1,16 +1,5 @@
 import TaskKit
 
-/// What the queues need to know of a call.
-protocol QueuedCall {
-    /// Whose order of calls it belongs to.
-    var session: SessionID { get }
-    var lane: StoreLane { get }
-    /// The length of its options.
-    var sizeBytes: Int { get }
-}
-
-extension StoreCall: QueuedCall {}
-
 /// Which calls wait for which lane, and which of them must wait for others of their session first.
 ///
 /// The law of order: a session's calls take effect in the order in which they came, so that its reads see exactly its
@@ -19,7 +8,9 @@ extension StoreCall: QueuedCall {}
 /// sessions never wait for each other here.
 ///
 /// Pure: no I/O, no clock, no threads.
-struct CallQueues<Call: QueuedCall> {
+struct CallQueues {
+    typealias Call = any StoreCall
+
     private struct Session {
         /// Where its calls are that are under way: in a lane's queue, or being carried out.
         var lane: StoreLane
@@ -28,6 +19,30 @@ struct CallQueues<Call: QueuedCall> {
         var held = WaitingLine<Call>()
         /// The options of all of them.
         var sizeBytes = 0
+
+        /// - Returns: Whether the call is held; else it goes to its lane.
+        mutating func admit(_ call: Call) -> Bool {
+            sizeBytes += call.sizeBytes
+            guard held.isEmpty, underWay == 0 || lane == call.lane else {
+                held.append(call)
+                return true
+            }
+            lane = call.lane
+            underWay += 1
+            return false
+        }
+
+        /// The calls at the front of those held that are for one lane.
+        mutating func release() -> [Call] {
+            var released: [Call] = []
+            while let next = held.first, released.first.map({ $0.lane == next.lane }) ?? true {
+                lane = next.lane
+                underWay += 1
+                released.append(next)
+                held.removeFirst()
+            }
+            return released
+        }
     }
 
     private struct Queue {
@@ -50,23 +65,18 @@ struct CallQueues<Call: QueuedCall> {
 
     /// Takes a call in.
     mutating func admit(_ call: Call) -> Admission {
-        let waitingBytes = call.sizeBytes > 0 ? sessions[call.session]?.sizeBytes ?? 0 : 0
-        guard waitingBytes + call.sizeBytes <= Limits.waitingBytesPerSession else { return .refused }
-        count += 1
-        guard start(call, in: &sessions[call.session, default: Session(lane: call.lane)]) else { return .queued }
-        return enqueue(call) ? .first : .queued
-    }
-
-    /// - Returns: Whether the call may go to its lane; else it is held.
-    private func start(_ call: Call, in session: inout Session) -> Bool {
-        session.sizeBytes += call.sizeBytes
-        guard session.held.isEmpty, session.underWay == 0 || session.lane == call.lane else {
-            session.held.append(call)
-            return false
+        let isHeld: Bool
+        if let index = sessions.index(forKey: call.session) {
+            let total = sessions.values[index].sizeBytes + call.sizeBytes
+            guard call.sizeBytes == 0 || total <= Limits.waitingBytesPerSession else { return .refused }
+            isHeld = sessions.values[index].admit(call)
+        } else {
+            guard call.sizeBytes <= Limits.waitingBytesPerSession else { return .refused }
+            sessions[call.session] = Session(lane: call.lane, underWay: 1, sizeBytes: call.sizeBytes)
+            isHeld = false
         }
-        session.lane = call.lane
-        session.underWay += 1
-        return true
+        count += 1
+        return !isHeld && enqueue(call) ? .first : .queued
     }
 
     /// - Returns: Whether the lane must be woken.
@@ -76,17 +86,18 @@ struct CallQueues<Call: QueuedCall> {
         return !queues[call.lane.rawValue].isAwake
     }
 
-    /// What waits for a lane, in order; nothing: the lane must be woken for the next.
-    mutating func take(_ lane: StoreLane) -> [Call] {
-        let calls = exchange(&queues[lane.rawValue].calls, with: [])
+    /// Takes what waits for a lane, in order; nothing: the lane must be woken for the next.
+    ///
+    /// - Parameter calls: Is empty, and lends its room to those that come next.
+    mutating func take(_ lane: StoreLane, into calls: inout [Call]) {
+        swap(&queues[lane.rawValue].calls, &calls)
         if calls.isEmpty { queues[lane.rawValue].isAwake = false }
-        return calls
     }
 
     /// Calls that were taken have had their effect: what was held for them goes on.
     ///
     /// - Returns: The lanes that must be woken.
-    mutating func finish(_ calls: some Sequence<Call>) -> [StoreLane] {
+    mutating func finish(_ calls: ArraySlice<Call>) -> [StoreLane] {
         var woken: [StoreLane] = []
         for call in calls {
             count -= 1
@@ -100,20 +111,8 @@ struct CallQueues<Call: QueuedCall> {
         sessions.values[index].underWay -= 1
         sessions.values[index].sizeBytes -= call.sizeBytes
         guard sessions.values[index].underWay == 0 else { return [] }
-        let released = Self.release(&sessions.values[index])
+        let released = sessions.values[index].release()
         if released.isEmpty { sessions.remove(at: index) }
-        return released
-    }
-
-    /// The calls at the front that are for one lane.
-    private static func release(_ session: inout Session) -> [Call] {
-        var released: [Call] = []
-        while let next = session.held.first, released.first.map({ $0.lane == next.lane }) ?? true {
-            session.lane = next.lane
-            session.underWay += 1
-            released.append(next)
-            session.held.removeFirst()
-        }
         return released
     }
 }

@@ -36,7 +36,7 @@ struct ReadEngine {
 
     /// Carries out a batch from the front, and answers each of its calls. Reads that fail fail singly, but a failure of
     /// the storage makes those behind it wait for a new connection.
-    mutating func carryOut(_ calls: [StoreCall]) -> Outcome {
+    mutating func carryOut(_ calls: [any StoreCall]) -> Outcome {
         var batch = ReadBatch(rest: calls.prefix(batchCalls))
         var isSound = true
         while !batch.isDone {
@@ -58,14 +58,14 @@ struct ReadEngine {
 
 /// Reads that share a transaction and a delivery.
 private struct ReadBatch {
-    private(set) var rest: ArraySlice<StoreCall>
+    private(set) var rest: ArraySlice<any StoreCall>
     private(set) var answers: [StoreAnswer] = []
     private var resultBytes = 0
 
     /// Results in one delivery, so that they do not pile up in memory.
     private static let deliveryBytes = 256 << 10
 
-    init(rest: ArraySlice<StoreCall>) {
+    init(rest: ArraySlice<any StoreCall>) {
         self.rest = rest
         answers.reserveCapacity(rest.count)
     }
@@ -88,9 +88,9 @@ private struct ReadBatch {
         }
     }
 
-    private mutating func carryOut(_ call: StoreCall, _ records: RecordReader) -> BridgeError? {
+    private mutating func carryOut(_ call: any StoreCall, _ records: RecordReader) -> BridgeError? {
         do {
-            let result = try call.result(from: records)
+            let result = try StoreVisit(call: call, records: records, access: nil).result()
             resultBytes += result.count
             answers.append(StoreAnswer(call: call, outcome: .success(result)))
         } catch let error as BridgeError {
@@ -106,16 +106,5 @@ private struct ReadBatch {
     /// Answers all that are left with an error.
     mutating func fail(_ error: BridgeError) {
         while let call = rest.popFirst() { answers.append(StoreAnswer(call: call, outcome: .failure(error))) }
-    }
-}
-
-extension StoreCall {
-    fileprivate func result(from records: RecordReader) throws -> [UInt8] {
-        if isCancelled() { throw BridgeError.cancelled }
-        switch work {
-        case .read(let body): return try body(records)
-        case .query(let body): return try body(records, isCancelled)
-        case .watch, .write: preconditionFailure("\(lane) came to a reader")
-        }
     }
 }

@@ -10,7 +10,7 @@ final class Store: Sendable {
     typealias Scheduler = @Sendable (_ lane: StoreLane, _ job: @escaping @Sendable () -> Void) -> Void
 
     private struct State {
-        var queues = CallQueues<StoreCall>()
+        var queues = CallQueues()
         /// Calls are taken in.
         var isOpen = false
         /// Who waits for the last call to be finished.
@@ -35,7 +35,7 @@ final class Store: Sendable {
 
     /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
     /// `busy`.
-    func submit(_ call: StoreCall) {
+    func submit(_ call: any StoreCall) {
         let admission = state.withLock { $0.isOpen ? $0.queues.admit(call) : nil }
         switch admission {
         case .first: wake(call.lane)
@@ -85,29 +85,20 @@ final class Store: Sendable {
 
     /// Ends the watches of a session that is gone, after the calls that it made before.
     func sessionClosed(_ session: SessionID) {
-        submit(
-            StoreCall(
-                session: session, sizeBytes: 0, isCancelled: { false },
-                work: .watch { access in
-                    access.watches.remove(session)
-                    return []
-                }, answer: { _ in }))
+        submit(StoreJob(session: session, .read, { $0.watches.remove(session) }, end: { _ in }))
     }
 
     /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.
     func replay(_ replay: WatchRegistry.ReplayID) {
+        let tell = { @Sendable (access: StoreAccess) in
+            if try access.tellNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
+        }
         submit(
-            StoreCall(
-                session: replay.session, sizeBytes: 0, isCancelled: { false },
-                work: .watch { access in
-                    if try access.tellNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
-                    return []
-                },
-                answer: { outcome in
-                    guard case .failure = outcome else { return }
-                    // Not here and now: the engine may be at work.
-                    self.schedule(.commits) { self.stall(replay) }
-                }))
+            StoreJob(session: replay.session, .read, tell) { outcome in
+                guard case .failure = outcome else { return }
+                // Not here and now: the engine may be at work.
+                self.schedule(.commits) { self.stall(replay) }
+            })
     }
 
     private func stall(_ replay: WatchRegistry.ReplayID) {
@@ -125,8 +116,9 @@ final class Store: Sendable {
 
     /// Takes everything that waits for a lane, batch after batch. The lane's thread.
     private func drain(_ lane: StoreLane) {
+        var calls: [any StoreCall] = []
         while true {
-            var calls = state.withLock { $0.queues.take(lane) }
+            state.withLock { $0.queues.take(lane, into: &calls) }
             if calls.isEmpty { return }
             // Taken out batch by batch, so that the options of what is done do not stay in memory.
             while !calls.isEmpty {
@@ -138,7 +130,7 @@ final class Store: Sendable {
     }
 
     /// - Returns: How many calls it took from the front.
-    private func carryOutBatch(of calls: [StoreCall], on lane: StoreLane) -> Int {
+    private func carryOutBatch(of calls: [any StoreCall], on lane: StoreLane) -> Int {
         switch lane {
         case .commits:
             let batch = BatchPlanner.plan(calls.lazy.map(\.item))
@@ -149,13 +141,13 @@ final class Store: Sendable {
         }
     }
 
-    private func carryOutReads(_ calls: [StoreCall], _ engine: borrowing Mutex<ReadEngine>) -> Int {
+    private func carryOutReads(_ calls: [any StoreCall], _ engine: borrowing Mutex<ReadEngine>) -> Int {
         let outcome = engine.withLock { $0.carryOut(calls) }
         if outcome.isSound { carryOnReplays() }
         return outcome.count
     }
 
-    private func finish(_ calls: ArraySlice<StoreCall>) {
+    private func finish(_ calls: ArraySlice<any StoreCall>) {
         let (lanes, whenIdle) = state.withLock { state in
             let lanes = state.queues.finish(calls)
             return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)

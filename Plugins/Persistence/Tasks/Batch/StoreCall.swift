@@ -1,44 +1,72 @@
 import TaskKit
 
-/// A call that waits for the store.
-struct StoreCall: Sendable {
-    /// What is to be done, and on which lane. Returns the `result` as JSON.
-    enum Work: Sendable {
-        /// Reads one record.
-        case read(@Sendable (RecordReader) throws -> [UInt8])
-        /// Reads many. `isCancelled`: nobody waits for the answer any more.
-        case query(@Sendable (RecordReader, _ isCancelled: () -> Bool) throws -> [UInt8])
-        /// Looks at the store between two transactions, or at who watches it.
-        case watch(@Sendable (StoreAccess) throws -> [UInt8])
-        /// Changes records. A `BridgeError` says that it has changed nothing; any other fails the whole batch.
-        case write(@Sendable (StoreAccess) throws -> [UInt8])
-    }
-
+/// A call that waits for the store: one object from the task to the answer.
+protocol StoreCall: AnyObject, Sendable {
     /// Whose order of calls it belongs to.
-    var session: SessionID
+    var session: SessionID { get }
+    var lane: StoreLane { get }
     /// The length of its options.
-    var sizeBytes: Int
-    /// Whether nobody waits for the answer any more; asked right before the work begins.
-    var isCancelled: @Sendable () -> Bool
-    var work: Work
+    var sizeBytes: Int { get }
+    /// What it does to the store.
+    var effect: BatchPlanner.Effect { get }
+    /// Whether nobody waits for the answer any more; asked right before the work begins, and while it takes long.
+    var isCancelled: Bool { get }
+
+    /// The work, on the lane's thread. A write's `BridgeError` says that it has changed nothing, any other error fails
+    /// the whole batch.
+    ///
+    /// - Returns: The `result` as JSON.
+    func carryOut(_ visit: StoreVisit) throws -> [UInt8]
+
     /// Gets the outcome, exactly once; of a write, once it is on disk. Called where the sink delivers; must not wait.
-    var answer: @Sendable (Result<[UInt8], BridgeError>) -> Void
+    func answer(_ outcome: Result<[UInt8], BridgeError>)
+}
 
-    var lane: StoreLane {
-        switch work {
-        case .read: .reads
-        case .query: .queries
-        case .watch, .write: .commits
-        }
-    }
-
+extension StoreCall {
     /// What the planner of commits needs to know of it.
-    var item: BatchPlanner.Item {
-        switch work {
-        case .write: BatchPlanner.Item(session: session, effect: .write, sizeBytes: sizeBytes)
-        case .read, .query, .watch: BatchPlanner.Item(session: session, effect: .read, sizeBytes: sizeBytes)
-        }
+    var item: BatchPlanner.Item { BatchPlanner.Item(session: session, effect: effect, sizeBytes: sizeBytes) }
+}
+
+/// A call's visit to the store.
+struct StoreVisit {
+    let call: any StoreCall
+    let records: RecordReader
+    /// Nil: only to read.
+    let access: StoreAccess?
+
+    /// The result of the call's work.
+    func result() throws -> [UInt8] {
+        if call.isCancelled { throw BridgeError.cancelled }
+        return try call.carryOut(self)
     }
+}
+
+/// A call of no task: the store's own.
+final class StoreJob: StoreCall {
+    let session: SessionID
+    let effect: BatchPlanner.Effect
+    private let work: @Sendable (StoreAccess) throws -> Void
+    private let end: @Sendable (Result<[UInt8], BridgeError>) -> Void
+
+    /// - Parameter end: Gets the outcome.
+    init(
+        session: SessionID, _ effect: BatchPlanner.Effect, _ work: @escaping @Sendable (StoreAccess) throws -> Void,
+        end: @escaping @Sendable (Result<[UInt8], BridgeError>) -> Void
+    ) {
+        (self.session, self.effect, self.work, self.end) = (session, effect, work, end)
+    }
+
+    var lane: StoreLane { .commits }
+    var sizeBytes: Int { 0 }
+    var isCancelled: Bool { false }
+
+    func carryOut(_ visit: StoreVisit) throws -> [UInt8] {
+        guard let access = visit.access else { preconditionFailure("A job of the store came to a reader.") }
+        try work(access)
+        return []
+    }
+
+    func answer(_ outcome: Result<[UInt8], BridgeError>) { end(outcome) }
 }
 
 /// The threads of the store, each with a connection of its own: what one waits for does not hold up the others.
@@ -52,16 +80,20 @@ enum StoreLane: Int, CaseIterable, Sendable {
 }
 
 /// What the work on the lane of commits can reach.
-struct StoreAccess {
+final class StoreAccess {
     let records: RecordStore
     let watches: WatchRegistry
     let keys: KeyGenerator
     let sink: any StoreSink
+
+    init(records: RecordStore, watches: WatchRegistry, keys: KeyGenerator, sink: any StoreSink) {
+        (self.records, self.watches, self.keys, self.sink) = (records, watches, keys, sink)
+    }
 }
 
 /// A call's answer, on its way to the caller.
 struct StoreAnswer: Sendable {
-    var call: StoreCall
+    var call: any StoreCall
     var outcome: Result<[UInt8], BridgeError>
 
     func give() { call.answer(outcome) }

@@ -51,7 +51,7 @@ struct StoreEngine {
     /// Carries out one batch and answers each of its calls.
     ///
     /// - Returns: Whether the storage works.
-    mutating func carryOut(_ batch: BatchPlanner.Batch, of calls: [StoreCall]) -> Bool {
+    mutating func carryOut(_ batch: BatchPlanner.Batch, of calls: [any StoreCall]) -> Bool {
         watch(batch.before.map { calls[$0] })
         write(batch.writes.map { calls[$0] })
         watch(batch.after.map { calls[$0] })
@@ -59,13 +59,13 @@ struct StoreEngine {
     }
 
     /// Watches fail singly, but a failure of the storage makes those behind it wait for a new connection.
-    private mutating func watch(_ calls: [StoreCall]) {
+    private mutating func watch(_ calls: [any StoreCall]) {
         for call in calls {
             let outcome: Result<[UInt8], BridgeError>
             do throws(BridgeError) {
                 let connection = try usableConnection()
                 let result = connection.use { database, statements in
-                    Result { try work(call, makeRecords(database, statements, connection.collections)) }
+                    Result { try work(call, makeAccess(database, statements, connection.collections)) }
                 }
                 outcome = result.mapError { error in
                     let isFailure = !(error is BridgeError)
@@ -82,13 +82,13 @@ struct StoreEngine {
     }
 
     /// All writes in one transaction. Where it fails, all of them fail.
-    private mutating func write(_ calls: [StoreCall]) {
+    private mutating func write(_ calls: [any StoreCall]) {
         if calls.isEmpty { return }
         do throws(BridgeError) {
             let connection = try usableConnection()
             let committed = connection.use { database, statements in
-                let records = makeRecords(database, statements, connection.collections)
-                return Result { try (commit(calls, records), records.changes) }
+                let access = makeAccess(database, statements, connection.collections)
+                return Result { try (commit(calls, access), access.records.changes) }
             }
             switch committed {
             case .success(let (answers, changes)):
@@ -105,12 +105,13 @@ struct StoreEngine {
         }
     }
 
-    private func commit(_ calls: [StoreCall], _ records: RecordStore) throws -> [StoreAnswer] {
+    private func commit(_ calls: [any StoreCall], _ access: StoreAccess) throws -> [StoreAnswer] {
+        let records = access.records
         try records.statement("BEGIN IMMEDIATE").run()
         do {
             let answers = try calls.map { call in
                 do {
-                    return StoreAnswer(call: call, outcome: .success(try work(call, records)))
+                    return StoreAnswer(call: call, outcome: .success(try work(call, access)))
                 } catch let error as BridgeError {
                     return StoreAnswer(call: call, outcome: .failure(error))
                 }
@@ -135,21 +136,17 @@ struct StoreEngine {
         }
     }
 
-    private func work(_ call: StoreCall, _ records: RecordStore) throws -> [UInt8] {
-        if call.isCancelled() { throw BridgeError.cancelled }
-        let access = StoreAccess(records: records, watches: watches, keys: keys, sink: sink)
-        switch call.work {
-        case .watch(let body), .write(let body): return try body(access)
-        case .read, .query: preconditionFailure("\(call.lane) came to the lane of commits")
-        }
+    private func work(_ call: any StoreCall, _ access: StoreAccess) throws -> [UInt8] {
+        try StoreVisit(call: call, records: access.records, access: access).result()
     }
 
-    private func makeRecords(
+    private func makeAccess(
         _ database: Database, _ statements: StatementCache, _ collections: CollectionCache
-    ) -> RecordStore {
-        RecordStore(database, statements, collections, maximumDeletions: maximumDeletions) { [watches] in
-            !watches.isReplaying($0)
-        }
+    ) -> StoreAccess {
+        let records = RecordStore(
+            database, statements, collections, maximumDeletions: maximumDeletions, isWatched: !watches.isEmpty
+        ) { [watches] in !watches.isReplaying($0) }
+        return StoreAccess(records: records, watches: watches, keys: keys, sink: sink)
     }
 
     // MARK: Watchers

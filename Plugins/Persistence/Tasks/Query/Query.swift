@@ -48,12 +48,42 @@ extension [UInt8] {
     ///
     /// - Parameter record: Its JSON text.
     mutating func append(record: some Collection<UInt8>, key: [UInt8], version: Int64) {
-        self += #"{"key":"#.utf8
-        JSONText.appendQuoted(String(decoding: key, as: UTF8.self), to: &self)
-        self += #","version":"#.utf8
-        self += String(version).utf8
-        self += #","record":"#.utf8
-        self += record
+        append(literal: #"{"key":"#)
+        append(quoted: key)
+        append(literal: #","version":"#)
+        append(number: version)
+        append(literal: #","record":"#)
+        append(contentsOf: record)
         append(UInt8(ascii: "}"))
+    }
+
+    mutating func append(literal: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    /// Appends a text of UTF-8 as JSON.
+    mutating func append(quoted text: [UInt8]) {
+        let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard isPlain else { return JSONText.appendQuoted(String(decoding: text, as: UTF8.self), to: &self) }
+        append(UInt8(ascii: "\""))
+        append(contentsOf: text)
+        append(UInt8(ascii: "\""))
+    }
+
+    mutating func append(number: Int64) {
+        // As many as the longest has, its sign included; filled from behind.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, start) = (number.magnitude, 20)
+            repeat {
+                start -= 1
+                digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            } while rest > 0
+            if number < 0 {
+                start -= 1
+                digits.initializeElement(at: start, to: UInt8(ascii: "-"))
+            }
+            append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+        }
     }
 }

@@ -8,6 +8,9 @@ final class KeyGenerator {
     private var milliseconds: UInt64 = 0
     private var counter: UInt64 = 0
     private let now: @Sendable () -> UInt64
+    /// Random numbers of the system that were not used yet: asking for each by itself is a system call each.
+    private var random: [UInt64] = []
+    private static let randomCount = 32
 
     /// - Parameter now: Milliseconds since 1970.
     init(now: @escaping @Sendable () -> UInt64 = KeyGenerator.wallClock) { self.now = now }
@@ -17,27 +20,43 @@ final class KeyGenerator {
         if clock > milliseconds {
             milliseconds = clock
             // Room to count upwards in, and still hard to guess.
-            counter = UInt64.random(in: 0..<0x800)
+            counter = nextRandom() & 0x7FF
         } else {
             // The same millisecond, or a clock that was set back.
             counter += 1
             if counter > 0xFFF { (milliseconds, counter) = (milliseconds + 1, 0) }
         }
         let high = milliseconds << 16 | 0x7000 | counter
-        let low = UInt64.random(in: 0...(.max >> 2)) | 1 << 63
+        let low = nextRandom() >> 2 | 1 << 63
         return Self.text(high, low)
     }
 
-    private static func text(_ high: UInt64, _ low: UInt64) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for index in 0..<32 {
-            if [8, 12, 16, 20].contains(index) { text.append(UInt8(ascii: "-")) }
-            let word = index < 16 ? high : low
-            text.append(digits[Int(word >> (60 - UInt64(index % 16) * 4) & 0xF)])
+    private func nextRandom() -> UInt64 {
+        if let number = random.popLast() { return number }
+        var system = SystemRandomNumberGenerator()
+        random = [UInt64](unsafeUninitializedCapacity: Self.randomCount) { numbers, count in
+            // Fails for more than 256 bytes, or without any source of them; then the generator below says so.
+            let isFilled = getentropy(numbers.baseAddress, Self.randomCount * MemoryLayout<UInt64>.size) == 0
+            count = isFilled ? Self.randomCount : 0
         }
-        return String(decoding: text, as: UTF8.self)
+        return random.popLast() ?? system.next()
+    }
+
+    private static func text(_ high: UInt64, _ low: UInt64) -> String {
+        String(unsafeUninitializedCapacity: 36) { text in
+            var position = 0
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    text.initializeElement(at: position, to: UInt8(ascii: "-"))
+                    position += 1
+                }
+                let word = index < 16 ? high : low
+                let digit = UInt8(truncatingIfNeeded: word >> (60 - UInt64(index & 15) * 4) & 0xF)
+                text.initializeElement(at: position, to: digit + (digit < 10 ? 0x30 : 0x57))
+                position += 1
+            }
+            return position
+        }
     }
 
     /// The wall clock, in milliseconds since 1970.

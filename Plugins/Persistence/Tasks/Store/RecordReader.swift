@@ -73,16 +73,24 @@ final class CollectionCache {
     private static let capacity = 4096
 
     private var collections: [Place: RecordReader.Collection] = [:]
+    /// The one that was asked for last, and most likely is next: comparing is cheaper than hashing.
+    private var last: (place: Place, collection: RecordReader.Collection)?
 
     subscript(place: Place) -> RecordReader.Collection? {
-        get { collections[place] }
+        get {
+            if let last, last.place == place { return last.collection }
+            guard let found = collections[place] else { return nil }
+            last = (place, found)
+            return found
+        }
         set {
             if collections.count >= Self.capacity { collections = [:] }
             collections[place] = newValue
+            last = nil
         }
     }
 
-    func removeAll() { collections = [:] }
+    func removeAll() { (collections, last) = ([:], nil) }
 }
 
 /// The database's tables contradict one another.

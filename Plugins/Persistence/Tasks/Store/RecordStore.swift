@@ -8,10 +8,11 @@ import TaskKit
 /// that throws a `BridgeError` has changed nothing; any other error is a failure of the storage, after which the
 /// transaction cannot be committed.
 final class RecordStore: RecordReader {
-    /// What was changed so far, in the order of the versions.
+    /// What was changed so far, in the order of the versions; nothing where nobody wants to know.
     private(set) var changes: [Change] = []
-    /// The counters of the namespaces that were touched, by the namespaces' numbers: read once, written once.
-    private var counters: [Int64: Counters] = [:]
+    private let isWatched: Bool
+    /// The counters of the namespaces that were touched: read once, written once.
+    private var counters: [Counters] = []
     /// How many deletions a namespace remembers.
     private let maximumDeletions: Int64
     /// Whether a namespace may forget deletions now.
@@ -19,9 +20,10 @@ final class RecordStore: RecordReader {
 
     init(
         _ database: Database, _ statements: StatementCache, _ collections: CollectionCache, maximumDeletions: Int64,
-        mayForget: @escaping (Namespace) -> Bool
+        isWatched: Bool, mayForget: @escaping (Namespace) -> Bool
     ) {
         self.maximumDeletions = maximumDeletions
+        self.isWatched = isWatched
         self.mayForget = mayForget
         super.init(database, statements, collections)
     }
@@ -30,7 +32,7 @@ final class RecordStore: RecordReader {
 
     /// Carries out several changes: all of them, or none where one throws a `BridgeError`.
     func inSavepoint<T>(_ body: () throws -> T) throws -> T {
-        let (changesBefore, countersBefore) = (changes.count, counters)
+        let (changesBefore, countersBefore) = (changes.count, counters.map { $0.copy() })
         try statement("SAVEPOINT operations").run()
         do {
             let result = try body()
@@ -49,30 +51,28 @@ final class RecordStore: RecordReader {
     /// Writes what was counted. Before the commit.
     func finish() throws {
         let update = try statement("UPDATE namespace SET version = ?, pruned = ?, deletions = ? WHERE id = ?")
-        for (namespace, counters) in counters where counters.isChanged {
+        for counters in counters where counters.isChanged {
             update.bind(counters.version, at: 1)
             update.bind(counters.pruned, at: 2)
             update.bind(counters.deletions, at: 3)
-            update.bind(namespace, at: 4)
+            update.bind(counters.namespace, at: 4)
             try update.run()
             guard database.changesCount == 1 else { throw StoreInconsistency() }
         }
-        counters = [:]
+        counters = []
     }
 
     // MARK: One record
 
     func create(_ key: ExactText, _ body: some RecordText, in place: Place) throws -> Int64 {
         let collection = try collection(of: place)
-        let version = try counters(of: collection).version + 1
-        guard try insert(key, body, version, in: collection) else {
+        let counters = try counters(of: collection)
+        guard try insert(key, body, counters.version + 1, in: collection) else {
             guard let existing = try entry(key, in: collection) else { throw StoreInconsistency() }
             throw BridgeError.recordExists(key, version: existing.version)
         }
-        try forgetDeletion(of: key, in: collection)
-        count(version, in: collection)
-        changes.append(Change(place: place, key: key, version: version, kind: .create, previousVersion: 0))
-        return version
+        if counters.deletions > 0 { try forgetDeletion(of: key, in: collection, counters) }
+        return note(.create, key, in: place, previousVersion: 0, counters)
     }
 
     /// - Returns: Whether there was no record of this key.
@@ -109,34 +109,28 @@ final class RecordStore: RecordReader {
             guard let old = try read(key, in: place, { Array($1) }) else { throw StoreInconsistency() }
             return old
         }
-        let version = try counters(of: collection).version + 1
+        let counters = try counters(of: collection)
         let update = try statement("UPDATE record SET version = ?, body = ? WHERE id = ?")
         try new.withUnsafeBytes { new in
-            update.bind(version, at: 1)
+            update.bind(counters.version + 1, at: 1)
             update.bind(text: new, at: 2)
             update.bind(entry.id, at: 3)
             try update.run()
         }
-        count(version, in: collection)
-        changes.append(
-            Change(place: place, key: key, version: version, kind: .update, previousVersion: entry.version))
-        return version
+        return note(.update, key, in: place, previousVersion: entry.version, counters)
     }
 
     /// - Parameter expected: The version that the record must have; nil: any.
     /// - Returns: The deletion's own version.
     func delete(_ key: ExactText, in place: Place, ifVersion expected: Int64?) throws -> Int64 {
         let (collection, entry) = try existing(key, in: place, ifVersion: expected)
-        let version = try counters(of: collection).version + 1
+        let counters = try counters(of: collection)
         let delete = try statement("DELETE FROM record WHERE id = ?")
         delete.bind(entry.id, at: 1)
         try delete.run()
-        try remember(deletionOf: key, version, in: collection)
-        count(version, in: collection)
-        try forgetOldDeletions(of: place.namespace, collection.namespace)
-        changes.append(
-            Change(place: place, key: key, version: version, kind: .delete, previousVersion: entry.version))
-        return version
+        try remember(deletionOf: key, in: collection, counters)
+        try forgetOldDeletions(of: place.namespace, counters)
+        return note(.delete, key, in: place, previousVersion: entry.version, counters)
     }
 
     /// What is known of a record without its body.
@@ -197,7 +191,8 @@ extension ArraySlice<UInt8>: RecordText {}
 
 extension RecordStore {
     /// A namespace's row, as it is to be at the commit.
-    struct Counters {
+    final class Counters {
+        let namespace: Int64
         /// The last version given out.
         var version: Int64
         /// The newest version whose deletion is forgotten.
@@ -205,66 +200,86 @@ extension RecordStore {
         /// How many deletions are remembered.
         var deletions: Int64
         var isChanged = false
+
+        init(namespace: Int64, version: Int64, pruned: Int64, deletions: Int64) {
+            (self.namespace, self.version, self.pruned, self.deletions) = (namespace, version, pruned, deletions)
+        }
+
+        func copy() -> Counters {
+            let copy = Counters(namespace: namespace, version: version, pruned: pruned, deletions: deletions)
+            copy.isChanged = isChanged
+            return copy
+        }
     }
 
     private func counters(of collection: Collection) throws -> Counters {
-        if let known = counters[collection.namespace] { return known }
+        // A transaction rarely touches more than one.
+        if let known = counters.first(where: { $0.namespace == collection.namespace }) { return known }
         let select = try statement("SELECT version, pruned, deletions FROM namespace WHERE id = ?")
         select.bind(collection.namespace, at: 1)
         guard try select.step() else { throw StoreInconsistency() }
         defer { select.reset() }
-        let found = Counters(version: select.int64(0), pruned: select.int64(1), deletions: select.int64(2))
-        counters[collection.namespace] = found
+        let found = Counters(
+            namespace: collection.namespace, version: select.int64(0), pruned: select.int64(1),
+            deletions: select.int64(2))
+        counters.append(found)
         return found
     }
 
-    /// Gives out a version.
-    private func count(_ version: Int64, in collection: Collection) {
-        counters[collection.namespace]?.version = version
-        counters[collection.namespace]?.isChanged = true
+    /// Gives out the next version, to a change that was made with it.
+    private func note(
+        _ kind: Change.Kind, _ key: ExactText, in place: Place, previousVersion: Int64, _ counters: Counters
+    ) -> Int64 {
+        counters.version += 1
+        counters.isChanged = true
+        if isWatched {
+            changes.append(
+                Change(
+                    place: place, key: key, version: counters.version, kind: kind, previousVersion: previousVersion))
+        }
+        return counters.version
     }
 
     // MARK: Deletions
 
-    private func remember(deletionOf key: ExactText, _ version: Int64, in collection: Collection) throws {
+    private func remember(deletionOf key: ExactText, in collection: Collection, _ counters: Counters) throws {
         let insert = try statement("INSERT INTO deletion (namespace, version, collection, key) VALUES (?, ?, ?, ?)")
         try key.utf8.withUnsafeBytes { key in
             insert.bind(collection.namespace, at: 1)
-            insert.bind(version, at: 2)
+            insert.bind(counters.version + 1, at: 2)
             insert.bind(collection.id, at: 3)
             insert.bind(blob: key, at: 4)
             try insert.run()
         }
-        counters[collection.namespace]?.deletions += 1
+        counters.deletions += 1
     }
 
     /// A key that exists again is told by its record.
-    private func forgetDeletion(of key: ExactText, in collection: Collection) throws {
-        guard try counters(of: collection).deletions > 0 else { return }
+    private func forgetDeletion(of key: ExactText, in collection: Collection, _ counters: Counters) throws {
         let delete = try statement("DELETE FROM deletion WHERE collection = ? AND key = ?")
         try key.utf8.withUnsafeBytes { key in
             delete.bind(collection.id, at: 1)
             delete.bind(blob: key, at: 2)
             try delete.run()
         }
-        counters[collection.namespace]?.deletions -= Int64(database.changesCount)
+        counters.deletions -= Int64(database.changesCount)
     }
 
     /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or could
     /// not be kept for a while.
-    private func forgetOldDeletions(of namespace: Namespace, _ id: Int64) throws {
-        guard let known = counters[id] else { return }
-        let excess = min(known.deletions - maximumDeletions, Self.deletionsForgottenAtOnce)
+    private func forgetOldDeletions(of namespace: Namespace, _ counters: Counters) throws {
+        let excess = min(counters.deletions - maximumDeletions, Self.deletionsForgottenAtOnce)
         guard excess > 0, mayForget(namespace) else { return }
         let newest: Int64? = try row(
-            "SELECT version FROM deletion WHERE namespace = ? ORDER BY version LIMIT 1 OFFSET ?", [id, excess - 1])?[0]
+            "SELECT version FROM deletion WHERE namespace = ? ORDER BY version LIMIT 1 OFFSET ?",
+            [counters.namespace, excess - 1])?[0]
         guard let newest else { throw StoreInconsistency() }
         let delete = try statement("DELETE FROM deletion WHERE namespace = ? AND version <= ?")
-        delete.bind(id, at: 1)
+        delete.bind(counters.namespace, at: 1)
         delete.bind(newest, at: 2)
         try delete.run()
-        counters[id]?.pruned = newest
-        counters[id]?.deletions -= Int64(database.changesCount)
+        counters.pruned = newest
+        counters.deletions -= Int64(database.changesCount)
     }
 
     /// Bounds what one deletion pays for the sins of a lowered bound.

@@ -1,3 +1,4 @@
+import Glibc
 import TaskKit
 
 /// Reads options without a tree, where they are written as a writer of compact JSON writes them: no white space, no
@@ -6,7 +7,8 @@ import TaskKit
 ///
 /// Any other text is not wrong, but for the parser to judge: every method answers nil or false for it.
 struct CompactJSON {
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: UnsafePointer<UInt8>
+    private let count: Int
     private var position = 0
     private var isASCII = true
     /// The names of the objects that the position is in, those of the innermost last.
@@ -24,19 +26,20 @@ struct CompactJSON {
     static func forEachMember(
         of bytes: UnsafeRawBufferPointer, _ member: (_ name: UnsafeRawBufferPointer, _ value: Range<Int>) -> Bool
     ) -> Bool {
-        withUnsafeTemporaryAllocation(of: Range<Int>.self, capacity: maximumNames) { names in
-            var text = CompactJSON(bytes: bytes, names: names)
+        guard let address = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
+        return withUnsafeTemporaryAllocation(of: Range<Int>.self, capacity: maximumNames) { names in
+            var text = CompactJSON(bytes: address, count: bytes.count, names: names)
             return text.object(depth: 1, member) && text.position == bytes.count
                 && (text.isASCII || String(validating: bytes, as: UTF8.self) != nil)
         }
     }
 
-    private init(bytes: UnsafeRawBufferPointer, names: UnsafeMutableBufferPointer<Range<Int>>) {
-        (self.bytes, self.names) = (bytes, names)
+    private init(bytes: UnsafePointer<UInt8>, count: Int, names: UnsafeMutableBufferPointer<Range<Int>>) {
+        (self.bytes, self.count, self.names) = (bytes, count, names)
     }
 
     /// A NUL behind the end, which no rule takes.
-    private var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
+    private var current: UInt8 { position < count ? bytes[position] : 0 }
 
     private mutating func take(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
@@ -59,9 +62,10 @@ struct CompactJSON {
     }
 
     private mutating func literal(_ word: StaticString) -> Bool {
-        let expected = UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        guard bytes[position...].starts(with: expected) else { return false }
-        position += expected.count
+        guard count - position >= word.utf8CodeUnitCount,
+            memcmp(bytes + position, word.utf8Start, word.utf8CodeUnitCount) == 0
+        else { return false }
+        position += word.utf8CodeUnitCount
         return true
     }
 
@@ -84,7 +88,8 @@ struct CompactJSON {
             guard let name = string(), isNew(name, since: firstName), take(UInt8(ascii: ":")) else { return false }
             let start = position
             guard value(depth: depth + 1) else { return false }
-            guard member(UnsafeRawBufferPointer(rebasing: bytes[name]), start..<position) else { return false }
+            let text = UnsafeRawBufferPointer(start: bytes + name.lowerBound, count: name.count)
+            guard member(text, start..<position) else { return false }
         } while take(UInt8(ascii: ","))
         nameCount = firstName
         return take(UInt8(ascii: "}"))
@@ -94,8 +99,8 @@ struct CompactJSON {
     /// they mean is.
     private mutating func isNew(_ name: Range<Int>, since first: Int) -> Bool {
         guard nameCount < names.count else { return false }
-        for other in names[first..<nameCount] where other.count == name.count {
-            if bytes[other].elementsEqual(bytes[name]) { return false }
+        for index in first..<nameCount where names[index].count == name.count {
+            if memcmp(bytes + names[index].lowerBound, bytes + name.lowerBound, name.count) == 0 { return false }
         }
         names.initializeElement(at: nameCount, to: name)
         nameCount += 1
@@ -108,21 +113,22 @@ struct CompactJSON {
     private mutating func string() -> Range<Int>? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = position
-        while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return start..<position - 1
-            case UInt8(ascii: "\\"):
-                guard position + 1 < bytes.count, Self.isCompactEscape(bytes[position + 1]) else { return nil }
-                position += 2
-            case 0..<0x20:
-                return nil
-            default:
-                if byte >= 0x80 { isASCII = false }
-                position += 1
+        var seen: UInt8 = 0
+        var end = position
+        while end < count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") {
+                position = end + 1
+                if seen >= 0x80 { isASCII = false }
+                return start..<end
             }
+            if byte < 0x20 { return nil }
+            if byte == UInt8(ascii: "\\") {
+                guard end + 1 < count, Self.isCompactEscape(bytes[end + 1]) else { return nil }
+                end += 1
+            }
+            seen |= byte
+            end += 1
         }
         return nil
     }
@@ -160,13 +166,14 @@ struct CompactJSON {
 extension UnsafeRawBufferPointer {
     /// Whether these are the bytes of a text.
     func equals(_ text: StaticString) -> Bool {
-        elementsEqual(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
+        return memcmp(baseAddress, text.utf8Start, count) == 0
     }
 
     /// The content of a string of a compact text at a place, where it is a string without escapes.
     func plainText(at place: Range<Int>) -> ExactText? {
         guard place.count >= 2, self[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
-        let content = self[place.lowerBound + 1..<place.upperBound - 1]
+        let content = UnsafeRawBufferPointer(rebasing: self[place.lowerBound + 1..<place.upperBound - 1])
         return content.contains(UInt8(ascii: "\\")) ? nil : ExactText(utf8: Array(content))
     }
 }

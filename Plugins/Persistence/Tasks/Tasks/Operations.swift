@@ -82,15 +82,16 @@ struct Changed: Sendable {
 
     /// `{"key", "version"}`.
     func write(to bytes: inout [UInt8]) {
-        bytes += #"{"key":"#.utf8
-        JSONText.appendQuoted(key.text, to: &bytes)
-        bytes += #","version":"#.utf8
-        bytes += String(version).utf8
+        bytes.append(literal: #"{"key":"#)
+        bytes.append(quoted: key.utf8)
+        bytes.append(literal: #","version":"#)
+        bytes.append(number: version)
         bytes.append(UInt8(ascii: "}"))
     }
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(key.utf8.count + 48)
         write(to: &bytes)
         return bytes
     }

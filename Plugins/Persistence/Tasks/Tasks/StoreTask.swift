@@ -7,49 +7,43 @@ import TaskKit
 /// options and writing the result, either of which may be a megabyte, costs the loop thread no more than a copy.
 protocol StoreTask: RawTask {
     associatedtype Request: Decodable & Sendable
+    static var lane: StoreLane { get }
+    static var effect: BatchPlanner.Effect { get }
     var store: Store { get }
 
-    /// What is to be done.
+    /// The work, on the lane's thread. What it submits to the store is done after its own answer was given.
     ///
-    /// - Parameter request: Reads the options, on the lane's thread.
-    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work
+    /// - Returns: The result as JSON.
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
 
     /// Reads options of a common form quickly; nil: they are of another form, right or wrong. What it reads is what
     /// decoding would have read.
     static func quickRequest(_ options: [UInt8]) -> Request?
+
+    /// Reads the options and does the work. A requirement only so that each task has code of its own for it.
+    ///
+    /// - Throws: `options.invalid`. An option that is not known is refused: a misspelt `ifVersion` or `where` that was
+    ///   passed over would cost records.
+    func carryOut(_ options: [UInt8], _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
 }
 
 extension StoreTask {
+    static var effect: BatchPlanner.Effect { .read }
+
     static func quickRequest(_ options: [UInt8]) -> Request? { nil }
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
-        let reply = ReplySlot(reply)
-        store.submit(
-            storeCall(
-                options: options.withUnsafeBytes { Array($0) }, caller: call.caller,
-                isCancelled: { call.isCancelled }, answer: { reply.give($0) }))
+        store.submit(BridgeCall(self, options.withUnsafeBytes { Array($0) }, call, reply))
     }
 
-    /// The call as the store takes it.
-    func storeCall(
-        options: [UInt8], caller: Caller, isCancelled: @escaping @Sendable () -> Bool,
-        answer: @escaping @Sendable (Result<[UInt8], BridgeError>) -> Void
-    ) -> StoreCall {
-        StoreCall(
-            session: caller.session, sizeBytes: options.count, isCancelled: isCancelled,
-            work: work({ try Self.request(options) }, caller), answer: answer)
-    }
-
-    /// - Throws: `options.invalid`. An option that is not known is refused: a misspelt `ifVersion` or `where` that was
-    ///   passed over would cost records.
-    private static func request(_ options: [UInt8]) throws(BridgeError) -> Request {
-        if let request = quickRequest(options) { return request }
+    func carryOut(_ options: [UInt8], _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+        if let request = Self.quickRequest(options) { return try perform(request, caller, visit) }
         let decoded = options.withUnsafeBytes { bytes in
             Result { () throws(JSONMismatch) in
                 try JSONCoding.decode(Request.self, from: bytes, unknownKeys: .refuse)
             }
         }
-        return try decoded.mapError { BridgeError($0) }.get()
+        return try perform(decoded.mapError { BridgeError($0) }.get(), caller, visit)
     }
 }
 
@@ -62,18 +56,38 @@ protocol WriteTask: StoreTask {
 }
 
 extension WriteTask {
-    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
-        .write { access in try perform(request(), caller, access) }
+    static var lane: StoreLane { .commits }
+    static var effect: BatchPlanner.Effect { .write }
+
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+        guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
+        return try perform(request, caller, access)
     }
 }
 
-/// A reply that a closure can hold.
-private final class ReplySlot: Sendable {
+/// A task's call that came over the bridge.
+private final class BridgeCall: StoreCall {
+    let lane: StoreLane
+    let effect: BatchPlanner.Effect
+    private let task: any StoreTask
+    private let options: [UInt8]
+    private let call: Call
+    /// Nil: given.
     private let reply: Mutex<Reply?>
 
-    init(_ reply: consuming Reply) { self.reply = Mutex(reply) }
+    init<Task: StoreTask>(_ task: Task, _ options: [UInt8], _ call: Call, _ reply: consuming Reply) {
+        (lane, effect) = (Task.lane, Task.effect)
+        (self.task, self.options, self.call) = (task, options, call)
+        self.reply = Mutex(reply)
+    }
 
-    func give(_ outcome: Result<[UInt8], BridgeError>) {
+    var session: SessionID { call.caller.session }
+    var sizeBytes: Int { options.count }
+    var isCancelled: Bool { call.isCancelled }
+
+    func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, call.caller, visit) }
+
+    func answer(_ outcome: Result<[UInt8], BridgeError>) {
         guard let reply = reply.withLock({ $0.take() }) else { return }
         switch outcome {
         case .success(let bytes): reply.succeed(bytes: bytes)

@@ -16,6 +16,7 @@ struct CreateTask: WriteTask {
 struct ReadTask: StoreTask {
     static let name = "persistence.read"
     static let summary = "Answers the record of a key."
+    static let lane = StoreLane.reads
     struct Request: Codable, Sendable {
         var table: ExactText
         var key: ExactText
@@ -23,15 +24,11 @@ struct ReadTask: StoreTask {
     }
     let store: Store
 
-    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
-        .read { records in try perform(request(), caller, records) }
-    }
-
-    private func perform(_ request: Request, _ caller: Caller, _ records: RecordReader) throws -> [UInt8] {
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         let key = try request.key.checkedAsKey(at: "$")
-        let result = try records.read(key, in: place) { version, record in
+        let result = try visit.records.read(key, in: place) { version, record in
             var bytes: [UInt8] = []
             bytes.reserveCapacity(record.count + key.utf8.count + 64)
             bytes.append(record: record, key: key.utf8, version: version)
@@ -70,6 +67,7 @@ struct DeleteTask: WriteTask {
 struct QueryTask: StoreTask {
     static let name = "persistence.query"
     static let summary = "Answers the records of a table that meet conditions, in an order, a page at a time."
+    static let lane = StoreLane.queries
     struct Request: Codable, Sendable {
         var table: ExactText
         var `where`: JSON?
@@ -80,10 +78,8 @@ struct QueryTask: StoreTask {
     }
     let store: Store
 
-    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
-        .query { records, isCancelled in
-            try records.page(of: query(request(), caller), isCancelled: isCancelled)
-        }
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+        try visit.records.page(of: query(request, caller)) { visit.call.isCancelled }
     }
 
     private func query(_ request: Request, _ caller: Caller) throws -> Query {

@@ -4,6 +4,7 @@ import TaskKit
 struct WatchTask: StoreTask {
     static let name = "persistence.watch"
     static let summary = "Tells this session every change of a table as the event record.changed, or stops doing so."
+    static let lane = StoreLane.commits
     struct Request: Codable, Sendable {
         var table: ExactText
         var since: Int64?
@@ -12,12 +13,8 @@ struct WatchTask: StoreTask {
     }
     let store: Store
 
-    func work(_ request: @escaping @Sendable () throws -> Request, _ caller: Caller) -> StoreCall.Work {
-        .watch { access in try perform(request(), caller, access) }
-    }
-
-    /// What it submits to the store is done after its own answer was given.
-    private func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+        guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {
