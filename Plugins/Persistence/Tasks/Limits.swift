@@ -28,9 +28,9 @@ enum Limits {
     /// Options of one session's calls that wait for the store or are being carried out: a disk is slower than a socket,
     /// and what waits is held in memory.
     static let waitingBytesPerSession = 16 << 20
-    /// Reads by key that share a transaction and a delivery: past some tens sharing gains nothing, and only makes the
-    /// first wait for the last.
-    static let readsInBatch = 64
+    /// Reads by key that share a transaction and a delivery: past some tens sharing gains nothing, and the loop thread
+    /// would have nothing to do until the last of them is read.
+    static let readsInBatch = 32
     /// Tables that one session watches at a time: each costs memory in the daemon.
     static let watchesPerSession = 1024
     /// Events of a replay between two pauses in which other calls get their turn. More than a batch of single writes

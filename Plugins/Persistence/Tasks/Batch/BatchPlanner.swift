@@ -36,8 +36,9 @@ enum BatchPlanner {
 
     /// How far a batch may grow.
     struct Bounds: Sendable {
-        /// Calls in one batch: past a few hundred, sharing an `fsync` gains nothing and only makes the first wait.
-        var calls = 512
+        /// Calls in one batch: past a hundred, sharing an `fsync` gains little, and the loop thread would have nothing to
+        /// do until all that wait are written, and the lane nothing while it then answers them all.
+        var calls = 128
         /// Options in one batch, so that one transaction stays small against SQLite's page cache and the log.
         var sizeBytes = 4 << 20
     }
