@@ -53,9 +53,12 @@ final class Store: Sendable {
     ///
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
     func open(_ settings: StoreEngine.Settings) async throws {
-        try await perform(on: .commits) { try self.commits.withLock { try $0.open(settings) } }
-        try await perform(on: .reads) { self.reads.withLock { $0.open(settings) } }
-        try await perform(on: .queries) { self.queries.withLock { $0.open(settings) } }
+        // All on one thread: those of the other lanes start with their first calls, and so do their connections.
+        try await performOnCommits {
+            try self.commits.withLock { try $0.open(settings) }
+            self.reads.withLock { $0.open(settings) }
+            self.queries.withLock { $0.open(settings) }
+        }
         state.withLock { $0.isOpen = true }
     }
 
@@ -69,15 +72,17 @@ final class Store: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-        // The connection that writes is the last one: it can leave an empty log behind.
-        try? await perform(on: .reads) { self.reads.withLock { $0.close() } }
-        try? await perform(on: .queries) { self.queries.withLock { $0.close() } }
-        try? await perform(on: .commits) { self.commits.withLock { $0.close() } }
+        // No lane has anything left to do. The connection that writes is the last one: it leaves an empty log behind.
+        try? await performOnCommits {
+            self.reads.withLock { $0.close() }
+            self.queries.withLock { $0.close() }
+            self.commits.withLock { $0.close() }
+        }
     }
 
-    private func perform(on lane: StoreLane, _ job: @escaping @Sendable () throws -> Void) async throws {
+    private func performOnCommits(_ job: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            schedule(lane) { continuation.resume(with: Result { try job() }) }
+            schedule(.commits) { continuation.resume(with: Result { try job() }) }
         }
     }
 
