@@ -28,7 +28,7 @@ struct PersistenceTests {
         let generator = KeyGenerator { now.withLock { $0 } }
         var keys: [String] = []
         for round in 0..<6000 {
-            keys.append(generator.next())
+            keys.append(generator.next().text)
             if round == 5000 { now.withLock { $0 -= 10_000 } }
             if round % 1000 == 999 { now.withLock { $0 += 1 } }
         }

@@ -15,7 +15,7 @@ final class KeyGenerator {
     /// - Parameter now: Milliseconds since 1970.
     init(now: @escaping @Sendable () -> UInt64 = KeyGenerator.wallClock) { self.now = now }
 
-    func next() -> String {
+    func next() -> ExactText {
         let clock = now()
         if clock > milliseconds {
             milliseconds = clock
@@ -42,21 +42,21 @@ final class KeyGenerator {
         return random.popLast() ?? system.next()
     }
 
-    private static func text(_ high: UInt64, _ low: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 36) { text in
-            var position = 0
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    text.initializeElement(at: position, to: UInt8(ascii: "-"))
-                    position += 1
+    private static func text(_ high: UInt64, _ low: UInt64) -> ExactText {
+        let utf8 = [UInt8](unsafeUninitializedCapacity: 36) { text, count in
+            for word in [high, low] {
+                for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                    if count == 8 || count == 13 || count == 18 || count == 23 {
+                        text.initializeElement(at: count, to: UInt8(ascii: "-"))
+                        count += 1
+                    }
+                    let digit = UInt8(truncatingIfNeeded: word >> shift & 0xF)
+                    text.initializeElement(at: count, to: digit + (digit < 10 ? 0x30 : 0x57))
+                    count += 1
                 }
-                let word = index < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: word >> (60 - UInt64(index & 15) * 4) & 0xF)
-                text.initializeElement(at: position, to: digit + (digit < 10 ? 0x30 : 0x57))
-                position += 1
             }
-            return position
         }
+        return ExactText(utf8: utf8)
     }
 
     /// The wall clock, in milliseconds since 1970.

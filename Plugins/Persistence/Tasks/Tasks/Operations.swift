@@ -12,8 +12,8 @@ struct CreateOperation: Codable, Sendable {
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
         let place = try Place(namespace: namespace, checking: table, at: path)
-        let key = try key?.checkedAsKey(at: path) ?? ExactText(access.keys.next())
-        let body = try record.text(at: "\(path).record")
+        let key = try key?.checkedAsKey(at: path) ?? access.keys.next()
+        let body = try record.text(at: path, "record")
         return Changed(key: key, version: try access.records.create(key, body, in: place))
     }
 }
@@ -34,7 +34,7 @@ struct UpdateOperation: Codable, Sendable {
             switch change {
             case .whole(let body): body
             case .patch(let patch):
-                try RecordOption.json(MergePatch.apply(patch, to: JSON(parsing: old()))).text(at: "\(path).patch")
+                try RecordOption.json(MergePatch.apply(patch, to: JSON(parsing: old()))).text(at: path, "patch")
             }
         }
         return Changed(key: key, version: version)
@@ -48,7 +48,7 @@ struct UpdateOperation: Codable, Sendable {
     private func checkedChange(at path: String) throws(BridgeError) -> Modification {
         switch (record, patch) {
         case (let record?, nil):
-            return .whole(try record.text(at: "\(path).record"))
+            return .whole(try record.text(at: path, "record"))
         case (nil, let patch?):
             guard case .object = patch else {
                 throw .unfit("\(path).patch", expected: "object", got: patch.typeName)
@@ -115,17 +115,24 @@ enum RecordOption: Codable, Sendable {
     }
 
     /// The text that is stored for it.
-    func text(at path: String) throws(BridgeError) -> ArraySlice<UInt8> {
+    ///
+    /// - Parameters:
+    ///   - path: Where the operation stands in the options.
+    ///   - name: The option's name there.
+    func text(at path: String, _ name: StaticString) throws(BridgeError) -> ArraySlice<UInt8> {
         let text: ArraySlice<UInt8>
         switch self {
         case .compact(let bytes): text = bytes
         case .json(let json):
-            guard case .object = json else { throw .unfit(path, expected: "object", got: json.typeName) }
+            guard case .object = json else {
+                throw .unfit("\(path).\(name)", expected: "object", got: json.typeName)
+            }
             text = json.bytes[...]
         }
         guard text.count <= Limits.recordBytes else {
             throw .unfit(
-                path, expected: "a record of at most \(Limits.recordBytes) bytes", got: "\(text.count) bytes")
+                "\(path).\(name)", expected: "a record of at most \(Limits.recordBytes) bytes",
+                got: "\(text.count) bytes")
         }
         return text
     }
