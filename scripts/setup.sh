@@ -4,7 +4,7 @@
 set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
-readonly libraries=(libuv1-dev libsimdjson-dev libsqlite3-dev libsodium-dev libtomlplusplus-dev)
+readonly libraries=(libuv1-dev libsqlite3-dev libsodium-dev libtomlplusplus-dev)
 # Package and command; any package that brings the command will do.
 readonly tools=(pkg-config socat python3)
 

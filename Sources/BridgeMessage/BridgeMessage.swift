@@ -9,10 +9,8 @@
 
 public import BridgeJSON
 
-/// One message, as a line of the native dialect carries it. Borrows the line's bytes.
+/// One message that is no call, as a line of the native dialect carries it. Borrows the line's bytes.
 public enum BridgeMessage {
-    /// A call of a task.
-    case call(CallMessage)
     /// The end of a call that this side made.
     case callback(CallbackMessage)
     /// An intermediate result of a call that this side made.
@@ -31,14 +29,26 @@ public struct CallMessage {
     public var options: UnsafeRawBufferPointer
     /// The id that the callback bears; nil: nobody wants one.
     public var callbackID: CallbackID?
-    /// How long the caller waits.
-    public var timeout: Duration?
+    /// How long the caller waits, in milliseconds; 0: it does not say. Plain numbers, here and below, because this is
+    /// handed on with every call.
+    public var timeoutMilliseconds: UInt64 = 0
+    /// Only a task that this session registered; ``anySession``: it does not say.
+    public var sessionNumber = Self.anySession
+    /// Who calls, as JSON: written by the daemon alone, for the tasks that a client provides. Empty: nothing was said.
+    public var caller = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Whether the caller wants intermediate callbacks.
     public var wantsProgress = false
+
+    /// What stands for no session in ``sessionNumber``. No session is ever so numbered.
+    public static var anySession: UInt64 { .max }
+
     /// Only a task that this session registered.
-    public var session: UInt64?
-    /// Who calls, as JSON: written by the daemon alone, for the tasks that a client provides.
-    public var caller: UnsafeRawBufferPointer?
+    public var session: UInt64? { sessionNumber == Self.anySession ? nil : sessionNumber }
+
+    /// How long the caller waits.
+    public var timeout: Duration? {
+        timeoutMilliseconds == 0 ? nil : .milliseconds(Int64(clamping: timeoutMilliseconds))
+    }
 }
 
 /// The end of a call. A correct one bears either a result or an error; see ``isValid``.

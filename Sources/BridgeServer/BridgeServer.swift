@@ -27,6 +27,7 @@ public final class BridgeServer {
 
     private var listener: UnixListener?
     private var connections: [ObjectIdentifier: Connection] = [:]
+    private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
     private var sweepTimer: LoopTimer?
     private var onEmpty: (@LoopActor () -> Void)?
@@ -36,7 +37,10 @@ public final class BridgeServer {
         self.runtime = runtime
         self.limits = limits
         self.log = log
-        turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
+        turnEnd = EventLoop.atTurnEnd { [weak self] in
+            runtime.writeOutput()
+            self?.resumeYielding()
+        }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
@@ -87,6 +91,15 @@ public final class BridgeServer {
             self.onEmpty = nil
             onEmpty()
         }
+    }
+
+    /// The connection has had its share of this turn: it goes on in the next one, once the others have been looked at.
+    func resumeInNextTurn(_ connection: Connection) { yielding.append(connection) }
+
+    private func resumeYielding() {
+        // What is posted at the end of a turn runs in the next one.
+        for connection in yielding { EventLoop.post { connection.endYielding() } }
+        yielding.removeAll(keepingCapacity: true)
     }
 
     /// Looks again, soon, whether connections that wait for their reader move: only while there are such.

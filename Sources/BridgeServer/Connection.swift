@@ -11,30 +11,37 @@ import TaskRuntime
 @LoopActor
 final class Connection {
     private let stream: UnixStream
-    private unowned let server: BridgeServer
-    private var splitter: MessageSplitter
-    private(set) var session: Session?
+    private let runtime: TaskRuntime
+    private let decoder: MessageDecoder
+    /// Unsafe in form only: the server outlives its connections. A counted reference costs time with every message.
+    private unowned(unsafe) let server: BridgeServer
+    @exclusivity(unchecked) private var splitter: MessageSplitter
+    @exclusivity(unchecked) private(set) var session: Session?
 
     /// Input that was read and not yet handled: lines, the first of them possibly the rest of a batch.
     private var pendingInput: [UInt8] = []
-    private var isPaused = false
+    @exclusivity(unchecked) private var isPaused = false
+    /// Paused not for the reader's sake but for that of the other connections, until the next turn.
+    private var isYielding = false
     private var hasInputEnded = false
     /// The daemon stops: once all input has been handled, the connection closes.
     private var isFinishing = false
-    private var closesWhenWritten = false
-    private var isClosed = false
+    @exclusivity(unchecked) private var closesWhenWritten = false
+    @exclusivity(unchecked) private var isClosed = false
     /// When the client last read something, or had nothing to read.
     private(set) var lastMoved = MonotonicInstant.now()
 
     init(_ stream: UnixStream, server: BridgeServer) {
         self.stream = stream
         self.server = server
-        splitter = MessageSplitter(maximumLineBytes: server.runtime.limits.messageBytes)
+        runtime = server.runtime
+        decoder = server.decoder
+        splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
     }
 
     func open(_ peer: PeerIdentity) {
         stream.delegate = self
-        session = server.runtime.open(peer, transport: self)
+        session = runtime.open(peer, transport: self)
         stream.startReading()
     }
 
@@ -55,19 +62,41 @@ final class Connection {
     /// bound for one that never stops sending.
     private static let lastReadBytes = 4 << 20
 
+    /// How long one connection's calls may keep the loop in one turn, beyond the one that is being worked on: most of
+    /// 64 KiB of calls, which is what one read brings, that are answered at once; few that take their time.
+    private static let turnNanoseconds: UInt64 = 1_000_000
+
     // MARK: In
 
     /// Handles what came, until the client has too much to read.
     private func handle(_ bytes: UnsafeRawBufferPointer) {
-        let takenBytes = splitter.consume(bytes) { handle($0) }
+        guard let session else { return }
+        runtime.beginInput()
+        var takenBytes = 0
+        while let line = splitter.nextLine(of: bytes, from: &takenBytes) {
+            if !handle(line, from: session) { break }
+            if runtime.inputNanoseconds > Self.turnNanoseconds, takenBytes < bytes.count {
+                yield()
+                break
+            }
+        }
+        runtime.endInput()
         if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
     }
 
     /// Handles a line; false where the rest has to wait.
-    private func handle(_ line: SplitLine) -> Bool {
-        guard let session else { return false }
-        let runtime = server.runtime
-        let outcome = server.decoder.decode(line) { item in
+    @inline(__always)
+    private func handle(_ line: SplitLine, from session: Session) -> Bool {
+        if let item = decoder.item(of: line) {
+            runtime.receive(item, from: session)
+        } else {
+            handleBatch(line, from: session)
+        }
+        return mayGoOn(session)
+    }
+
+    private func handleBatch(_ line: SplitLine, from session: Session) {
+        let outcome = decoder.decodeBatch { item in
             runtime.receive(item, from: session)
             return mayGoOn(session)
         }
@@ -77,13 +106,29 @@ final class Connection {
             pendingInput.append(contentsOf: bytes[offset...])
             pendingInput.append(UInt8(ascii: "\n"))
         }
-        return mayGoOn(session)
     }
 
+    @inline(__always)
     private func mayGoOn(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
-        if session.output.count > server.runtime.limits.unreadBytes { pause() }
+        if session.output.count > runtime.limits.unreadBytes { pause() }
         return !isPaused
+    }
+
+    /// Leaves the rest of this turn to the others. What has been read already waits for the next one.
+    private func yield() {
+        guard !isPaused, !isClosed, !closesWhenWritten else { return }
+        isPaused = true
+        isYielding = true
+        stream.stopReading()
+        server.resumeInNextTurn(self)
+    }
+
+    /// The others have had their turn.
+    func endYielding() {
+        isYielding = false
+        guard isPaused, let session else { return }
+        if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
     }
 
     private func pause() {
@@ -94,7 +139,11 @@ final class Connection {
     }
 
     private func resume() {
-        guard isPaused, let session, session.output.count <= server.runtime.limits.unreadBytes / 2 else { return }
+        guard isPaused, !isYielding, let session, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
+        goOn()
+    }
+
+    private func goOn() {
         isPaused = false
         handlePending()
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
@@ -115,9 +164,9 @@ final class Connection {
     private func endInput() {
         hasInputEnded = true
         guard !isPaused, let session else { return }
-        splitter.finishInput { handle($0) }
+        splitter.finishInput { handle($0, from: session) }
         guard !isPaused else { return }
-        server.runtime.endInput(of: session)
+        runtime.endInput(of: session)
     }
 
     // MARK: Out
@@ -129,7 +178,7 @@ final class Connection {
             if writtenBytes > 0 {
                 session.output.removeFirst(writtenBytes)
                 lastMoved = EventLoop.now
-                server.runtime.refill(session)
+                runtime.refill(session)
             }
             guard session.output.isEmpty else { break }
         }
@@ -141,7 +190,7 @@ final class Connection {
     }
 
     /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.
-    var waitsForReader: Bool { isPaused || closesWhenWritten }
+    var waitsForReader: Bool { isPaused && !isYielding || closesWhenWritten }
 
     func closeWhenWritten() {
         guard !isClosed else { return }
@@ -149,7 +198,7 @@ final class Connection {
         stream.stopReading()
         pendingInput = []
         server.watchStalled()
-        if let session { server.runtime.markDirty(session) }
+        if let session { runtime.markDirty(session) }
     }
 
     func endStalled() {
@@ -177,7 +226,7 @@ final class Connection {
     func abandon() {
         let session = session
         close()
-        if let session { server.runtime.hangUp(session) }
+        if let session { runtime.hangUp(session) }
     }
 
     private func close() {
@@ -185,7 +234,7 @@ final class Connection {
         isClosed = true
         stream.close()
         pendingInput = []
-        if let session { server.runtime.hangUp(session) }
+        if let session { runtime.hangUp(session) }
         server.didClose(self)
     }
 }

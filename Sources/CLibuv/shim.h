@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
 /* GNU extensions: declared here because whether the system headers show them depends on the importer's macros. */
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+extern long syscall(long number, ...);
 extern int pipe2(int descriptors[2], int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
@@ -62,8 +64,14 @@ static inline int clibuv_connect(int fd, const struct sockaddr_un *address) {
     return connect(fd, (const struct sockaddr *)address, sizeof *address);
 }
 
+/* As read and send. The C library's functions are points where a thread may be cancelled, and in a process of several
+   threads they spend some of their time on that; nobody cancels threads here. */
+static inline ssize_t clibuv_read(int fd, void *bytes, size_t count) {
+    return syscall(SYS_read, fd, bytes, count);
+}
+
 static inline ssize_t clibuv_send(int fd, const void *bytes, size_t count) {
-    return send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return syscall(SYS_sendto, fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
 /* fcntl is variadic. */

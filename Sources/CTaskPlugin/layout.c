@@ -4,7 +4,7 @@
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(trestle_bytes) == 16, "trestle_bytes");
-_Static_assert(sizeof(trestle_caller) == 80, "trestle_caller");
+_Static_assert(sizeof(trestle_caller) == 88, "trestle_caller");
 _Static_assert(sizeof(trestle_request) == 56, "trestle_request");
 _Static_assert(sizeof(trestle_error) == 72, "trestle_error");
 _Static_assert(sizeof(trestle_bridge_call) == 88, "trestle_bridge_call");

@@ -24,7 +24,7 @@ final class Loop: @unchecked Sendable {
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     private let inbox = Inbox()
-    private var thread = pthread_t()
+    private let thread: pthread_t
 
     private var jobs = WorkQueue()
     private var batch: [Work] = []
@@ -45,7 +45,9 @@ final class Loop: @unchecked Sendable {
         require(uv_idle_init(raw, idle), "uv_idle_init")
         require(uv_prepare_init(raw, prepare), "uv_prepare_init")
         require(uv_prepare_start(prepare) { _ in Loop.shared.endTurn() }, "uv_prepare_start")
+        var thread = pthread_t()
         let status = pthread_create(&thread, nil, { _ in Loop.run() }, nil)
+        self.thread = thread
         precondition(
             status == 0, "The loop thread cannot be started: \(SystemError(code: status, operation: "thread"))")
     }

@@ -24,8 +24,9 @@ public protocol UnixStreamDelegate: AnyObject {
 /// a buffer that all streams share. An open stream is kept alive by the loop: end it with `close()`.
 @LoopActor
 public final class UnixStream {
-    /// Who is told.
-    public weak var delegate: (any UnixStreamDelegate)?
+    /// Who is told. Held until `close()`: a weak reference would make every use of the delegate's other references
+    /// slower too, for as long as it lives.
+    public var delegate: (any UnixStreamDelegate)?
     /// The other end; all ids are those of nobody for a pipe.
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
@@ -126,9 +127,13 @@ public final class UnixStream {
     // MARK: Events
 
     private static let ready: uv_poll_cb = { handle, status, events in
-        guard let stream = owner(handle?.pointee.data, as: UnixStream.self) else { return }
+        guard let stream = handle?.pointee.data else { return }
+        Loop.shared.beginTurn()
         LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
-            stream.ready(status: status, events: events)
+            // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
+            Unmanaged<UnixStream>.fromOpaque(stream)._withUnsafeGuaranteedRef {
+                $0.ready(status: status, events: events)
+            }
         }
     }
 
@@ -165,7 +170,7 @@ public final class UnixStream {
     @discardableResult
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
-        let count = uninterrupted { Glibc.read(descriptor, buffer, Loop.readBufferBytes) }
+        let count = uninterrupted { clibuv_read(descriptor, buffer, Loop.readBufferBytes) }
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
         } else if count == 0 {

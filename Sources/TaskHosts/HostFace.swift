@@ -1,6 +1,7 @@
 import BridgeJSON
 import CTaskPlugin
 import EventLoop
+import Glibc
 import TaskRuntime
 
 /// The functions that the daemon offers to a plugin. C calls them, some from any thread: those that come on the loop
@@ -17,6 +18,13 @@ enum HostFace {
     private static func host(_ face: UnsafePointer<trestle_host>?) -> InProcessHost? {
         guard let context = face?.pointee.context else { return nil }
         return Unmanaged<InProcessHost>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// The same without counting references, for what comes with every call.
+    @inline(__always)
+    private static func withHost(_ face: UnsafePointer<trestle_host>?, _ body: (InProcessHost) -> Void) {
+        guard let context = face?.pointee.context else { return }
+        Unmanaged<InProcessHost>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
     }
 
     /// Runs `body` with the host on the loop thread: now where this is it, else soon. What `body` captures is copied
@@ -37,12 +45,8 @@ enum HostFace {
     private static let reply: @convention(c) (UnsafePointer<trestle_host>?, trestle_call, trestle_bytes) -> Void = {
         face, call, result in
         let handle = CallHandle(rawValue: call)
-        if LoopActor.isOnLoopThread, let host = host(face) {
-            let bytes = result.buffer
-            let isChecked =
-                bytes.baseAddress == host.currentOptions.baseAddress
-                && bytes.count == host.currentOptions.count && !bytes.isEmpty
-            host.slot?.reply(handle, bytes, isChecked: isChecked)
+        if isOnLoopThread(face) {
+            withHost(face) { $0.reply(handle, result.buffer) }
         } else {
             let copy = Array(result.buffer)
             onLoop(face) { host in copy.withUnsafeBytes { host.slot?.reply(handle, $0) } }
@@ -94,8 +98,15 @@ enum HostFace {
             if let work, let done { BlockingWork.run(work, done: done, argument) }
         }
 
-    private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { _ in
-        LoopActor.isOnLoopThread
+    private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { isOnLoopThread($0) }
+
+    /// As `LoopActor.isOnLoopThread`, without the way to the loop's own state: this comes twice with every call.
+    @inline(__always)
+    private static func isOnLoopThread(_ face: UnsafePointer<trestle_host>?) -> Bool {
+        guard let context = face?.pointee.context else { return false }
+        return Unmanaged<InProcessHost>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            pthread_equal(pthread_self(), $0.loopThread) != 0
+        }
     }
 
     // MARK: Loop thread

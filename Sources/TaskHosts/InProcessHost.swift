@@ -1,5 +1,7 @@
 import BridgeJSON
 import CTaskPlugin
+import EventLoop
+import Glibc
 import TaskRuntime
 
 /// Runs a plugin inside the daemon: every request is a plain function call into its library, on the loop thread.
@@ -10,19 +12,32 @@ final class InProcessHost: TaskHost {
     let log: HostLog
 
     private let table: UnsafePointer<trestle_plugin>
+    private let callers: CallerFaces
     /// What the plugin was given as its way back; points to this host.
     private let face: UnsafeMutablePointer<trestle_host>
-    unowned let runtime: TaskRuntime
+    /// Not retained: the runtime outlives its hosts.
+    private let unretainedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var slot: PluginSlot?
+    /// The same, used with every call without counting a reference.
+    @exclusivity(unchecked) private var unretainedSlot: Unmanaged<PluginSlot>?
     /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
     /// need no second check.
-    private(set) var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private(set) var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    /// How many functions of the plugin are on the stack: one can lead to another.
+    @exclusivity(unchecked) private var depth = 0
+
+    /// The thread that hosts live on: the loop's.
+    let loopThread = pthread_self()
 
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
+        precondition(LoopActor.isOnLoopThread, "A plugin's host is made on the loop thread.")
         table = library.table
-        self.runtime = runtime
+        unretainedRuntime = .passUnretained(runtime)
         self.log = log
+        callers = CallerFaces(runtime)
         face = .allocate(capacity: 1)
         face.initialize(to: HostFace.make(context: Unmanaged.passRetained(self).toOpaque()))
     }
@@ -30,6 +45,7 @@ final class InProcessHost: TaskHost {
     /// From here on the plugin can answer.
     func attach(_ slot: PluginSlot) {
         self.slot = slot
+        unretainedSlot = .passUnretained(slot)
         table.pointee.attach(table.pointee.context, face)
     }
 
@@ -38,14 +54,38 @@ final class InProcessHost: TaskHost {
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
         let outer = currentOptions
         currentOptions = options
-        defer { currentOptions = outer }
+        depth += 1
         let handle = call.handle
-        withRequest(work, call, options) { request in
-            guard send(work, request) else {
-                slot?.reply(handle, Self.nothing, isChecked: true)
-                return
-            }
-        }
+        var request = trestle_request(
+            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: handle.rawValue,
+            index: work.index, flags: Self.flags(of: call),
+            timeout_ns: unretainedRuntime._withUnsafeGuaranteedRef {
+                $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
+            },
+            options: trestle_bytes(options), caller: callers.face(of: call.unretainedSession))
+        if !send(work, &request) { slot?.reply(handle, Self.nothing, isChecked: true) }
+        currentOptions = outer
+        leave()
+    }
+
+    /// A function of the plugin has returned.
+    private func leave() {
+        depth -= 1
+        if depth == 0 { callers.freeRetired() }
+    }
+
+    private static func flags(of call: Call) -> UInt32 {
+        var flags: UInt32 = 0
+        if call.takesProgress { flags |= TRESTLE_REQUEST_PROGRESS }
+        if call.isOneWay { flags |= TRESTLE_REQUEST_ONE_WAY }
+        return flags
+    }
+
+    /// The plugin has answered a call, on the loop thread.
+    func reply(_ call: CallHandle, _ result: UnsafeRawBufferPointer) {
+        let isChecked =
+            result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
+        unretainedSlot?._withUnsafeGuaranteedRef { $0.reply(call, result, isChecked: isChecked) }
     }
 
     /// What a function that the plugin left out is taken to have answered.
@@ -68,47 +108,16 @@ final class InProcessHost: TaskHost {
         return true
     }
 
-    private func withRequest(
-        _ work: PluginWork, _ call: Call, _ options: UnsafeRawBufferPointer,
-        _ body: (UnsafePointer<trestle_request>) -> Void
-    ) {
-        var flags: UInt32 = 0
-        if call.takesProgress { flags |= TRESTLE_REQUEST_PROGRESS }
-        if call.isOneWay { flags |= TRESTLE_REQUEST_ONE_WAY }
-        let remaining = call.remaining(at: runtime.now)
-        withCaller(call.session) { caller in
-            var request = trestle_request(
-                size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: call.handle.rawValue,
-                index: work.index, flags: flags,
-                timeout_ns: remaining.map { Int64(clamping: $0.clampedNanoseconds) } ?? -1,
-                options: trestle_bytes(options), caller: caller)
-            body(&request)
-        }
-    }
-
-    func withCaller(_ session: Session?, _ body: (UnsafePointer<trestle_caller>) -> Void) {
-        withBytes(session?.origin ?? Session.localOrigin) { origin in
-            withBytes(session?.user ?? "") { user in
-                withBytes(session?.client ?? "") { client in
-                    let trusted = session?.isTrusted ?? true
-                    var caller = trestle_caller(
-                        size: UInt32(MemoryLayout<trestle_caller>.size), abi: TRESTLE_ABI,
-                        session: session?.number ?? 0, uid: session?.peer.uid ?? runtime.policy.daemonUID,
-                        gid: session?.peer.gid ?? 0, pid: session?.peer.pid ?? runtime.daemon.pid,
-                        flags: trusted ? TRESTLE_CALLER_TRUSTED : 0, origin: origin, user: user, client: client)
-                    body(&caller)
-                }
-            }
-        }
-    }
-
     func cancel(_ call: CallHandle, reason: CancelReason) {
         table.pointee.cancel?(table.pointee.context, call.rawValue, reason.rawValue)
     }
 
     func tell(_ change: SessionChange, _ session: Session) {
         guard let function = table.pointee.session else { return }
-        withCaller(session) { function(table.pointee.context, change.rawValue, $0) }
+        depth += 1
+        function(table.pointee.context, change.rawValue, callers.face(of: .passUnretained(session)))
+        if change == .closed { callers.forget(session) }
+        leave()
     }
 }
 

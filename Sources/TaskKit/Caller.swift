@@ -75,17 +75,6 @@ public struct Caller: Sendable, Hashable {
                 ? nil : String(decoding: caller.pointee.client.buffer, as: UTF8.self),
             isTrusted: caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
     }
-
-    /// Whether this is what the daemon's description says, without making strings of it.
-    fileprivate func matches(_ caller: UnsafePointer<trestle_caller>) -> Bool {
-        storage.identity.session == caller.pointee.session && storage.identity.uid == caller.pointee.uid
-            && storage.identity.gid == caller.pointee.gid
-            && storage.identity.pid == caller.pointee.pid
-            && storage.identity.isTrusted == (caller.pointee.flags & TRESTLE_CALLER_TRUSTED != 0)
-            && caller.pointee.origin.equals(storage.identity.origin)
-            && caller.pointee.user.equals(storage.identity.user ?? "")
-            && caller.pointee.client.equals(storage.identity.client ?? "")
-    }
 }
 
 /// The callers of late, so that a session's next call finds its `Caller` made already. Loop thread only.
@@ -93,14 +82,28 @@ struct CallerCache {
     /// A power of two; sessions are numbered in sequence, so this many active ones do not collide.
     private static let slots = 64
 
-    private var entries = [Caller?](repeating: nil, count: slots)
+    private struct Entry {
+        /// The daemon's number for this state of this caller; 0: nobody yet.
+        var revision: UInt64 = 0
+        var caller: Caller?
+    }
 
-    /// The caller that the daemon describes. Allocates only where the session's last call was not by the same one.
-    mutating func caller(_ description: UnsafePointer<trestle_caller>) -> Caller {
+    /// Never freed, as its owner, the plugin's runtime, is not.
+    private let entries: UnsafeMutablePointer<Entry>
+
+    init() {
+        entries = .allocate(capacity: Self.slots)
+        entries.initialize(repeating: Entry(), count: Self.slots)
+    }
+
+    /// The caller that the daemon describes. Allocates only where it is another than the last one of the same slot.
+    @inline(__always)
+    func caller(_ description: UnsafePointer<trestle_caller>) -> Caller {
         let slot = Int(truncatingIfNeeded: description.pointee.session) & (Self.slots - 1)
-        if let known = entries[slot], known.matches(description) { return known }
+        let revision = description.pointee.revision
+        if revision != 0, entries[slot].revision == revision, let known = entries[slot].caller { return known }
         let caller = Caller(description)
-        entries[slot] = caller
+        entries[slot] = Entry(revision: revision, caller: caller)
         return caller
     }
 }

@@ -26,7 +26,10 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     table.pointee.configure = { runtime($0).configure($1!) }
     table.pointee.start = { runtime($0).start($1!) }
     table.pointee.launch = { runtime($0).launch($1!) }
-    table.pointee.call = { runtime($0).call($1!) }
+    table.pointee.call = { context, request in
+        // Without counting a reference, because this comes with every call.
+        Unmanaged<PluginRuntime>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.call(request!) }
+    }
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
     table.pointee.session = { runtime($0).session($1, $2!) }
     table.pointee.stop = { runtime($0).stop($1!) }
@@ -92,7 +95,7 @@ extension PluginRuntime {
         } catch {
             return host.fail(request.pointee.call, BridgeError(error))
         }
-        perform(request.pointee.call, hook: { try await body(self, PluginContext(runtime: self)) })
+        perform(request, hook: { try await body(self, PluginContext(runtime: self)) })
     }
 
     fileprivate func session(_ change: UInt32, _ description: UnsafePointer<trestle_caller>) {
@@ -102,7 +105,7 @@ extension PluginRuntime {
     }
 
     fileprivate func stop(_ request: UnsafePointer<trestle_request>) {
-        perform(request.pointee.call, hook: { for hook in self.parts.stopHooks.reversed() { await hook() } })
+        perform(request, hook: { for hook in self.parts.stopHooks.reversed() { await hook() } })
     }
 }
 

@@ -122,16 +122,6 @@ extension trestle_bytes {
     }
 
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
-
-    /// Whether these are the bytes of `text`. Compared where they lie: this is on the way of every call.
-    func equals(_ text: String) -> Bool {
-        guard text.utf8.count == size else { return false }
-        let isEqual = text.utf8.withContiguousStorageIfAvailable { text in
-            guard let address = text.baseAddress, let data, size > 0 else { return true }
-            return memcmp(address, data, size) == 0
-        }
-        return isEqual ?? text.utf8.elementsEqual(buffer)
-    }
 }
 
 extension BridgeError {

@@ -18,11 +18,11 @@ final class RawCallTable: @unchecked Sendable {
     }
 
     /// The call whose `run` is on top of the stack; 0: none, or one that was answered there.
-    private var running: trestle_call = 0
+    @exclusivity(unchecked) private var running: trestle_call = 0
     /// Those below it that were not answered when the ones above came.
-    private var outer: [trestle_call] = []
+    @exclusivity(unchecked) private var outer: [trestle_call] = []
     /// One of those may have been cancelled, and has to be looked for when it is answered.
-    private var hasCancelledOnStack = false
+    @exclusivity(unchecked) private var hasCancelledOnStack = false
     private let states = Mutex<[trestle_call: State]>([:])
 
     /// Runs `body`, the task's `run`, as the call `handle`. Loop thread.

@@ -6,12 +6,20 @@ public struct RuntimeInstant: Sendable, Hashable, Comparable {
     /// The moment this many nanoseconds after the clock's zero.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
+    /// The end of time: no deadline.
+    static let never = RuntimeInstant(nanoseconds: .max)
+
     /// Whether the first moment is the earlier one.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// The moment `duration` later; the end of time where there is no such moment.
     public func advanced(by duration: Duration) -> RuntimeInstant {
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
+        advanced(byNanoseconds: duration.clampedNanoseconds)
+    }
+
+    /// The same, without a `Duration`, whose parts cost divisions of 128 bits.
+    func advanced(byNanoseconds nanoseconds: UInt64) -> RuntimeInstant {
+        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return RuntimeInstant(nanoseconds: overflow ? .max : sum)
     }
 

@@ -24,7 +24,7 @@ public final class TaskRuntime {
     /// What the daemon says of itself.
     public let daemon: DaemonDescription
     /// Counters.
-    public internal(set) var statistics = RuntimeStatistics()
+    public var statistics: RuntimeStatistics { counters }
     /// Startup work.
     public let launch: LaunchRegistry
     /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
@@ -33,9 +33,11 @@ public final class TaskRuntime {
     let clock: any RuntimeClock
     let log: Logger
     let startedAt: RuntimeInstant
+    let standardTimeoutNanoseconds: UInt64
     let calls = CallTable()
+    @exclusivity(unchecked) var counters = RuntimeStatistics()
     let check = JSONCheck()
-    var registry = TaskRegistry()
+    let registry = TaskRegistry()
     var sessions: [UInt64: Session] = [:]
     var lastSessionNumber: UInt64 = 0
     var subscribers: [Session] = []
@@ -43,21 +45,30 @@ public final class TaskRuntime {
     public internal(set) var plugins: [PluginSlot] = []
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
-    private var dirtySessions: [Session] = []
+    /// Those that have something to write. Not retained: see ``forgottenSessions``.
+    @exclusivity(unchecked) private var dirtySessions: [Unmanaged<Session>] = []
     /// Those whose turn it is to write; empty but within ``writeOutput()``, kept for its memory.
-    private var writingSessions: [Session] = []
+    private var writingSessions: [Unmanaged<Session>] = []
+    /// Sessions that ended in this turn: they may be among the two above, and on the stack.
+    var forgottenSessions: [Session] = []
     /// Calls in flight that clients made.
-    public internal(set) var clientCallsInFlight = 0
+    @exclusivity(unchecked) var clientCallsInFlight = 0
     /// Whether the daemon is stopping.
-    public internal(set) var isDraining = false
+    @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
-    private var armedFor: RuntimeInstant?
+    @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
+    /// The clock as it was last read, and whether that was while the input at hand was being taken in.
+    @exclusivity(unchecked) private var lastReading = RuntimeInstant(nanoseconds: 0)
+    @exclusivity(unchecked) private var hasReading = false
+    @exclusivity(unchecked) private var inputStart = RuntimeInstant(nanoseconds: 0)
+    @exclusivity(unchecked) private var isTakingInput = false
 
     /// A runtime with the daemon's own tasks and nothing else.
     public init(
         limits: RuntimeLimits, policy: Policy, daemon: DaemonDescription, clock: any RuntimeClock, log: Logger
     ) {
         self.limits = limits
+        standardTimeoutNanoseconds = limits.callTimeout.clampedNanoseconds
         self.policy = policy
         self.daemon = daemon
         self.clock = clock
@@ -69,12 +80,47 @@ public final class TaskRuntime {
 
     // MARK: Time
 
-    /// The present, by the runtime's clock.
-    public var now: RuntimeInstant { clock.now }
+    /// Calls in flight that clients made: what draining waits for.
+    public var callsInFlight: Int { clientCallsInFlight }
+
+    /// Messages follow, one right after the other, until ``endInput()``. The clock is read once for each call then: when
+    /// it ends, and so when the next one begins.
+    public func beginInput() {
+        isTakingInput = true
+        hasReading = false
+    }
+
+    /// How long the calls of the input at hand have taken so far.
+    public var inputNanoseconds: UInt64 { hasReading ? lastReading.nanoseconds &- inputStart.nanoseconds : 0 }
+
+    /// No more messages follow for now.
+    public func endInput() { isTakingInput = false }
+
+    /// When a call that comes now begins.
+    var callTime: RuntimeInstant {
+        isTakingInput && hasReading ? lastReading : readClock()
+    }
+
+    /// What is left to a call whose work begins now, in nanoseconds; nil: it has no deadline.
+    public func nanosecondsLeft(to call: Call) -> UInt64? {
+        guard call.deadline != .never else { return nil }
+        let now = callTime
+        return now < call.deadline ? call.deadline.nanoseconds - now.nanoseconds : 0
+    }
+
+    @inline(__always)
+    func readClock() -> RuntimeInstant {
+        lastReading = clock.now
+        if !hasReading {
+            hasReading = true
+            inputStart = lastReading
+        }
+        return lastReading
+    }
 
     /// Ends the calls whose deadline has come. To be called when the clock was asked to wake.
     public func expire() {
-        armedFor = nil
+        armedFor = .never
         let now = clock.now
         while let call = calls.popExpired(at: now) {
             let error = BridgeError(
@@ -85,10 +131,11 @@ public final class TaskRuntime {
         armClock()
     }
 
-    /// Has the clock wake for the earliest deadline.
+    /// Has the clock wake for the earliest deadline. Where it wakes earlier than that, for a call that has ended
+    /// meanwhile, it is left so: most calls end long before their deadline, and the clock would be set with each of them.
     func armClock() {
         let earliest = calls.deadlines.earliest
-        guard earliest != armedFor else { return }
+        guard earliest < armedFor else { return }
         armedFor = earliest
         clock.wake(at: earliest)
     }
@@ -104,7 +151,7 @@ public final class TaskRuntime {
     public func markDirty(_ session: Session) {
         guard !session.isDirty else { return }
         session.isDirty = true
-        dirtySessions.append(session)
+        dirtySessions.append(.passUnretained(session))
     }
 
     /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
@@ -112,11 +159,14 @@ public final class TaskRuntime {
         while !dirtySessions.isEmpty {
             swap(&dirtySessions, &writingSessions)
             for session in writingSessions {
-                session.isDirty = false
-                session.transport?.writeOutput()
+                session._withUnsafeGuaranteedRef {
+                    $0.isDirty = false
+                    $0.transport?.writeOutput()
+                }
             }
             writingSessions.removeAll(keepingCapacity: true)
         }
+        if !forgottenSessions.isEmpty { forgottenSessions.removeAll() }
     }
 }
 

@@ -54,7 +54,7 @@ final class Daemon {
         }
         log.notice("ready: \(runtime.plugins.count) plugins, listening at \(configuration.socketPath)")
         let signal = await shutdown.first()
-        log.notice("\(signal) came: draining \(runtime.clientCallsInFlight) calls; a second signal ends at once")
+        log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
         await drain()
         log.notice("stopped")
         return 0

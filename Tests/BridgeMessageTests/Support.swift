@@ -47,20 +47,28 @@ enum Decoded: Equatable {
     init(_ item: DecodedItem) {
         func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
         switch item {
-        case .message(.call(let call)):
+        case .call(let message):
+            let call = message.pointee
             self = .call(
                 task: text(call.task), options: text(call.options), id: call.callbackID.map { text($0.text) },
                 timeout: call.timeout, progress: call.wantsProgress, session: call.session)
-        case .message(.callback(let callback)):
+        case .problem(let problem):
+            self = .problem(code: problem.pointee.error.code, id: problem.pointee.callbackID.map { text($0.text) })
+        case .message(let message): self.init(message.pointee)
+        }
+    }
+
+    private init(_ message: BridgeMessage) {
+        func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
+        switch message {
+        case .callback(let callback):
             self = .callback(
                 id: text(callback.callbackID.text), result: callback.result.map(text), error: callback.error.map(text))
-        case .message(.progress(let progress)):
+        case .progress(let progress):
             self = .progress(
                 id: text(progress.callbackID.text), value: text(progress.value), sequence: progress.sequence)
-        case .message(.cancel(let id)): self = .cancel(id: text(id.text))
-        case .message(.event(let event)): self = .event(name: text(event.name), data: text(event.data))
-        case .problem(let problem):
-            self = .problem(code: problem.error.code, id: problem.callbackID.map { text($0.text) })
+        case .cancel(let id): self = .cancel(id: text(id.text))
+        case .event(let event): self = .event(name: text(event.name), data: text(event.data))
         }
     }
 }

@@ -222,6 +222,7 @@ extension FakeHost {
                     (form.session, form.uid, form.gid, form.pid) = (caller.session, caller.uid, caller.gid, caller.pid)
                     form.flags = caller.isTrusted ? TRESTLE_CALLER_TRUSTED : 0
                     (form.origin, form.user, form.client) = (origin, user, client)
+                    form.revision = UInt64(bitPattern: Int64(caller.hashValue)) | 1
                     body(&form)
                 }
             }

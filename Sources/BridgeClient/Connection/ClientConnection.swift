@@ -105,8 +105,9 @@ final class ClientConnection {
     private func receive(_ line: SplitLine) -> Bool {
         _ = decoder.decode(line) { item in
             switch item {
-            case .message(let message): session?.receive(message)
-            case .problem(let problem): session?.receive(problem)
+            case .call(let call): session?.provided.receive(call.pointee)
+            case .message(let message): session?.receive(message.pointee)
+            case .problem(let problem): session?.receive(problem.pointee)
             }
             return failure == nil
         }

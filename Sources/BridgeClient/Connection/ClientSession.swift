@@ -20,7 +20,6 @@ final class ClientSession {
 
     func receive(_ message: BridgeMessage) {
         switch message {
-        case .call(let call): provided.receive(call)
         case .cancel(let id): provided.cancel(id)
         case .callback(let callback): calls.receive(callback)
         case .progress(let progress): calls.receive(progress)

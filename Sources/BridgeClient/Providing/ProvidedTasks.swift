@@ -80,7 +80,7 @@ final class ProvidedTasks {
         let numbers = ProgressNumbers()
         return IncomingCall(
             task: String(decoding: message.task, as: UTF8.self), options: options,
-            caller: .init(message.caller.flatMap { try? JSON(parsing: $0) }), timeout: message.timeout,
+            caller: .init(message.caller.isEmpty ? nil : try? JSON(parsing: message.caller)), timeout: message.timeout,
             wantsProgress: message.wantsProgress, isOneWay: id == nil,
             report: { [weak self] value in
                 if let id { await self?.report(id, numbers, value) }

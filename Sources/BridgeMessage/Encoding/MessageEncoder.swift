@@ -7,12 +7,44 @@ import Glibc
 /// is written as a space, so that a message is always one line.
 public enum MessageEncoder {
     /// The end of a call: its result.
-    public static func callback(id: UnsafeRawBufferPointer, result: UnsafeRawBufferPointer, to output: OutputBuffer) {
-        output.append(#"{"callbackId":"#)
-        output.append(id)
-        output.append(#","result":"#)
-        appendOneLine(result, to: output)
-        output.append("}\n")
+    ///
+    /// - Parameter isOneLine: whether the result is known to bear no line break, as a part of a line does.
+    public static func callback(
+        id: UnsafeRawBufferPointer, result: UnsafeRawBufferPointer, isOneLine: Bool = false, to output: OutputBuffer
+    ) {
+        guard isOneLine || !bearsLineBreak(result) else {
+            output.append(#"{"callbackId":"#)
+            output.append(id)
+            output.append(#","result":"#)
+            appendOneLine(result, to: output)
+            output.append("}\n")
+            return
+        }
+        let head: StaticString = #"{"callbackId":"#
+        let middle: StaticString = #","result":"#
+        let count = head.utf8CodeUnitCount + id.count + middle.utf8CodeUnitCount + result.count + 2
+        output.append(count: count) { place in
+            var next = place
+            Self.put(head, &next)
+            Self.put(id, &next)
+            Self.put(middle, &next)
+            Self.put(result, &next)
+            next.storeBytes(of: UInt8(ascii: "}"), as: UInt8.self)
+            next.storeBytes(of: 0x0A, toByteOffset: 1, as: UInt8.self)
+        }
+    }
+
+    @inline(__always)
+    private static func put(_ text: StaticString, _ place: inout UnsafeMutableRawPointer) {
+        memcpy(place, text.utf8Start, text.utf8CodeUnitCount)
+        place += text.utf8CodeUnitCount
+    }
+
+    @inline(__always)
+    private static func put(_ bytes: UnsafeRawBufferPointer, _ place: inout UnsafeMutableRawPointer) {
+        guard let start = bytes.baseAddress else { return }
+        memcpy(place, start, bytes.count)
+        place += bytes.count
     }
 
     /// The end of a call: an error. Without an id it is about a message, never about a call.
@@ -62,19 +94,19 @@ public enum MessageEncoder {
         output.append("}\n")
     }
 
-    /// A call that this side makes under an integer id.
+    /// A call that this side makes under an integer id. The options stand last: of a line that is too long for its
+    /// reader the beginning is kept, and with it the id under which it can be answered.
     public static func call(_ call: OutgoingCall, to output: OutputBuffer) {
         output.append(#"{"task":"#)
-        appendQuoted(call.task, to: output)
-        output.append(#","options":"#)
-        appendOneLine(call.options, to: output)
+        call.quotedTask.withUnsafeBytes { output.append($0) }
         if let id = call.id {
             output.append(#","callbackId":"#)
             output.append(decimal: id)
         }
-        if let timeout = call.timeout {
+        if let nanoseconds = call.timeoutNanoseconds {
             output.append(#","timeout":"#)
-            output.append(decimal: milliseconds(timeout))
+            // Rounded up, at least one: a deadline must not become none, nor come early.
+            output.append(decimal: max(1, nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)))
         }
         if call.wantsProgress { output.append(#","progress":true"#) }
         if let session = call.session {
@@ -85,16 +117,9 @@ public enum MessageEncoder {
             output.append(#","caller":"#)
             caller.withUnsafeBytes { output.append($0) }
         }
+        output.append(#","options":"#)
+        appendOneLine(call.options, to: output)
         output.append("}\n")
-    }
-
-    /// Whole milliseconds, rounded up, at least one: a deadline must not become none, nor come early.
-    private static func milliseconds(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        let whole = seconds.multipliedReportingOverflow(by: 1000)
-        guard !whole.overflow else { return UInt64(Int64.max) }
-        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return UInt64(max(1, whole.partialValue + part))
     }
 
     private static func appendQuoted(_ string: String, to output: OutputBuffer) {
@@ -103,40 +128,60 @@ public enum MessageEncoder {
         bytes.withUnsafeBytes { output.append($0) }
     }
 
+    @inline(__always)
+    private static func bearsLineBreak(_ json: UnsafeRawBufferPointer) -> Bool {
+        json.baseAddress.map { memchr($0, 0x0A, json.count) != nil } ?? false
+    }
+
     private static func appendOneLine(_ json: UnsafeRawBufferPointer, to output: OutputBuffer) {
-        guard let base = json.baseAddress, memchr(base, 0x0A, json.count) != nil else { return output.append(json) }
+        guard bearsLineBreak(json) else { return output.append(json) }
         for byte in json { output.append(byte == 0x0A ? 0x20 : byte) }
     }
 }
 
 /// What a call that this side makes consists of.
 public struct OutgoingCall {
-    /// The task's name.
-    public var task: String
+    /// The task's name, as a JSON string.
+    public var quotedTask: [UInt8]
     /// Its options, JSON.
     public var options: UnsafeRawBufferPointer
     /// The id under which the callback shall come; nil: a one-way call.
     public var id: UInt64?
-    /// How long the caller waits.
-    public var timeout: Duration?
+    /// How long the caller waits; nil: it does not say.
+    public var timeoutNanoseconds: UInt64?
     /// Whether intermediate callbacks are wanted.
-    public var wantsProgress: Bool
+    public var wantsProgress = false
     /// Only a task that this session registered.
     public var session: UInt64?
     /// Who calls, as a JSON object: written by the daemon alone.
     public var caller: [UInt8]?
+
+    /// A call; all but task and options may be left out. For those that are made again and again: the task's name is
+    /// quoted already.
+    public init(quotedTask: [UInt8], options: UnsafeRawBufferPointer) {
+        self.quotedTask = quotedTask
+        self.options = options
+    }
 
     /// A call; all but task and options may be left out.
     public init(
         task: String, options: UnsafeRawBufferPointer, id: UInt64? = nil, timeout: Duration? = nil,
         wantsProgress: Bool = false, session: UInt64? = nil, caller: [UInt8]? = nil
     ) {
-        self.task = task
+        quotedTask = JSON.string(task).bytes
         self.options = options
         self.id = id
-        self.timeout = timeout
+        timeoutNanoseconds = timeout.map(Self.nanoseconds)
         self.wantsProgress = wantsProgress
         self.session = session
         self.caller = caller
+    }
+
+    /// Whole nanoseconds, from zero to what 64 bits with a sign hold.
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (whole, isOver) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return isOver ? UInt64(Int64.max) : min(whole + UInt64(attoseconds / 1_000_000_000), UInt64(Int64.max))
     }
 }

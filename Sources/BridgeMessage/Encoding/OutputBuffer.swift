@@ -8,10 +8,10 @@ public final class OutputBuffer {
     /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
     public static let keptCapacityBytes = 16 * 1024
 
-    private var storage: UnsafeMutableRawPointer?
-    private var capacityBytes = 0
-    private var startOffset = 0
-    private var endOffset = 0
+    @exclusivity(unchecked) @usableFromInline var storage: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) @usableFromInline var capacityBytes = 0
+    @exclusivity(unchecked) @usableFromInline var startOffset = 0
+    @exclusivity(unchecked) @usableFromInline var endOffset = 0
 
     /// An empty buffer without memory.
     public init() {}
@@ -19,9 +19,11 @@ public final class OutputBuffer {
     deinit { free(storage) }
 
     /// How many bytes wait.
+    @inlinable
     public var count: Int { endOffset - startOffset }
 
     /// Whether nothing waits.
+    @inlinable
     public var isEmpty: Bool { endOffset == startOffset }
 
     /// The bytes that wait. Valid until the buffer changes.
@@ -54,6 +56,13 @@ public final class OutputBuffer {
         guard let base = bytes.baseAddress else { return }
         reserve(bytes.count).copyMemory(from: base, byteCount: bytes.count)
         endOffset += bytes.count
+    }
+
+    /// Appends `count` bytes that `fill` writes, all of them.
+    @inline(__always)
+    func append(count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) {
+        fill(reserve(count))
+        endOffset += count
     }
 
     /// Appends the text of a literal.

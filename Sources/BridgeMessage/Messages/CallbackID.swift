@@ -20,27 +20,46 @@ public struct CallbackID {
     }
 
     /// A number for hash tables, the same for ids that are the same. FNV-1a, 64 bits, started from the kind.
-    public var hash: UInt64 {
+    public var hash: UInt64 { Self.hash(of: content, isString: isString) }
+
+    /// The integer, where it is one of 64 bits without a sign.
+    public var number: UInt64? {
+        guard !isString, content.count <= 20 else { return nil }
+        var number: UInt64 = 0
+        for byte in content {
+            let digit = byte &- UInt8(ascii: "0")
+            let (scaled, isOver) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isBeyond) = scaled.addingReportingOverflow(UInt64(digit))
+            guard digit < 10, !isOver, !isBeyond else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// The hash of an id of this content and kind.
+    public static func hash(of content: UnsafeRawBufferPointer, isString: Bool) -> UInt64 {
         var hash: UInt64 = isString ? 0xcbf2_9ce4_8422_2325 : 0x9ae1_6a3b_2f90_404f
         for byte in content {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }
-        return hash
+        // The halves folded: tables take the lower bits, which alone would not see all of every byte.
+        return hash ^ hash >> 32
     }
 }
 
 extension CallbackID {
     /// Reads an id from a JSON value whose grammar has been checked; nil where it is no id.
+    @inline(__always)
     init?(_ text: UnsafeRawBufferPointer, isEscaped: Bool, _ scratch: inout EscapeScratch) {
         if text.first == UInt8(ascii: "\"") {
             let quoted = text.slice(1, text.count - 2)
             let content = isEscaped ? scratch.unescape(quoted) : quoted
-            guard (1...Self.maximumBytes).contains(content.count) else { return nil }
+            guard content.count > 0, content.count <= Self.maximumBytes else { return nil }
             self.init(text: text, content: content, isString: true)
         } else {
             let digits = text.first == UInt8(ascii: "-") ? text.slice(1, text.count - 1) : text
-            guard (1...Self.maximumBytes).contains(digits.count), digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
-            else { return nil }
+            guard digits.count > 0, digits.count <= Self.maximumBytes else { return nil }
+            for digit in digits where digit &- UInt8(ascii: "0") > 9 { return nil }
             self.init(text: text, content: text, isString: false)
         }
     }

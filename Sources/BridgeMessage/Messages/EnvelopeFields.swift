@@ -30,52 +30,30 @@ enum EnvelopeField: Int, CaseIterable {
         }
     }
 
-    /// The field of this name. Looked up for every key of every message: the length leaves three candidates at the most.
+    /// The field of this name. Looked up for every key of every message: the length leaves three candidates at the most,
+    /// and comparing a known number of bytes costs no function call.
     @inline(__always)
-    init?(named key: UnsafeRawBufferPointer) {
+    static func named(_ key: UnsafeRawBufferPointer) -> EnvelopeField? {
+        guard let name = key.baseAddress else { return nil }
         switch key.count {
-        case 4: self.init(key, .task, .data, .task)
-        case 5: self.init(key, .error, .event, .error)
-        case 6: self.init(key, .result, .cancel, .caller)
-        case 7: self.init(key, .options, .timeout, .session)
-        case 8: self.init(key, .progress, .sequence, .progress)
-        case 10: self.init(key, .callbackID, .callbackID, .callbackID)
-        case 14: self.init(key, .idempotencyKey, .idempotencyKey, .idempotencyKey)
+        case 4: return memcmp(name, "task", 4) == 0 ? .task : memcmp(name, "data", 4) == 0 ? .data : nil
+        case 5: return memcmp(name, "error", 5) == 0 ? .error : memcmp(name, "event", 5) == 0 ? .event : nil
+        case 6:
+            if memcmp(name, "result", 6) == 0 { return .result }
+            return memcmp(name, "cancel", 6) == 0 ? .cancel : memcmp(name, "caller", 6) == 0 ? .caller : nil
+        case 7:
+            if memcmp(name, "options", 7) == 0 { return .options }
+            return memcmp(name, "timeout", 7) == 0 ? .timeout : memcmp(name, "session", 7) == 0 ? .session : nil
+        case 8: return memcmp(name, "progress", 8) == 0 ? .progress : memcmp(name, "sequence", 8) == 0 ? .sequence : nil
+        case 10: return memcmp(name, "callbackId", 10) == 0 ? .callbackID : nil
+        case 14: return memcmp(name, "idempotencyKey", 14) == 0 ? .idempotencyKey : nil
         default: return nil
         }
     }
-
-    @inline(__always)
-    private init?(_ key: UnsafeRawBufferPointer, _ first: Self, _ second: Self, _ third: Self) {
-        if first.isNamed(key) {
-            self = first
-        } else if second.isNamed(key) {
-            self = second
-        } else if third.isNamed(key) {
-            self = third
-        } else {
-            return nil
-        }
-    }
-
-    @inline(__always)
-    private func isNamed(_ key: UnsafeRawBufferPointer) -> Bool {
-        // The caller has compared the lengths; a key of four bytes or more has an address.
-        memcmp(key.baseAddress.unsafelyUnwrapped, name.utf8Start, key.count) == 0
-    }
 }
 
-/// Which member of a line holds which field.
-struct EnvelopeFields {
-    private var indexes = InlineArray<14, Int32>(repeating: -1)
-
-    /// The place of the field among the line's members.
+extension EnvelopeField {
+    /// A bit for each field, for sets of them.
     @inline(__always)
-    subscript(field: EnvelopeField) -> Int? {
-        get {
-            let index = indexes[field.rawValue]
-            return index < 0 ? nil : Int(index)
-        }
-        set { indexes[field.rawValue] = newValue.map { Int32($0) } ?? -1 }
-    }
+    var bit: UInt16 { 1 &<< UInt16(truncatingIfNeeded: rawValue) }
 }

@@ -1,12 +1,16 @@
 import BridgeJSON
-import CSimdjson
+import CBridgeJSON
 
-/// What a line, or an item of a batch, turned out to be.
+/// What a line, or an item of a batch, turned out to be. What it points to stands in the decoder's memory, where it is
+/// read instead of being handed on whole from function to function, and borrows the line's bytes: all of it is good until
+/// the handler returns.
 public enum DecodedItem {
-    /// A message. Borrows the line's bytes and the decoder's memory.
-    case message(BridgeMessage)
+    /// A call of a task: by far the most frequent message.
+    case call(UnsafePointer<CallMessage>)
+    /// Another message.
+    case message(UnsafePointer<BridgeMessage>)
     /// Something else, to be answered with an error.
-    case problem(MessageProblem)
+    case problem(UnsafePointer<MessageProblem>)
 }
 
 /// What became of a line.
@@ -20,50 +24,69 @@ public enum DecodeOutcome: Equatable {
 /// Turns lines into messages: checks the grammar, tells batches from single messages, and lets the dialect read the
 /// fields. One thread at a time; what it hands out is good until the handler returns.
 public final class MessageDecoder {
-    private let lines = LineParser()
-    private let items = LineParser()
-    private var scratch = EscapeScratch()
+    @exclusivity(unchecked) private var lines = LineParser()
+    @exclusivity(unchecked) private var items = LineParser()
+    @exclusivity(unchecked) private var scratch = EscapeScratch()
+    /// The batch that was found last and has not been handed out.
+    @exclusivity(unchecked) private var batch: ParsedLine?
+    private let memory = DialectMemory()
 
     /// A decoder with working memory of its own.
     public init() {}
 
     /// Hands the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
+    ///
+    /// - Parameter line: as the splitter hands it out; a line with something else than its end behind it is copied first.
+    @inline(__always)
     public func decode(_ line: SplitLine, _ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
-        switch line {
-        case .tooLarge(let prefix, let lineBytes):
-            _ = handle(.problem(tooLarge(prefix, lineBytes)))
-        case .line(let bytes):
-            return decode(bytes, handle)
-        }
+        guard let item = item(of: line) else { return decodeBatch(handle) }
+        _ = handle(item)
         return .finished
     }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer, _ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
-        let isBatch = bytes.first { !isSpace($0) } == UInt8(ascii: "[")
+    /// The message of a line; nil where the line is a batch of them, for ``decodeBatch(_:)``.
+    public func item(of line: SplitLine) -> DecodedItem? {
+        scratch.reset()
+        switch line {
+        case .tooLarge(let prefix, let lineBytes): return refuse(tooLarge(prefix, lineBytes))
+        case .line(let bytes):
+            let isEnded = bytes.baseAddress.map { $0.load(fromByteOffset: bytes.count, as: UInt8.self) < 0x20 } ?? true
+            return item(of: isEnded ? bytes : lines.inCopy(of: bytes))
+        }
+    }
+
+    @inline(__always)
+    private func item(of bytes: UnsafeRawBufferPointer) -> DecodedItem? {
+        let isBatch = Self.firstByte(of: bytes) == UInt8(ascii: "[")
         do throws(GrammarError) {
             // A batch's brackets are no part of the messages in it.
             let parsed = try lines.parse(bytes, maximumDepth: LineParser.maximumDepth + (isBatch ? 1 : 0))
-            if parsed.isArray { return decodeBatch(parsed, handle) }
-            _ = handle(decodeItem(parsed))
+            if isBatch {
+                batch = parsed
+                return nil
+            }
+            return item(parsed)
         } catch {
-            _ = handle(.problem(notJSON(bytes, error)))
+            return refuse(notJSON(bytes, error))
         }
-        scratch.reset()
-        return .finished
     }
 
-    private func decodeBatch(_ batch: ParsedLine, _ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
+    @inline(__always)
+    private static func firstByte(of text: UnsafeRawBufferPointer) -> UInt8? {
+        if let first = text.first, !isSpace(first) { return first }
+        return text.first { !isSpace($0) }
+    }
+
+    /// Hands each message of the batch that ``item(of:)`` came upon to `handle`, until `handle` returns false.
+    public func decodeBatch(_ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
+        guard let batch else { return .finished }
+        self.batch = nil
         if batch.members.isEmpty {
-            _ = handle(.problem(problem("an empty batch: a line holds one message or an array of at least one")))
+            _ = handle(
+                refuse(problem("an empty batch: a line holds one message or an array of at least one")))
         }
         for (number, member) in batch.members.enumerated() {
-            let item: DecodedItem
-            do throws(GrammarError) {
-                item = decodeItem(try items.parse(batch.value(member)))
-            } catch {
-                item = .problem(problem("the item is not JSON: \(error.reason)"))
-            }
-            let goesOn = handle(item)
+            let goesOn = handle(batchItem(batch.value(member)))
             scratch.reset()
             if !goesOn, number + 1 < batch.members.count {
                 return .stopped(offset: Int(batch.members[number + 1].value_start))
@@ -72,12 +95,24 @@ public final class MessageDecoder {
         return .finished
     }
 
-    private func decodeItem(_ parsed: ParsedLine) -> DecodedItem {
-        guard parsed.isObject else {
-            return .problem(problem("a message is a JSON object, this is \(Self.typeName(parsed.root))"))
+    private func batchItem(_ text: UnsafeRawBufferPointer) -> DecodedItem {
+        do throws(GrammarError) {
+            return item(try items.parse(items.inCopy(of: text)))
+        } catch {
+            return refuse(problem("the item is not JSON: \(error.reason)"))
         }
-        return NativeDialect.decode(parsed, &scratch)
     }
+
+    @inline(__always)
+    private func item(_ parsed: ParsedLine) -> DecodedItem {
+        guard parsed.isObject else {
+            return refuse(problem("a message is a JSON object, this is \(Self.typeName(parsed.root))"))
+        }
+        var dialect = NativeDialect(parsed, memory)
+        return dialect.decode(&scratch)
+    }
+
+    private func refuse(_ problem: MessageProblem) -> DecodedItem { memory.keep(problem) }
 
     private func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
         let prefix = UnsafeRawBufferPointer(rebasing: bytes.prefix(MessageSplitter.keptPrefixBytes))

@@ -1,5 +1,5 @@
 import BridgeJSON
-import CSimdjson
+import CBridgeJSON
 
 /// The native dialect: an object's fields, read into a message.
 ///
@@ -21,46 +21,79 @@ struct NativeDialect {
     }
 
     private let line: ParsedLine
-    private let fields: EnvelopeFields
+    /// Not retained: the decoder keeps it.
+    private let memory: Unmanaged<DialectMemory>
+    private let call: UnsafeMutablePointer<CallMessage>
+    private let places: UnsafeMutablePointer<UInt32>
+    /// The fields that there are, a bit for each.
+    private var present: UInt16 = 0
 
-    static func decode(_ line: ParsedLine, _ scratch: inout EscapeScratch) -> DecodedItem {
-        var fields = EnvelopeFields()
-        var twice: EnvelopeField?
-        for index in line.members.indices {
-            let member = line.members[index]
-            let key = member.key_escaped ? scratch.unescape(line.key(member)) : line.key(member)
-            guard let field = EnvelopeField(named: key) else { continue }
-            if fields[field] != nil { twice = field }
-            fields[field] = index
+    /// - Parameter memory: what the message is read into; kept by the caller.
+    @inline(__always)
+    init(_ line: ParsedLine, _ memory: DialectMemory) {
+        self.line = line
+        self.memory = .passUnretained(memory)
+        call = memory.call
+        places = memory.places
+    }
+
+    @inline(__always)
+    mutating func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
+        var twice: UInt16 = 0
+        for index in 0..<line.members.count {
+            let member = line.members.baseAddress.unsafelyUnwrapped + index
+            let key = line.slice(member.pointee.key_start, member.pointee.key_length)
+            let name = member.pointee.key_escaped ? scratch.unescape(key) : key
+            guard let field = EnvelopeField.named(name) else { continue }
+            twice |= present & field.bit
+            present |= field.bit
+            places[field.rawValue] = UInt32(truncatingIfNeeded: index)
         }
-        let dialect = NativeDialect(line: line, fields: fields)
         do throws(Mismatch) {
-            if let twice { throw Mismatch("the field \(twice.name) stands twice") }
-            return .message(try dialect.message(&scratch))
+            if twice == 0, present & Self.kinds == EnvelopeField.task.bit {
+                try readCall(&scratch)
+                return .call(UnsafePointer(call))
+            }
+            try refuseTwice(twice)
+            let message = try otherMessage(&scratch)
+            return memory._withUnsafeGuaranteedRef { $0.keep(message) }
         } catch {
             // Of two ids nobody can say which one is meant.
-            let id = twice == .callbackID ? nil : dialect.readableID(&scratch)
-            return .problem(MessageProblem(error: BridgeError(.messageInvalid, error.reason), callbackID: id))
+            let id = twice & EnvelopeField.callbackID.bit != 0 ? nil : readableID(&scratch)
+            let problem = MessageProblem(error: BridgeError(.messageInvalid, error.reason), callbackID: id)
+            return memory._withUnsafeGuaranteedRef { $0.keep(problem) }
         }
     }
 
-    private func message(_ scratch: inout EscapeScratch) throws(Mismatch) -> BridgeMessage {
-        if fields[.task] != nil {
-            try refuse([.result, .error, .cancel, .event], beside: .task)
-            return .call(try call(&scratch))
-        }
-        if fields[.cancel] != nil {
+    /// The fields that say what a message is. Progress is asked for in a call, and reported without one.
+    private static var kinds: UInt16 {
+        EnvelopeField.task.bit | EnvelopeField.result.bit | EnvelopeField.error.bit | EnvelopeField.cancel.bit
+            | EnvelopeField.event.bit
+    }
+
+    @inline(__always)
+    private func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
+
+    private func refuseTwice(_ twice: UInt16) throws(Mismatch) {
+        guard let field = EnvelopeField.allCases.first(where: { twice & $0.bit != 0 }) else { return }
+        throw Mismatch("the field \(field.name) stands twice")
+    }
+
+    /// A message that is no call.
+    private func otherMessage(_ scratch: inout EscapeScratch) throws(Mismatch) -> BridgeMessage {
+        if has(.task) { try refuse([.result, .error, .cancel, .event], beside: .task) }
+        if has(.cancel) {
             try refuse([.result, .error, .event, .progress], beside: .cancel)
             return .cancel(try id(.cancel, &scratch))
         }
-        if fields[.event] != nil {
+        if has(.event) {
             try refuse([.result, .error, .progress], beside: .event)
             return .event(EventMessage(name: try string(.event, &scratch), data: value(.data) ?? Self.null))
         }
-        guard fields[.callbackID] != nil else {
+        guard has(.callbackID) else {
             throw Mismatch("a message has one of the fields task, result, error, progress, cancel and event")
         }
-        if fields[.progress] != nil {
+        if has(.progress) {
             try refuse([.result, .error], beside: .progress)
             return .progress(try progress(&scratch))
         }
@@ -70,22 +103,29 @@ struct NativeDialect {
     }
 
     private func refuse(_ others: [EnvelopeField], beside field: EnvelopeField) throws(Mismatch) {
-        for other in others where fields[other] != nil {
+        for other in others where has(other) {
             throw Mismatch("the fields \(field.name) and \(other.name) do not go together")
         }
     }
 
-    private func call(_ scratch: inout EscapeScratch) throws(Mismatch) -> CallMessage {
-        var call = CallMessage(task: try string(.task, &scratch), options: value(.options) ?? Self.emptyObject)
-        if fields[.callbackID] != nil { call.callbackID = try id(.callbackID, &scratch) }
-        if let milliseconds = try natural(.timeout) {
-            guard milliseconds > 0 else { throw Mismatch(.timeout, "an integer of milliseconds above 0") }
-            call.timeout = .milliseconds(Int64(clamping: min(milliseconds, Self.longestTimeoutMilliseconds)))
+    /// Writes the call's fields where the decoder keeps them.
+    @inline(__always)
+    private func readCall(_ scratch: inout EscapeScratch) throws(Mismatch) {
+        call.pointee.task = try string(.task, &scratch)
+        call.pointee.options = value(.options) ?? Self.emptyObject
+        call.pointee.callbackID = has(.callbackID) ? try id(.callbackID, &scratch) : nil
+        call.pointee.timeoutMilliseconds = has(.timeout) ? try timeout() : 0
+        call.pointee.wantsProgress = has(.progress) ? try boolean(.progress) : false
+        call.pointee.sessionNumber =
+            has(.session) ? min(try natural(.session) ?? 0, CallMessage.anySession - 1) : CallMessage.anySession
+        call.pointee.caller = value(.caller) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    private func timeout() throws(Mismatch) -> UInt64 {
+        guard let milliseconds = try natural(.timeout), milliseconds > 0 else {
+            throw Mismatch(.timeout, "an integer of milliseconds above 0")
         }
-        if fields[.progress] != nil { call.wantsProgress = try boolean(.progress) }
-        call.session = try natural(.session)
-        call.caller = value(.caller)
-        return call
+        return min(milliseconds, Self.longestTimeoutMilliseconds)
     }
 
     private func progress(_ scratch: inout EscapeScratch) throws(Mismatch) -> ProgressMessage {
@@ -112,31 +152,38 @@ struct NativeDialect {
         return UnsafeRawBufferPointer(rebasing: bytes[..<text.utf8.count])
     }
 
+    @inline(__always)
+    private func member(_ field: EnvelopeField) -> UnsafePointer<bridge_json_member>? {
+        guard has(field), let members = line.members.baseAddress else { return nil }
+        return members + Int(places[field.rawValue])
+    }
+
+    @inline(__always)
     private func value(_ field: EnvelopeField) -> UnsafeRawBufferPointer? {
-        fields[field].map { line.value(line.members[$0]) }
+        member(field).map { line.slice($0.pointee.value_start, $0.pointee.value_length) }
     }
 
     private func readableID(_ scratch: inout EscapeScratch) -> CallbackID? {
-        fields[.callbackID] == nil ? nil : try? id(.callbackID, &scratch)
+        has(.callbackID) ? try? id(.callbackID, &scratch) : nil
     }
 
+    @inline(__always)
     private func string(_ field: EnvelopeField, _ scratch: inout EscapeScratch) throws(Mismatch)
         -> UnsafeRawBufferPointer
     {
-        guard let index = fields[field], line.members[index].type == UInt8(ascii: "\"") else {
+        guard let member = member(field), member.pointee.type == UInt8(ascii: "\"") else {
             throw Mismatch(field, "a string")
         }
-        let member = line.members[index]
-        let quoted = line.value(member)
-        guard quoted.count > 2 else { throw Mismatch(field, "a string that is not empty") }
-        let content = quoted.slice(1, quoted.count - 2)
-        return member.value_escaped ? scratch.unescape(content) : content
+        guard member.pointee.value_length > 2 else { throw Mismatch(field, "a string that is not empty") }
+        let content = line.slice(member.pointee.value_start + 1, member.pointee.value_length - 2)
+        return member.pointee.value_escaped ? scratch.unescape(content) : content
     }
 
+    @inline(__always)
     private func id(_ field: EnvelopeField, _ scratch: inout EscapeScratch) throws(Mismatch) -> CallbackID {
-        guard let index = fields[field], let text = value(field) else { throw Mismatch(field, Self.idShape) }
-        let member = line.members[index]
-        guard let id = CallbackID(text, isEscaped: member.value_escaped, &scratch) else {
+        guard let member = member(field) else { throw Mismatch(field, Self.idShape) }
+        let text = line.slice(member.pointee.value_start, member.pointee.value_length)
+        guard let id = CallbackID(text, isEscaped: member.pointee.value_escaped, &scratch) else {
             throw Mismatch(field, Self.idShape)
         }
         return id
@@ -145,7 +192,7 @@ struct NativeDialect {
     private static let idShape = "a string of 1 to \(CallbackID.maximumBytes) bytes, or an integer"
 
     private func boolean(_ field: EnvelopeField) throws(Mismatch) -> Bool {
-        switch fields[field].map({ line.members[$0].type }) {
+        switch member(field)?.pointee.type {
         case UInt8(ascii: "t"): return true
         case UInt8(ascii: "f"): return false
         default: throw Mismatch(field, "true or false")

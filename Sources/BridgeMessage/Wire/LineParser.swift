@@ -1,26 +1,63 @@
 import BridgeJSON
-import CSimdjson
+import CBridgeJSON
 
 /// Checks lines against the whole grammar of JSON and cuts them into the members of their top level.
 ///
 /// Owns the working memory of the C parser; one thread at a time. What it hands out borrows both the line and that
 /// memory: good until the next line.
 struct LineParser: ~Copyable {
+    /// Copies of up to this size are kept in memory for the next one.
+    private static let keptCopyBytes = 64 * 1024
+
     /// How deep a message may be nested, its envelope counting as one level.
     static let maximumDepth = 128
 
     private let parser: OpaquePointer
+    private var copy = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init() {
         guard let parser = bridge_json_parser_create() else { fatalError("no memory for a parser of messages") }
         self.parser = parser
     }
 
-    deinit { bridge_json_parser_destroy(parser) }
+    deinit {
+        bridge_json_parser_destroy(parser)
+        copy.deallocate()
+    }
+
+    /// Why the text is not JSON; nil where it is.
+    mutating func fault(in text: UnsafeRawBufferPointer, maximumDepth: Int) -> GrammarError? {
+        defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
+        do throws(GrammarError) {
+            _ = try parse(inCopy(of: text), maximumDepth: maximumDepth)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The text with what the parser asks for behind it: a line end, and bytes that may be read.
+    mutating func inCopy(of text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let neededBytes = text.count + MessageSplitter.paddingBytes
+        if copy.count < neededBytes {
+            releaseCopy()
+            copy = .allocate(byteCount: max(neededBytes, 4096), alignment: 16)
+        }
+        copy.copyMemory(from: text)
+        copy[text.count] = 0x0A
+        return UnsafeRawBufferPointer(rebasing: copy[..<text.count])
+    }
+
+    private mutating func releaseCopy() {
+        copy.deallocate()
+        copy = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
 
     /// The members of the text's top level: of an object, of an array, or none for any other value.
     ///
-    /// - Parameter text: readable for ``MessageSplitter/paddingBytes`` past its end.
+    /// - Parameter text: readable for ``MessageSplitter/paddingBytes`` past its end, with a line end or another control
+    ///   character right behind it.
+    @inline(__always)
     func parse(_ text: UnsafeRawBufferPointer, maximumDepth: Int = Self.maximumDepth) throws(GrammarError)
         -> ParsedLine
     {
@@ -45,27 +82,26 @@ struct ParsedLine {
     var isObject: Bool { root == UInt8(ascii: "{") }
     var isArray: Bool { root == UInt8(ascii: "[") }
 
-    func key(_ member: bridge_json_member) -> UnsafeRawBufferPointer {
-        line.slice(Int(member.key_start), Int(member.key_length))
-    }
+    @inline(__always)
+    func slice(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer { line.slice(Int(start), Int(length)) }
 
     func value(_ member: bridge_json_member) -> UnsafeRawBufferPointer {
-        line.slice(Int(member.value_start), Int(member.value_length))
+        slice(member.value_start, member.value_length)
     }
 }
 
 /// Why a text is not JSON.
 struct GrammarError: Error {
     let kind: Int32
-    /// Where the walk stopped; 0 where the vector pass refused the text as a whole.
+    /// Where it stops being JSON.
     let offset: Int
 
     /// The reason as the end of a sentence.
     var reason: String {
         switch Int(kind) {
         case Int(BRIDGE_JSON_EMPTY): "there is no JSON value"
-        case Int(BRIDGE_JSON_UTF8): "it is not valid UTF-8"
-        case Int(BRIDGE_JSON_CONTROL): "a string bears a raw control character; escape it"
+        case Int(BRIDGE_JSON_UTF8): "it is not valid UTF-8 at byte \(offset)"
+        case Int(BRIDGE_JSON_CONTROL): "a string bears a raw control character at byte \(offset); escape it"
         case Int(BRIDGE_JSON_UNCLOSED): "a string does not end"
         case Int(BRIDGE_JSON_ESCAPE): "an unknown escape or a lone surrogate at byte \(offset)"
         case Int(BRIDGE_JSON_NUMBER): "no number of JSON's grammar at byte \(offset)"
@@ -83,9 +119,10 @@ struct GrammarError: Error {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A part of these bytes, borrowed as they are.
+    /// A part of these bytes, borrowed as they are. The caller knows that it lies within them: nothing is checked,
+    /// because this is done for every field of every message.
     @inline(__always)
     func slice(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: self[start..<start + count])
+        UnsafeRawBufferPointer(start: baseAddress.map { $0 + start }, count: count)
     }
 }

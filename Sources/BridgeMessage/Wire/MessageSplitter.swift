@@ -2,7 +2,7 @@ import Glibc
 
 /// One line out of a stream of bytes, or word of one that was too long.
 public enum SplitLine {
-    /// A whole line without its end, readable for ``MessageSplitter/paddingBytes`` past its end.
+    /// A whole line without its end, which stands right behind it; readable for ``MessageSplitter/paddingBytes`` there.
     case line(UnsafeRawBufferPointer)
     /// A line longer than the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its length.
     case tooLarge(prefix: UnsafeRawBufferPointer, lineBytes: Int)
@@ -23,6 +23,8 @@ public struct MessageSplitter: ~Copyable {
     private var carriedBytes = 0
     /// Bytes of the line being discarded, `nil` where the line is still within the limit.
     private var discardedBytes: Int?
+    /// The line that was carried over has been handed out: what holds it goes with the next call.
+    private var hasHandedOutCarry = false
 
     /// - Parameter maximumLineBytes: the longest line, its end not counted. At least 1.
     public init(maximumLineBytes: Int) {
@@ -33,7 +35,29 @@ public struct MessageSplitter: ~Copyable {
     deinit { carry.deallocate() }
 
     /// Whether bytes of an unfinished line are held.
-    public var holdsPartOfLine: Bool { carriedBytes > 0 || discardedBytes != nil }
+    public var holdsPartOfLine: Bool { !hasHandedOutCarry && (carriedBytes > 0 || discardedBytes != nil) }
+
+    /// The next line that ends in `piece`; nil where none does: what is left of the piece has been carried over then.
+    ///
+    /// - Parameters:
+    ///   - piece: readable for ``paddingBytes`` past its end.
+    ///   - start: how much of it has been taken; moved on behind the line, or to the piece's end.
+    /// - Returns: a line that is good until the next call.
+    public mutating func nextLine(of piece: UnsafeRawBufferPointer, from start: inout Int) -> SplitLine? {
+        if hasHandedOutCarry { endCarried() }
+        while start < piece.count, let base = piece.baseAddress {
+            let restBytes = piece.count - start
+            guard let found = memchr(base + start, 0x0A, restBytes) else {
+                keep(UnsafeRawBufferPointer(start: base + start, count: restBytes))
+                start = piece.count
+                return nil
+            }
+            let rest = UnsafeRawBufferPointer(start: base + start, count: UnsafeRawPointer(found) - (base + start))
+            start += rest.count + 1
+            if let line = carriedBytes == 0 && discardedBytes == nil ? whole(rest) : ending(rest) { return line }
+        }
+        return nil
+    }
 
     /// Hands every line that ends in `piece` to `handle`, in order, until `handle` returns false.
     ///
@@ -41,54 +65,51 @@ public struct MessageSplitter: ~Copyable {
     /// - Returns: how many bytes of `piece` were taken: all of them, unless `handle` asked to stop; the rest is to be
     ///   given again, first.
     public mutating func consume(_ piece: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Int {
-        guard let base = piece.baseAddress else { return 0 }
         var start = 0
-        while start < piece.count {
-            let restBytes = piece.count - start
-            guard let found = memchr(base + start, 0x0A, restBytes) else {
-                keep(UnsafeRawBufferPointer(start: base + start, count: restBytes))
-                return piece.count
-            }
-            let lineBytes = UnsafeRawPointer(found) - (base + start)
-            let rest = UnsafeRawBufferPointer(start: base + start, count: lineBytes)
-            start += lineBytes + 1
-            if !finish(rest, handle) { return start }
+        while let line = nextLine(of: piece, from: &start) {
+            if !handle(line) { break }
         }
         return start
     }
 
     /// The input has ended: an unfinished line counts as one, so that the last line needs no end of its own.
     public mutating func finishInput(_ handle: (SplitLine) -> Bool) {
-        if holdsPartOfLine { _ = finish(UnsafeRawBufferPointer(start: nil, count: 0), handle) }
+        if hasHandedOutCarry { endCarried() }
+        guard holdsPartOfLine, let line = ending(UnsafeRawBufferPointer(start: nil, count: 0)) else { return }
+        _ = handle(line)
+        if hasHandedOutCarry { endCarried() }
     }
 
-    /// The line whose last part is `rest`.
-    private mutating func finish(_ rest: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Bool {
-        if carriedBytes == 0, discardedBytes == nil {
-            return emit(rest, handle)
+    /// A line that lies whole in a piece; nil where it is empty.
+    private func whole(_ line: UnsafeRawBufferPointer) -> SplitLine? {
+        guard let last = line.last else { return nil }
+        let content = last == 0x0D ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+        if content.isEmpty { return nil }
+        guard content.count <= maximumLineBytes else {
+            return .tooLarge(
+                prefix: UnsafeRawBufferPointer(rebasing: content.prefix(Self.keptPrefixBytes)),
+                lineBytes: content.count)
         }
+        return .line(content)
+    }
+
+    /// The line whose beginning was carried over and whose last part is `rest`.
+    private mutating func ending(_ rest: UnsafeRawBufferPointer) -> SplitLine? {
         keep(rest)
-        let more: Bool
-        if let discardedBytes {
-            let prefix = UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes])
-            more = handle(.tooLarge(prefix: prefix, lineBytes: discardedBytes))
-        } else {
-            more = emit(UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes]), handle)
-        }
+        hasHandedOutCarry = true
+        let carried = UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes])
+        if let discardedBytes { return .tooLarge(prefix: carried, lineBytes: discardedBytes) }
+        // The line's end, which was not carried over: those who read lines rely on one.
+        carry[carriedBytes] = 0x0A
+        return whole(carried)
+    }
+
+    /// The carried line has been handled.
+    private mutating func endCarried() {
+        hasHandedOutCarry = false
         carriedBytes = 0
         discardedBytes = nil
         release()
-        return more
-    }
-
-    private func emit(_ line: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Bool {
-        let content = line.last == 0x0D ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
-        if content.isEmpty { return true }
-        if content.count > maximumLineBytes {
-            let prefix = UnsafeRawBufferPointer(rebasing: content.prefix(Self.keptPrefixBytes))
-            return handle(.tooLarge(prefix: prefix, lineBytes: content.count))
-        }
-        return handle(.line(content))
     }
 
     /// Carries over the part of a line, or counts it where the line is beyond the limit.

@@ -64,6 +64,8 @@ typedef struct trestle_caller {
     trestle_bytes origin; /* What the session speaks for; "local" unless it named another. */
     trestle_bytes user;   /* The logged-in user; empty: none. */
     trestle_bytes client; /* The name that the client gave itself; empty: none. */
+    uint64_t revision;    /* Another number whenever anything of the above is another, within the process: what a plugin has
+                             made of a caller holds for as long as it sees the same one. Never 0. */
 } trestle_caller;
 
 /* The caller is root, the daemon's own user, or the daemon itself. */

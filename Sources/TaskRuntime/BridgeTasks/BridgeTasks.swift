@@ -12,7 +12,8 @@ final class BridgeTasks: TaskProvider {
         var run: Handler
     }
 
-    private unowned let runtime: TaskRuntime
+    /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
+    private unowned(unsafe) let runtime: TaskRuntime
     private let handlers: [Handler]
 
     init(runtime: TaskRuntime, handlers: [Handler]) {
@@ -22,10 +23,10 @@ final class BridgeTasks: TaskProvider {
 
     var providerName: String { "the daemon" }
 
-    func start(_ call: Call, options: UnsafeRawBufferPointer) {
+    func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
         do throws(BridgeError) {
-            let result = try handlers[call.taskIndex](call, options)
+            let result = try handlers[task.index](call, options)
             result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
         } catch {
             runtime.end(call, .failure(error))

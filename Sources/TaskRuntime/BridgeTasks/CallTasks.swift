@@ -34,7 +34,7 @@ extension TaskRuntime {
         }
         switch call.origin {
         case .session: if call.hasID { object["callbackId"] = try? JSON(parsing: call.idDescription) }
-        case .plugin(let name, _): object["plugin"] = .string(name)
+        case .plugin: object["plugin"] = .string(call.pluginName ?? "")
         case .daemon: object["plugin"] = "trestled"
         }
         return .object(object)
@@ -46,7 +46,7 @@ extension TaskRuntime {
 
     private func kill(_ caller: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
         let number = try BridgeTasks.options(Kill.self, options).call
-        guard let call = calls.inFlight.first(where: { $0.number == number }), call !== caller else {
+        guard let call = calls.inFlight.first(where: { $0.number == number }), call != caller else {
             throw BridgeError(.callNotFound, "no call \(number) is in flight; bridge.calls lists those that are")
         }
         abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)

@@ -45,11 +45,11 @@ extension TaskRuntime {
             "loopLagUs": .number(JSONNumber(loopLag().clampedNanoseconds / 1000)),
             "draining": .bool(isDraining), "sessions": .number(JSONNumber(sessions.count)),
             "callsInFlight": .number(JSONNumber(calls.count)),
-            "messages": .number(JSONNumber(statistics.messages)),
-            "invalidMessages": .number(JSONNumber(statistics.invalidMessages)),
-            "droppedReplies": .number(JSONNumber(statistics.droppedReplies)),
-            "droppedEvents": .number(JSONNumber(statistics.droppedEvents)),
-            "sessionsOpened": .number(JSONNumber(statistics.sessionsOpened)),
+            "messages": .number(JSONNumber(counters.messages)),
+            "invalidMessages": .number(JSONNumber(counters.invalidMessages)),
+            "droppedReplies": .number(JSONNumber(counters.droppedReplies)),
+            "droppedEvents": .number(JSONNumber(counters.droppedEvents)),
+            "sessionsOpened": .number(JSONNumber(counters.sessionsOpened)),
             "launch": .array(launch.reports.map(describe)),
             "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
         ]
@@ -67,7 +67,7 @@ extension TaskRuntime {
     private func describe(_ task: TaskEntry) -> JSON {
         let statistics = task.statistics
         func microseconds(_ share: Double) -> JSON {
-            statistics.latency.quantile(share).map { .number(JSONNumber($0.clampedNanoseconds / 1000)) } ?? .null
+            statistics.latency?.quantile(share).map { .number(JSONNumber($0.clampedNanoseconds / 1000)) } ?? .null
         }
         return [
             "name": .string(task.name), "calls": .number(JSONNumber(statistics.calls)),

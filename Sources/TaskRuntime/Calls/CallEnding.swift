@@ -5,24 +5,108 @@ import BridgeMessage
 extension TaskRuntime {
     /// Ends a call that is in flight, and tells whoever made it. What it borrows need only last until this returns.
     func end(_ call: Call, _ outcome: CallOutcome) {
-        var outcome = outcome
-        if case .result(let result) = outcome, result.count > limits.messageBytes {
-            outcome = .failure(
-                BridgeError(
-                    .resultTooLarge,
-                    "the result of \(result.count) bytes is longer than the \(limits.messageBytes) that a message may have"
-                ))
+        switch outcome {
+        case .result(let result): end(call, result: result)
+        case .failure(let error): end(call, error: error)
         }
+    }
+
+    /// Ends a call with its result: JSON that has been checked.
+    ///
+    /// - Parameter isOneLine: whether it is known to bear no line break.
+    func end(_ call: Call, result: UnsafeRawBufferPointer, isOneLine: Bool = false) {
+        guard result.count <= limits.messageBytes else { return end(call, error: tooLarge(result.count)) }
+        takeOut(call, isFailure: false)
+        if call.hasExtras, let completion = call.completion {
+            completion(.result(result))
+        } else if let session = receiver(of: call) {
+            session._withUnsafeGuaranteedRef { session in
+                MessageEncoder.callback(
+                    id: call.record.pointee.id.text, result: result, isOneLine: isOneLine, to: session.output)
+                markDirty(session)
+            }
+        }
+        letGo(call)
+    }
+
+    /// Ends a call with an error.
+    func end(_ call: Call, error: BridgeError) {
+        takeOut(call, isFailure: true)
+        if call.hasExtras, let completion = call.completion {
+            completion(.failure(error))
+        } else if let session = receiver(of: call) {
+            session._withUnsafeGuaranteedRef { session in
+                MessageEncoder.callback(id: call.record.pointee.id.text, error: error, to: session.output)
+                markDirty(session)
+            }
+        }
+        letGo(call)
+    }
+
+    private func tooLarge(_ resultBytes: Int) -> BridgeError {
+        BridgeError(
+            .resultTooLarge,
+            "the result of \(resultBytes) bytes is longer than the \(limits.messageBytes) that a message may have")
+    }
+
+    /// From here on no handle and no id leads to the call.
+    @inline(__always)
+    private func takeOut(_ call: Call, isFailure: Bool) {
         calls.remove(call)
-        detach(call)
-        count(call, outcome)
-        tell(call, outcome)
-        for child in call.children {
-            cancel(child, BridgeError(.callCancelled, "the call on whose behalf this one was made has ended"))
+        if call.origin == .session, let session = call.record.pointee.session {
+            session._withUnsafeGuaranteedRef { session in
+                if call.record.pointee.isIndexed { session.index.remove(call) }
+                session.callsInFlight -= 1
+            }
+            clientCallsInFlight -= 1
         }
+        if let provider = call.record.pointee.provider {
+            provider._withUnsafeGuaranteedRef { $0.forwardedCount -= 1 }
+            call.record.pointee.provider = nil
+        }
+        if call.hasExtras { leaveParent(call) }
+        let took = readClock().nanoseconds &- call.startedAt.nanoseconds
+        call.record.pointee.task?._withUnsafeGuaranteedRef {
+            $0.statistics.recordEnd(afterNanoseconds: took, isFailure: isFailure)
+        }
+    }
+
+    private func leaveParent(_ call: Call) {
+        if let parent = call.parent.flatMap({ calls.call($0) }) {
+            let handle = call.handle
+            parent.extras.children.removeAll { $0 == handle }
+        }
+    }
+
+    /// The session that is owed a callback, all progress before it written.
+    @inline(__always)
+    private func receiver(of call: Call) -> Unmanaged<Session>? {
+        guard call.origin == .session, call.hasID, let session = call.record.pointee.session else { return nil }
+        return session._withUnsafeGuaranteedRef { open in
+            guard open.takesMessages else { return nil }
+            if call.hasExtras { writeHeldProgress(of: call, to: open) }
+            return session
+        }
+    }
+
+    /// The call has been answered: what was done on its behalf ends, and it goes back to the stock.
+    @inline(__always)
+    private func letGo(_ call: Call) {
+        if call.origin == .session, let session = call.record.pointee.session {
+            session._withUnsafeGuaranteedRef { if $0.phase == .inputEnded { closeIfDone($0) } }
+        }
+        if call.hasExtras { endChildren(of: call) }
         calls.release(call)
         if isDraining { noteDrainProgress() }
     }
+
+    private func endChildren(of call: Call) {
+        for child in call.children {
+            cancel(child, BridgeError(.callCancelled, "the call on whose behalf this one was made has ended"))
+        }
+    }
+
+    // MARK: Before its time
 
     /// Ends a call before its work does: the provider is told to stop, the caller gets the error with word of whether
     /// the work had begun.
@@ -35,48 +119,12 @@ extension TaskRuntime {
         call.task?.provider.abandon(call, reason: reason)
         // The provider may have answered while it was told: then the call has had its end.
         guard calls.call(handle) != nil else { return }
-        end(call, .failure(error))
+        end(call, error: error)
     }
 
     /// Aborts the call of a handle, where it is still in flight.
     func cancel(_ handle: CallHandle, _ error: BridgeError) {
         if let call = calls.call(handle) { abort(call, error, reason: .caller) }
-    }
-
-    private func detach(_ call: Call) {
-        if case .session(let session) = call.origin {
-            session.index.remove(call)
-            session.callsInFlight -= 1
-            clientCallsInFlight -= 1
-        }
-        if let (session, id) = call.provider { session.forwarded[id] = nil }
-        if let parent = call.parent {
-            let handle = call.handle
-            calls.call(parent)?.children.removeAll { $0 == handle }
-        }
-    }
-
-    private func count(_ call: Call, _ outcome: CallOutcome) {
-        guard let task = call.task else { return }
-        task.statistics.inFlight -= 1
-        if outcome.isFailure { task.statistics.errors += 1 }
-        task.statistics.latency.record(nanoseconds: clock.now.nanoseconds &- call.startedAt.nanoseconds)
-    }
-
-    private func tell(_ call: Call, _ outcome: CallOutcome) {
-        if let completion = call.completion { return completion(outcome) }
-        guard case .session(let session) = call.origin, session.takesMessages else { return }
-        if call.hasID {
-            writeHeldProgress(of: call, to: session)
-            call.withIDText { id in
-                switch outcome {
-                case .result(let result): MessageEncoder.callback(id: id, result: result, to: session.output)
-                case .failure(let error): MessageEncoder.callback(id: id, error: error, to: session.output)
-                }
-            }
-            markDirty(session)
-        }
-        closeIfDone(session)
     }
 
     // MARK: Progress
@@ -86,13 +134,15 @@ extension TaskRuntime {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()
         if let onProgress = call.onProgress { return onProgress(sequence, value) }
-        guard case .session(let session) = call.origin, session.takesMessages, call.hasID else { return }
-        guard session.output.count < Self.slowReaderBytes else {
-            if call.heldProgress == nil { session.heldProgress.append(call.handle) }
-            call.heldProgress = (sequence, Array(value))
+        guard call.origin == .session, call.hasID, let session = call.session, session.takesMessages else {
             return
         }
-        call.withIDText { MessageEncoder.progress(id: $0, value: value, sequence: sequence, to: session.output) }
+        guard session.output.count < Self.slowReaderBytes else {
+            if call.heldProgress == nil { session.heldProgress.append(call.handle) }
+            call.extras.heldProgress = (sequence, Array(value))
+            return
+        }
+        MessageEncoder.progress(id: call.record.pointee.id.text, value: value, sequence: sequence, to: session.output)
         markDirty(session)
     }
 
@@ -101,11 +151,9 @@ extension TaskRuntime {
 
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
-        call.heldProgress = nil
-        call.withIDText { id in
-            value.withUnsafeBytes {
-                MessageEncoder.progress(id: id, value: $0, sequence: sequence, to: session.output)
-            }
+        call.extras.heldProgress = nil
+        value.withUnsafeBytes {
+            MessageEncoder.progress(id: call.record.pointee.id.text, value: $0, sequence: sequence, to: session.output)
         }
         markDirty(session)
     }

@@ -12,4 +12,10 @@ public struct CallHandle: Sendable, Hashable {
     }
 
     var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
+
+    /// The handle of the slot's next call. Generations begin at 1, also when all have been used.
+    var next: CallHandle {
+        let (sum, isOver) = rawValue.addingReportingOverflow(1 << 32)
+        return CallHandle(rawValue: isOver ? sum + 1 << 32 : sum)
+    }
 }

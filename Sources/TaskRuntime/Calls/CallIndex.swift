@@ -2,42 +2,78 @@ import BridgeMessage
 
 /// A session's calls in flight, found by the id that the session gave them.
 ///
-/// Only calls that outlive the turn in which they came are entered. Ids whose hashes collide are chained through the
-/// calls themselves; a client that makes them collide slows down nobody but itself, within its own bound of calls.
+/// Only calls that outlive the turn in which they came are entered. An open table of linear probing, at most half full,
+/// without memory of its own while it is empty; ids that collide slow down nobody but the client that chose them, within
+/// its own bound of calls.
 struct CallIndex {
-    private var first: [UInt64: Call] = [:]
+    /// Memory for this many calls is kept while the index is empty.
+    private static let keptSlots = 64
 
+    private var slots: [Call?] = []
     /// How many calls are entered.
     private(set) var count = 0
 
     /// The call of this id.
     func call(of id: CallbackID) -> Call? {
         guard count > 0 else { return nil }
-        var call = first[id.hash]
-        while let candidate = call {
-            if candidate.hasSameID(as: id) { return candidate }
-            call = candidate.nextOfSameHash
+        var index = Int(truncatingIfNeeded: id.hash) & (slots.count - 1)
+        while let candidate = slots[index] {
+            if candidate.record.pointee.id.isSame(as: id) { return candidate }
+            index = (index + 1) & (slots.count - 1)
         }
         return nil
     }
 
     mutating func insert(_ call: Call) {
-        call.nextOfSameHash = first.updateValue(call, forKey: call.idHash)
-        call.isIndexed = true
+        if (count + 1) * 2 > slots.count { grow() }
+        place(call)
+        call.record.pointee.isIndexed = true
         count += 1
     }
 
     mutating func remove(_ call: Call) {
-        guard call.isIndexed else { return }
-        call.isIndexed = false
+        guard call.record.pointee.isIndexed else { return }
+        call.record.pointee.isIndexed = false
         count -= 1
-        if first[call.idHash] === call {
-            first[call.idHash] = call.nextOfSameHash
+        if count == 0, slots.count > Self.keptSlots {
+            slots = []
         } else {
-            var previous = first[call.idHash]
-            while let link = previous, link.nextOfSameHash !== call { previous = link.nextOfSameHash }
-            previous?.nextOfSameHash = call.nextOfSameHash
+            clear(position(of: call))
         }
-        call.nextOfSameHash = nil
+    }
+
+    private func position(of call: Call) -> Int {
+        var index = home(of: call)
+        while slots[index] != call { index = (index + 1) & (slots.count - 1) }
+        return index
+    }
+
+    /// Empties a slot, and moves those behind it up that had to make way for it.
+    private mutating func clear(_ position: Int) {
+        var hole = position
+        var index = position
+        while true {
+            index = (index + 1) & (slots.count - 1)
+            guard let call = slots[index] else { break }
+            let distance = (index &- home(of: call)) & (slots.count - 1)
+            guard distance >= (index &- hole) & (slots.count - 1) else { continue }
+            slots[hole] = call
+            hole = index
+        }
+        slots[hole] = nil
+    }
+
+    private func home(of call: Call) -> Int { Int(truncatingIfNeeded: call.record.pointee.id.hash) & (slots.count - 1) }
+
+    private mutating func place(_ call: Call) {
+        var index = home(of: call)
+        while slots[index] != nil { index = (index + 1) & (slots.count - 1) }
+        slots[index] = call
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: nil, count: max(8, old.count * 2))
+        for case let call? in old { place(call) }
     }
 }

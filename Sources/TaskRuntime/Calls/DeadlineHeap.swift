@@ -4,37 +4,37 @@ struct DeadlineHeap {
     private var calls: [Call] = []
 
     /// The earliest deadline.
-    var earliest: RuntimeInstant? { calls.first?.deadline }
+    var earliest: RuntimeInstant { calls.first?.deadline ?? .never }
 
     /// Takes in a call that has a deadline.
     mutating func insert(_ call: Call) {
-        call.heapIndex = calls.count
+        call.record.pointee.heapIndex = calls.count
         calls.append(call)
-        siftUp(call.heapIndex)
+        siftUp(call.record.pointee.heapIndex)
     }
 
     /// Takes a call out; nothing happens where it is not in.
     mutating func remove(_ call: Call) {
-        let index = call.heapIndex
+        let index = call.record.pointee.heapIndex
         guard index >= 0 else { return }
-        call.heapIndex = -1
+        call.record.pointee.heapIndex = -1
         let last = calls.removeLast()
-        guard last !== call else { return }
+        guard last != call else { return }
         calls[index] = last
-        last.heapIndex = index
+        last.record.pointee.heapIndex = index
         siftDown(index)
-        siftUp(last.heapIndex)
+        siftUp(last.record.pointee.heapIndex)
     }
 
     /// Takes out the earliest call whose deadline has come.
     mutating func popExpired(at now: RuntimeInstant) -> Call? {
-        guard let first = calls.first, let deadline = first.deadline, deadline <= now else { return nil }
+        guard let first = calls.first, first.deadline <= now else { return nil }
         remove(first)
         return first
     }
 
     private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        (calls[left].deadline?.nanoseconds ?? .max) < (calls[right].deadline?.nanoseconds ?? .max)
+        calls[left].deadline < calls[right].deadline
     }
 
     private mutating func siftUp(_ start: Int) {
@@ -62,7 +62,7 @@ struct DeadlineHeap {
 
     private mutating func swap(_ left: Int, _ right: Int) {
         calls.swapAt(left, right)
-        calls[left].heapIndex = left
-        calls[right].heapIndex = right
+        calls[left].record.pointee.heapIndex = left
+        calls[right].record.pointee.heapIndex = right
     }
 }

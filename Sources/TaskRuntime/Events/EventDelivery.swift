@@ -29,7 +29,7 @@ extension TaskRuntime {
                 markDirty(session)
             } else {
                 let dropped = session.events.append(Array(line.bytes), limits: limits)
-                statistics.droppedEvents += UInt64(dropped)
+                counters.droppedEvents += UInt64(dropped)
             }
         }
     }

@@ -90,7 +90,7 @@ extension TaskRuntime {
         do throws(BridgeError) {
             parent = try livingParent(request.parent)
             target = try targetSession(request.session)
-            guard let found = registry.find(request.task) else { throw notFound(request.task) }
+            guard let found = registry.find(request.task)?.takeUnretainedValue() else { throw notFound(request.task) }
             task = found
             if let fault = check.fault(in: request.options) {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
@@ -101,14 +101,19 @@ extension TaskRuntime {
         }
         let now = clock.now
         let call = calls.begin(
-            Call.Request(
-                origin: .plugin(name: plugin.name, onBehalfOf: parent?.session), task: task, id: nil,
+            CallRequest(
+                origin: .plugin, task: .passUnretained(task), session: parent?.record.pointee.session,
                 wantsProgress: request.onProgress != nil, startedAt: now,
-                deadline: deadline(request.deadline, of: task, from: now), parent: request.parent, target: target,
-                completion: request.completion, onProgress: request.onProgress))
+                deadline: deadline(request.deadline, of: task, from: now)))
+        let extras = call.extras
+        extras.pluginName = plugin.name
+        extras.parent = request.parent
+        extras.target = target
+        extras.completion = request.completion
+        extras.onProgress = request.onProgress
         let handle = call.handle
-        parent?.children.append(handle)
-        dispatch(call, options: request.options)
+        parent?.extras.children.append(handle)
+        dispatch(call, of: task, options: request.options)
         return handle
     }
 
@@ -126,11 +131,11 @@ extension TaskRuntime {
         return parent
     }
 
-    private func deadline(_ deadline: TaskDeadline, of task: TaskEntry, from now: RuntimeInstant) -> RuntimeInstant? {
+    private func deadline(_ deadline: TaskDeadline, of task: TaskEntry, from now: RuntimeInstant) -> RuntimeInstant {
         switch deadline {
-        case .standard: self.deadline(of: task, nil, from: now)
+        case .standard: self.deadline(of: task, milliseconds: 0, from: now)
         case .after(let duration): now.advanced(by: duration)
-        case .none: nil
+        case .none: .never
         }
     }
 }

@@ -26,13 +26,15 @@ public final class PluginSlot: TaskProvider {
     public internal(set) var state = State.loaded
 
     let host: any TaskHost
-    unowned let runtime: TaskRuntime
+    /// Not retained: the runtime owns this.
+    private let unretainedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     private(set) var tasks: [TaskEntry] = []
     /// Calls whose turn has not come, in the order in which they came.
-    private var waiting: Deque<CallHandle> = []
+    @exclusivity(unchecked) private var waiting: Deque<CallHandle> = []
     /// How many calls of each session wait.
     private var waitingBySession: [UInt64: Int] = [:]
-    private var isAdmitting = false
+    @exclusivity(unchecked) private var isAdmitting = false
     /// Work that goes on though its call has ended.
     private var abandoned: [CallHandle: TaskEntry] = [:]
 
@@ -43,7 +45,7 @@ public final class PluginSlot: TaskProvider {
         self.manifest = manifest
         self.path = path
         self.host = host
-        self.runtime = runtime
+        unretainedRuntime = .passUnretained(runtime)
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
     }
 
@@ -54,20 +56,18 @@ public final class PluginSlot: TaskProvider {
 
     // MARK: Calls in
 
-    func start(_ call: Call, options: UnsafeRawBufferPointer) {
-        guard let task = call.task else { return }
+    func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if waiting.isEmpty ? hasRoom(task) : mayOvertake(call, task) {
             run(call, task, options: options)
         } else {
-            call.heldOptions = Array(options)
+            call.extras.heldOptions = Array(options)
             waiting.append(call.handle)
             waitingBySession[call.session?.number ?? 0, default: 0] += 1
         }
     }
 
     private func hasRoom(_ task: TaskEntry) -> Bool {
-        guard let bound = task.description.concurrency else { return true }
-        return task.runningCount < bound
+        task.runningCount < task.mostRunning
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
@@ -82,7 +82,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func work(of task: TaskEntry) -> PluginWork {
-        tasks.indices.contains(task.index) && tasks[task.index] === task ? .task(task.index) : lifecycle[task.index]
+        task.isInternal ? lifecycle[task.index] : .task(task.index)
     }
 
     /// Begins what waits, as far as there is room; sessions keep their order.
@@ -114,8 +114,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func runHeld(_ call: Call, _ task: TaskEntry) {
-        var options = call.heldOptions
-        call.heldOptions = []
+        var options = call.takeHeldOptions()
         let count = options.count
         options.append(contentsOf: repeatElement(0, count: 64))
         options.withUnsafeBytes { run(call, task, options: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
@@ -155,40 +154,51 @@ public final class PluginSlot: TaskProvider {
     ///   - result: checked to be one JSON value, unless the caller knows that it has been.
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
-        guard let call = ownCall(handle) else { return dropLate(handle) }
-        if !isChecked, let fault = runtime.check.fault(in: result) {
-            let error = BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)")
-            return finish(call, .failure(error))
+        // On the way of every call: no reference is counted here.
+        unretainedRuntime._withUnsafeGuaranteedRef { runtime in
+            guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+            if !isChecked, let fault = runtime.check.fault(in: result) { return refuse(call, fault) }
+            noteEndOfWork(call)
+            // What has been checked before are the call's own options, which came in a line.
+            runtime.end(call, result: result, isOneLine: isChecked)
         }
-        finish(call, .result(result))
+        if !waiting.isEmpty { admitWaiting() }
+    }
+
+    @inline(__always)
+    private func noteEndOfWork(_ call: Call) {
+        call.record.pointee.task?._withUnsafeGuaranteedRef { $0.runningCount -= 1 }
+    }
+
+    private func refuse(_ call: Call, _ fault: String) {
+        noteEndOfWork(call)
+        runtime.end(call, error: BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)"))
+        admitWaiting()
     }
 
     /// Ends a call of this plugin with an error.
     public func fail(_ handle: CallHandle, _ error: BridgeError) {
-        guard let call = ownCall(handle) else { return dropLate(handle) }
-        finish(call, .failure(error))
+        guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+        noteEndOfWork(call)
+        runtime.end(call, error: error)
+        admitWaiting()
     }
 
     /// Sends an intermediate result of a call of this plugin.
     public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
-        guard let call = ownCall(handle), call.takesProgress else { return }
+        guard let call = ownCall(handle, of: runtime), call.takesProgress else { return }
         if let fault = runtime.check.fault(in: value) {
             return runtime.log.warning("\(providerName) sent progress that is no JSON: \(fault)")
         }
         runtime.progress(call, value)
     }
 
-    private func ownCall(_ handle: CallHandle) -> Call? {
-        guard let call = runtime.calls.call(handle), call.task?.provider === self, call.state == .running else {
-            return nil
-        }
+    @inline(__always)
+    private func ownCall(_ handle: CallHandle, of runtime: TaskRuntime) -> Call? {
+        guard let call = runtime.calls.call(handle), call.state == .running, let task = call.record.pointee.task,
+            task._withUnsafeGuaranteedRef({ $0.providerID }) == ObjectIdentifier(self)
+        else { return nil }
         return call
-    }
-
-    private func finish(_ call: Call, _ outcome: CallOutcome) {
-        call.task?.runningCount -= 1
-        runtime.end(call, outcome)
-        admitWaiting()
     }
 
     private func dropLate(_ handle: CallHandle) {
@@ -222,17 +232,17 @@ public final class PluginSlot: TaskProvider {
         }
         let now = runtime.clock.now
         let call = runtime.calls.begin(
-            Call.Request(
-                origin: .daemon, task: lifecycleEntries[index], id: nil, wantsProgress: false, startedAt: now,
-                deadline: timeout.map { now.advanced(by: $0) },
-                completion: { outcome in
-                    if case .failure(let error) = outcome { done(.failure(error)) } else { done(.success(())) }
-                }))
+            CallRequest(
+                origin: .daemon, task: .passUnretained(lifecycleEntries[index]), startedAt: now,
+                deadline: timeout.map { now.advanced(by: $0) } ?? .never))
+        call.extras.completion = { outcome in
+            if case .failure(let error) = outcome { done(.failure(error)) } else { done(.success(())) }
+        }
         var bytes = options.bytes
         let count = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: 64))
         bytes.withUnsafeBytes {
-            runtime.dispatch(call, options: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            runtime.dispatch(call, of: lifecycleEntries[index], options: UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
     }
 }

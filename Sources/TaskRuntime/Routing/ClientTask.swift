@@ -17,7 +17,8 @@ final class ClientTask: TaskProvider {
         var scope: ProviderScope
     }
 
-    private unowned let runtime: TaskRuntime
+    /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
+    private unowned(unsafe) let runtime: TaskRuntime
     /// The newest last.
     private var registrations: [Registration] = []
 
@@ -38,9 +39,9 @@ final class ClientTask: TaskProvider {
 
     // MARK: Calls
 
-    func start(_ call: Call, options: UnsafeRawBufferPointer) {
+    func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         do throws(BridgeError) {
-            forward(call, options, to: try provider(for: call))
+            forward(call, of: task, options, to: try provider(for: call))
         } catch {
             runtime.end(call, .failure(error))
         }
@@ -78,7 +79,9 @@ final class ClientTask: TaskProvider {
         return runtime.policy.useProvider(ofUID: provider.peer.uid, by: caller)
     }
 
-    private func forward(_ call: Call, _ options: UnsafeRawBufferPointer, to session: Session) {
+    private func forward(
+        _ call: Call, of task: TaskEntry, _ options: UnsafeRawBufferPointer, to session: Session
+    ) {
         guard session.output.count < runtime.limits.unreadBytes else {
             let error = BridgeError(
                 .busy, "the client that provides the task does not read its calls", isTransient: true,
@@ -86,14 +89,11 @@ final class ClientTask: TaskProvider {
             return runtime.end(call, .failure(error))
         }
         call.state = .running
-        var outgoing = OutgoingCall(task: call.task?.name ?? "", options: options)
-        outgoing.caller = (call.session?.callerJSON ?? runtime.ownCallerJSON).bytes
-        outgoing.timeout = call.remaining(at: runtime.clock.now)
+        var outgoing = OutgoingCall(quotedTask: task.quotedName, options: options)
+        outgoing.caller = call.session?.callerBytes ?? runtime.ownCallerJSON.bytes
+        outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
         if !call.isOneWay {
-            let id = session.takeForwardedID()
-            session.forwarded[id] = call.handle
-            call.provider = (session, id)
-            outgoing.id = id
+            outgoing.id = runtime.calls.hand(call, to: session)
             outgoing.wantsProgress = call.takesProgress
         }
         MessageEncoder.call(outgoing, to: session.output)
@@ -102,9 +102,8 @@ final class ClientTask: TaskProvider {
     }
 
     func abandon(_ call: Call, reason: CancelReason) {
-        guard let (session, id) = call.provider, session.phase == .open else { return }
-        session.forwarded[id] = nil
-        MessageEncoder.cancel(id: id, to: session.output)
+        guard let session = call.record.pointee.provider?.takeUnretainedValue(), session.phase == .open else { return }
+        MessageEncoder.cancel(id: call.record.pointee.providerID, to: session.output)
         runtime.markDirty(session)
     }
 }
@@ -149,15 +148,13 @@ extension TaskRuntime {
 
     /// The call that the session knows under this id of ours.
     private func forwardedCall(_ id: CallbackID, _ session: Session) -> Call? {
-        guard !id.isString, let number = UInt64(String(decoding: id.text, as: UTF8.self)),
-            let handle = session.forwarded[number]
-        else { return nil }
-        return calls.call(handle)
+        guard let number = id.number else { return nil }
+        return calls.call(number, of: session)
     }
 
     /// A reply to a call that has ended, or that never was: dropped, counted and logged.
     func dropReply(_ what: String) {
-        statistics.droppedReplies += 1
+        counters.droppedReplies += 1
         log.debug("a reply was dropped: \(what)")
     }
 

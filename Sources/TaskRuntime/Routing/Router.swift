@@ -6,21 +6,20 @@ extension TaskRuntime {
     /// Takes in one decoded item of a session's input. What it borrows need only last until this returns.
     public func receive(_ item: DecodedItem, from session: Session) {
         switch item {
-        case .message(.call(let call)):
-            statistics.messages += 1
+        case .call(let call):
+            counters.messages += 1
             receive(call, from: session)
         case .message(let message):
-            statistics.messages += 1
-            receiveOther(message, from: session)
+            counters.messages += 1
+            receiveOther(message.pointee, from: session)
         case .problem(let problem):
-            statistics.invalidMessages += 1
-            answer(problem, to: session)
+            counters.invalidMessages += 1
+            answer(problem.pointee, to: session)
         }
     }
 
     private func receiveOther(_ message: BridgeMessage, from session: Session) {
         switch message {
-        case .call: break
         case .callback(let callback): receive(callback, from: session)
         case .progress(let progress): receive(progress, from: session)
         case .cancel(let id):
@@ -35,42 +34,48 @@ extension TaskRuntime {
 
     // MARK: Calls
 
-    private func receive(_ message: CallMessage, from session: Session) {
-        if let id = message.callbackID, session.index.call(of: id) != nil {
-            let error = BridgeError(.callDuplicate, "a call with this callbackId is in flight")
-            return answer(MessageProblem(error: error, callbackID: id), to: session)
+    @inline(__always)
+    private func receive(_ message: UnsafePointer<CallMessage>, from session: Session) {
+        if session.index.count > 0, let id = message.pointee.callbackID, session.index.call(of: id) != nil {
+            return refuseDuplicate(id, session)
         }
-        let task: TaskEntry
-        let target: Session?
+        let task: Unmanaged<TaskEntry>
         do throws(BridgeError) {
-            target = try targetSession(message.session)
             task = try admit(message, by: session)
-            if let target, !(task.provider is ClientTask) {
-                throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task.name)")
-            }
         } catch {
             return refuse(message, error, session)
         }
-        let now = clock.now
-        let call = calls.begin(
-            Call.Request(
-                origin: .session(session), task: task, id: message.callbackID, wantsProgress: message.wantsProgress,
-                startedAt: now, deadline: deadline(of: task, message.timeout, from: now), target: target))
-        session.callsInFlight += 1
-        clientCallsInFlight += 1
-        dispatch(call, options: message.options)
+        let now = callTime
+        task._withUnsafeGuaranteedRef { entry in
+            let call = calls.begin(
+                CallRequest(
+                    origin: .session, task: task, session: .passUnretained(session),
+                    wantsProgress: message.pointee.wantsProgress, startedAt: now,
+                    deadline: deadline(of: entry, milliseconds: message.pointee.timeoutMilliseconds, from: now)))
+            if let id = message.pointee.callbackID { call.record.pointee.id.keep(id) }
+            if message.pointee.sessionNumber != CallMessage.anySession {
+                call.extras.target = sessions[message.pointee.sessionNumber]
+            }
+            session.callsInFlight += 1
+            clientCallsInFlight += 1
+            dispatch(call, of: entry, options: message.pointee.options)
+        }
+    }
+
+    private func refuseDuplicate(_ id: CallbackID, _ session: Session) {
+        let error = BridgeError(.callDuplicate, "a call with this callbackId is in flight")
+        answer(MessageProblem(error: error, callbackID: id), to: session)
     }
 
     /// Hands a call to its provider; where it does not end at once, its id and its deadline count from here on.
-    func dispatch(_ call: Call, options: UnsafeRawBufferPointer) {
-        guard let task = call.task else { return }
+    func dispatch(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         let handle = call.handle
         task.statistics.calls += 1
         task.statistics.inFlight += 1
-        task.provider.start(call, options: options)
-        guard calls.call(handle) != nil else { return }
+        task.provider.start(call, of: task, options: options)
+        guard call.handle == handle, call.state != .free else { return }
         calls.park(call)
-        if case .session(let session) = call.origin, call.hasID { session.index.insert(call) }
+        if call.origin == .session, call.hasID { call.session?.index.insert(call) }
         armClock()
     }
 
@@ -83,24 +88,47 @@ extension TaskRuntime {
     }
 
     /// The task of a call, where the session may call it now.
-    private func admit(_ message: CallMessage, by session: Session) throws(BridgeError) -> TaskEntry {
-        if isDraining {
-            throw BridgeError(
-                .shuttingDown, "the daemon is stopping and begins no more calls", data: ["started": false],
-                isTransient: true)
+    @inline(__always)
+    private func admit(_ message: UnsafePointer<CallMessage>, by session: Session) throws(BridgeError)
+        -> Unmanaged<TaskEntry>
+    {
+        let target = message.pointee.sessionNumber
+        if target != CallMessage.anySession { _ = try targetSession(target) }
+        if isDraining { throw Self.draining }
+        guard let task = registry.find(message.pointee.task), !task._withUnsafeGuaranteedRef({ $0.isInternal }) else {
+            throw notFound(message.pointee.task)
         }
-        guard let task = registry.find(message.task), !task.isInternal else { throw notFound(message.task) }
-        if case .denied(let rule) = policy.call(task, by: session) {
-            throw BridgeError(
-                .permissionDenied, "uid \(session.peer.uid) may not call \(task.name)",
-                data: ["rule": .string(rule)])
+        guard task._withUnsafeGuaranteedRef({ policy.call($0, by: session) }) == .allowed else {
+            throw denied(task.takeUnretainedValue(), session)
         }
-        guard session.callsInFlight < limits.callsInFlight else {
-            throw BridgeError(
-                .busy, "the session has \(limits.callsInFlight) calls in flight, as many as it may",
-                isTransient: true, retryAfter: .milliseconds(100))
-        }
+        guard session.callsInFlight < limits.callsInFlight else { throw tooMany }
+        if target != CallMessage.anySession { try check(task.takeUnretainedValue(), isOfSession: target) }
         return task
+    }
+
+    private static var draining: BridgeError {
+        BridgeError(
+            .shuttingDown, "the daemon is stopping and begins no more calls", data: ["started": false],
+            isTransient: true)
+    }
+
+    private func denied(_ task: TaskEntry, _ session: Session) -> BridgeError {
+        guard case .denied(let rule) = policy.call(task, by: session) else {
+            return BridgeError(.permissionDenied, "uid \(session.peer.uid) may not call \(task.name)")
+        }
+        return BridgeError(
+            .permissionDenied, "uid \(session.peer.uid) may not call \(task.name)", data: ["rule": .string(rule)])
+    }
+
+    private var tooMany: BridgeError {
+        BridgeError(
+            .busy, "the session has \(limits.callsInFlight) calls in flight, as many as it may",
+            isTransient: true, retryAfter: .milliseconds(100))
+    }
+
+    private func check(_ task: TaskEntry, isOfSession number: UInt64) throws(BridgeError) {
+        guard !(task.provider is ClientTask) else { return }
+        throw BridgeError(.taskNotFound, "session \(number) provides no task \(task.name)")
     }
 
     func notFound(_ name: UnsafeRawBufferPointer) -> BridgeError {
@@ -108,17 +136,15 @@ extension TaskRuntime {
         return BridgeError(.taskNotFound, "there is no task \(name); bridge.tasks lists those that there are")
     }
 
-    func deadline(of task: TaskEntry, _ timeout: Duration?, from now: RuntimeInstant) -> RuntimeInstant? {
-        if let timeout { return now.advanced(by: timeout) }
-        switch task.description.deadline {
-        case .standard: return now.advanced(by: limits.callTimeout)
-        case .after(let duration): return now.advanced(by: duration)
-        case .none: return nil
-        }
+    /// - Parameter milliseconds: what the caller says; 0: it does not say.
+    func deadline(of task: TaskEntry, milliseconds: UInt64, from now: RuntimeInstant) -> RuntimeInstant {
+        // A message bears a year at the most, which is far from the bounds of 64 bits.
+        if milliseconds > 0 { return now.advanced(byNanoseconds: milliseconds &* 1_000_000) }
+        return now.advanced(byNanoseconds: task.timeoutNanoseconds ?? standardTimeoutNanoseconds)
     }
 
-    private func refuse(_ message: CallMessage, _ error: BridgeError, _ session: Session) {
-        guard let id = message.callbackID else { return }
+    private func refuse(_ message: UnsafePointer<CallMessage>, _ error: BridgeError, _ session: Session) {
+        guard let id = message.pointee.callbackID else { return }
         MessageEncoder.callback(id: id.text, error: error, to: session.output)
         markDirty(session)
     }

@@ -1,15 +1,29 @@
+import BridgeJSON
+
 /// A task that can be called: its description, who does the work, and what happened so far.
 final class TaskEntry {
     let description: TaskDescription
     /// Its place among its provider's tasks.
     let index: Int
     let provider: any TaskProvider
+    /// Who the provider is, for comparing without touching it.
+    let providerID: ObjectIdentifier
     /// Only plugins and the daemon itself may call it.
     let isInternal: Bool
-    var statistics = TaskStatistics()
+    /// How many of its calls may run at once; `Int.max`: any number.
+    let mostRunning: Int
+    /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
+    let timeoutNanoseconds: UInt64?
+    @exclusivity(unchecked) var statistics = TaskStatistics()
     /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
     /// they still count.
-    var runningCount = 0
+    @exclusivity(unchecked) var runningCount = 0
+
+    /// The name's bytes, compared with those of every call.
+    let nameBytes: UnsafeRawBufferPointer
+
+    /// The name as it stands in a message.
+    private(set) lazy var quotedName = JSON.string(name).bytes
 
     var name: String { description.name }
 
@@ -17,6 +31,22 @@ final class TaskEntry {
         self.description = description
         self.index = index
         self.provider = provider
+        providerID = ObjectIdentifier(provider)
         self.isInternal = isInternal
+        mostRunning = description.concurrency ?? .max
+        timeoutNanoseconds =
+            switch description.deadline {
+            case .standard: nil
+            case .after(let duration): duration.clampedNanoseconds
+            case .none: .max
+            }
+        let name = UnsafeMutableRawBufferPointer.allocate(byteCount: description.name.utf8.count, alignment: 8)
+        name.copyBytes(from: description.name.utf8)
+        nameBytes = UnsafeRawBufferPointer(name)
+    }
+
+    deinit {
+        nameBytes.deallocate()
+        statistics.latency?.free()
     }
 }

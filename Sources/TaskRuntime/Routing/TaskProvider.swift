@@ -6,8 +6,10 @@ protocol TaskProvider: AnyObject {
     var providerName: String { get }
     /// Begins the call. It may end before this returns.
     ///
-    /// - Parameter options: borrowed until this returns.
-    func start(_ call: Call, options: UnsafeRawBufferPointer)
+    /// - Parameters:
+    ///   - task: the call's task.
+    ///   - options: borrowed until this returns.
+    func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer)
     /// The call has ended for its caller before the work did: stop working on it.
     func abandon(_ call: Call, reason: CancelReason)
 }

@@ -1,65 +1,86 @@
-/// The tasks that can be called, found by the bytes of their name: no string is built to look one up.
+import Glibc
+
+/// The tasks that can be called, found by the bytes of their name: no string is built to look one up, and no reference
+/// is counted.
 ///
 /// An open table of linear probing, at most half full; names come and go rarely, so that taking one out simply builds
 /// the table anew. Loop thread only.
-struct TaskRegistry {
-    private struct Slot {
-        var name: [UInt8]
-        var entry: TaskEntry
+final class TaskRegistry {
+    /// Who owns the tasks that the table points to.
+    private var entries: [TaskEntry] = []
+    /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
+    private var retired: [TaskEntry] = []
+    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
+    @exclusivity(unchecked) private var slotCount = 32
+
+    init() {
+        slots = .allocate(capacity: slotCount)
+        slots.initialize(repeating: nil, count: slotCount)
     }
 
-    private var slots: [Slot?] = Array(repeating: nil, count: 32)
-    private(set) var count = 0
+    deinit { slots.deallocate() }
 
     /// All tasks, by name.
-    var all: [TaskEntry] { slots.compactMap { $0?.entry }.sorted { $0.name < $1.name } }
+    var all: [TaskEntry] { entries.sorted { $0.name < $1.name } }
+    var count: Int { entries.count }
 
-    func find(_ name: UnsafeRawBufferPointer) -> TaskEntry? {
-        var index = Int(truncatingIfNeeded: Self.hash(name)) & (slots.count - 1)
-        while let slot = slots[index] {
-            if slot.name.count == name.count, slot.name.elementsEqual(name) { return slot.entry }
-            index = (index + 1) & (slots.count - 1)
+    /// The task of this name. Good until tasks are taken out, and for its calls until they have ended.
+    @inline(__always)
+    func find(_ name: UnsafeRawBufferPointer) -> Unmanaged<TaskEntry>? {
+        var index = home(of: name)
+        while let entry = slots[index] {
+            if entry._withUnsafeGuaranteedRef({ Self.isSame($0.nameBytes, name) }) { return entry }
+            index = (index + 1) & (slotCount - 1)
         }
         return nil
     }
 
     func find(_ name: String) -> TaskEntry? {
         var name = name
-        return name.withUTF8 { find(UnsafeRawBufferPointer($0)) }
+        return name.withUTF8 { find(UnsafeRawBufferPointer($0))?.takeUnretainedValue() }
     }
 
     /// Enters a task whose name is not taken.
-    mutating func insert(_ entry: TaskEntry) {
+    func insert(_ entry: TaskEntry) {
         precondition(find(entry.name) == nil, "the name \(entry.name) is taken; the caller has asked before")
-        if (count + 1) * 2 > slots.count { rebuild(slotCount: slots.count * 2, without: nil) }
-        place(entry)
-        count += 1
+        entries.append(entry)
+        if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }
     }
 
-    mutating func remove(_ entry: TaskEntry) {
-        guard find(entry.name) === entry else { return }
-        rebuild(slotCount: slots.count, without: entry)
-        count -= 1
+    func remove(_ entry: TaskEntry) {
+        guard let index = entries.firstIndex(where: { $0 === entry }) else { return }
+        entries.remove(at: index)
+        rebuild(slotCount: slotCount)
+        retired.removeAll { $0.statistics.inFlight == 0 }
+        if entry.statistics.inFlight > 0 { retired.append(entry) }
     }
 
-    private mutating func place(_ entry: TaskEntry) {
-        let name = Array(entry.name.utf8)
-        let hash = name.withUnsafeBytes { Self.hash($0) }
-        var index = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[index] != nil { index = (index + 1) & (slots.count - 1) }
-        slots[index] = Slot(name: name, entry: entry)
+    private func place(_ entry: TaskEntry) {
+        var index = home(of: entry.nameBytes)
+        while slots[index] != nil { index = (index + 1) & (slotCount - 1) }
+        slots[index] = .passUnretained(entry)
     }
 
-    private mutating func rebuild(slotCount: Int, without removed: TaskEntry?) {
-        let entries = slots.compactMap { $0?.entry }.filter { $0 !== removed }
-        slots = Array(repeating: nil, count: slotCount)
+    private func rebuild(slotCount: Int) {
+        slots.deallocate()
+        self.slotCount = slotCount
+        slots = .allocate(capacity: slotCount)
+        slots.initialize(repeating: nil, count: slotCount)
         for entry in entries { place(entry) }
     }
 
+    @inline(__always)
+    private static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let left = left.baseAddress, let address = right.baseAddress else { return true }
+        return memcmp(left, address, right.count) == 0
+    }
+
     /// FNV-1a, 64 bits, its halves folded. Task names are registered by trusted peers only.
-    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
+    @inline(__always)
+    private func home(of name: UnsafeRawBufferPointer) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in name { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        return hash ^ hash >> 32
+        return Int(truncatingIfNeeded: hash ^ hash >> 32) & (slotCount - 1)
     }
 }

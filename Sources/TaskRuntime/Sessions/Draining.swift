@@ -14,15 +14,11 @@ extension TaskRuntime {
 
     /// The time for draining is over: calls that are still in flight end with `shutting_down`.
     public func endCallsInFlight() {
-        for call in calls.inFlight where isClientCall(call) {
+        for call in calls.inFlight where call.origin == .session {
             let error = BridgeError(
                 .shuttingDown, "the daemon is stopping and waited as long as it may", isTransient: true)
             abort(call, error, reason: .shutdown)
         }
-    }
-
-    private func isClientCall(_ call: Call) -> Bool {
-        if case .session = call.origin { true } else { false }
     }
 
     func noteDrainProgress() {

@@ -35,31 +35,33 @@ public final class Session {
 
     let openedAt: RuntimeInstant
     /// The connection; nil once it is gone.
-    public internal(set) weak var transport: (any SessionTransport)?
-    var phase = Phase.open
+    var transport: (any SessionTransport)?
+    @exclusivity(unchecked) var phase = Phase.open
     /// Whether the server knows that there is something to write.
-    var isDirty = false
+    @exclusivity(unchecked) var isDirty = false
 
     // What the client said of itself, or a plugin of it.
     /// What it speaks for.
-    public internal(set) var origin = Session.localOrigin
+    public internal(set) var origin = Session.localOrigin { didSet { identityRevision += 1 } }
     var hasNamedOrigin = false
     /// The user that is logged in.
-    public internal(set) var user: String?
+    public internal(set) var user: String? { didSet { identityRevision += 1 } }
     /// The name that the client gave itself.
-    public internal(set) var client: String?
+    public internal(set) var client: String? { didSet { identityRevision += 1 } }
+    /// Grows whenever one of these three changes: whoever has made something of them sees whether it still holds.
+    @exclusivity(unchecked) public private(set) var identityRevision: UInt32 = 0
     var version: String?
     var userAgent: String?
     var page: JSON?
 
     // Calls by it.
-    var index = CallIndex()
+    @exclusivity(unchecked) var index = CallIndex()
     /// Its calls in flight, one-way calls included.
-    public internal(set) var callsInFlight = 0
+    @exclusivity(unchecked) var callsInFlight = 0
 
     // Calls to it.
-    var forwarded: [UInt64: CallHandle] = [:]
-    private var lastForwardedID: UInt64 = 0
+    /// How many calls it works on.
+    var forwardedCount = 0
     var registrations: Set<String> = []
 
     // Events.
@@ -90,16 +92,22 @@ public final class Session {
     /// Bytes that the client has yet to read, waiting events included.
     public var queuedBytes: Int { output.count + events.queuedBytes }
 
-    func takeForwardedID() -> UInt64 {
-        lastForwardedID += 1
-        return lastForwardedID
-    }
-
     /// Who this is, for the tasks that clients provide. Written by the daemon alone.
     var callerJSON: JSON {
         [
             "session": .number(JSONNumber(number)), "uid": .number(JSONNumber(UInt64(peer.uid))),
             "origin": .string(origin), "user": user.map(JSON.string) ?? .null,
         ]
+    }
+
+    /// ``callerJSON`` as text, and the identity that it was made of.
+    private var callerText: (bytes: [UInt8], revision: UInt32)?
+
+    /// The same as text, made once for as long as it holds.
+    var callerBytes: [UInt8] {
+        if let callerText, callerText.revision == identityRevision { return callerText.bytes }
+        let bytes = callerJSON.bytes
+        callerText = (bytes, identityRevision)
+        return bytes
     }
 }

@@ -6,7 +6,7 @@ extension TaskRuntime {
     /// A client has connected.
     public func open(_ peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
         lastSessionNumber += 1
-        statistics.sessionsOpened += 1
+        counters.sessionsOpened += 1
         let session = Session(
             number: lastSessionNumber, peer: peer, isTrusted: policy.trusts(peer), openedAt: clock.now,
             transport: transport)
@@ -62,8 +62,7 @@ extension TaskRuntime {
 
     private func cancelCalls(of session: Session, _ error: BridgeError, reason: CancelReason) {
         guard session.callsInFlight > 0 else { return }
-        for call in calls.inFlight {
-            guard case .session(let caller) = call.origin, caller === session else { continue }
+        for call in calls.inFlight where call.origin == .session && call.session === session {
             abort(call, error, reason: reason)
         }
     }
@@ -73,10 +72,10 @@ extension TaskRuntime {
         for name in session.registrations { unregister(name, by: session) }
         let error = BridgeError(
             .sessionClosed, "the client that provides the task has gone", data: ["started": true], isTransient: true)
-        for handle in session.forwarded.values.sorted(by: { $0.rawValue < $1.rawValue }) {
-            if let call = calls.call(handle) { end(call, .failure(error)) }
+        guard session.forwardedCount > 0 else { return }
+        for handle in calls.inFlight.filter({ $0.isHanded(to: session) }).map(\.handle) {
+            if let call = calls.call(handle) { end(call, error: error) }
         }
-        session.forwarded = [:]
     }
 
     private func endListening(_ session: Session) {
@@ -90,6 +89,7 @@ extension TaskRuntime {
         session.transport = nil
         session.output.releaseMemory()
         guard sessions.removeValue(forKey: session.number) != nil else { return }
+        forgottenSessions.append(session)
         tellPlugins(.closed, session)
         publish("session.closed", data: ["session": .number(JSONNumber(session.number))])
     }

@@ -1,22 +1,30 @@
 /// How long calls took, in fixed memory: buckets of doubling width, each cut into four, so that a quantile is at most
 /// a quarter too high. Recording is a shift, a mask and an increment.
+///
+/// A reference to memory of its own, which ``free()`` gives back.
 struct LatencyHistogram {
     /// Four cuts for each power of two of a 64-bit number of nanoseconds.
     private static let cutBits = 2
     private static let bucketCount = 64 << cutBits
 
-    /// Allocated with the first call, so that a task that nobody calls costs nothing.
-    private var counts: [UInt32] = []
-    private(set) var total: UInt64 = 0
+    private let counts: UnsafeMutablePointer<UInt32>
 
-    mutating func record(nanoseconds: UInt64) {
-        if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
+    init() {
+        counts = .allocate(capacity: Self.bucketCount)
+        counts.initialize(repeating: 0, count: Self.bucketCount)
+    }
+
+    func free() { counts.deallocate() }
+
+    @inline(__always)
+    func record(nanoseconds: UInt64) {
+        // Below `bucketCount` for every 64-bit number.
         counts[Self.bucket(of: nanoseconds)] &+= 1
-        total += 1
     }
 
     /// The duration below which this share of the calls stayed; nil where there was none.
     func quantile(_ share: Double) -> Duration? {
+        let counts = UnsafeBufferPointer(start: counts, count: Self.bucketCount)
         let recorded = counts.reduce(into: UInt64(0)) { $0 += UInt64($1) }
         guard recorded > 0 else { return nil }
         let wanted = max(1, UInt64((Double(recorded) * share).rounded(.up)))
@@ -29,10 +37,11 @@ struct LatencyHistogram {
     }
 
     /// The bucket: the place of the highest bit, and the two bits behind it.
+    @inline(__always)
     static func bucket(of nanoseconds: UInt64) -> Int {
         guard nanoseconds >= 1 << cutBits else { return Int(nanoseconds) }
         let highest = 63 - nanoseconds.leadingZeroBitCount
-        let cut = Int(nanoseconds >> UInt64(highest - cutBits)) & ((1 << cutBits) - 1)
+        let cut = Int(truncatingIfNeeded: nanoseconds &>> UInt64(highest - cutBits)) & ((1 << cutBits) - 1)
         return highest << cutBits | cut
     }
 

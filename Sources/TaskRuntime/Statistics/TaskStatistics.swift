@@ -6,7 +6,18 @@ struct TaskStatistics {
     var errors: UInt64 = 0
     /// Those that have not ended.
     var inFlight = 0
-    var latency = LatencyHistogram()
+    /// Made with the first call that ends, so that a task that nobody calls costs no memory.
+    private(set) var latency: LatencyHistogram?
+
+    @inline(__always)
+    mutating func recordEnd(afterNanoseconds nanoseconds: UInt64, isFailure: Bool) {
+        inFlight -= 1
+        if isFailure { errors += 1 }
+        if let latency { return latency.record(nanoseconds: nanoseconds) }
+        let latency = LatencyHistogram()
+        latency.record(nanoseconds: nanoseconds)
+        self.latency = latency
+    }
 }
 
 /// What happened in the runtime as a whole.

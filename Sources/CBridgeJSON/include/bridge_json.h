@@ -2,11 +2,12 @@
  *
  * bridge_json.h: a line of JSON, checked whole and cut into the members of its top level.
  *
- * simdjson finds the structure of the text and checks its UTF-8 and its strings' control characters with vector
- * instructions (its stage 1). The walk over that structure is ours, because neither of simdjson's own is what a
- * bridge needs: on-demand skips what nobody asks for, so that bad JSON would travel on, and the DOM refuses legal
- * numbers. The walk checks the rest of the grammar of RFC 8259 and remembers where the members of the top level
- * stand; nothing is converted or copied. What the members mean is no business of this file.
+ * One pass checks the whole grammar of RFC 8259, UTF-8 and the depth of nesting included, and remembers where the
+ * members of the top level stand; nothing is converted or copied. What the members mean is no business of this file.
+ *
+ * Own code, because this is on the way of every call, and because no library offers just this: those that parse on
+ * demand skip what nobody asks for, so that bad JSON would travel on, and the others build a tree. Libraries for whole
+ * documents also spend more on preparing a message of 150 bytes than this does on reading it.
  */
 #ifndef TRESTLE_BRIDGE_JSON_H
 #define TRESTLE_BRIDGE_JSON_H
@@ -19,7 +20,6 @@
 extern "C" {
 #endif
 
-/* Bytes that must be readable (not meaningful) behind every text that is parsed. */
 #define BRIDGE_JSON_PADDING 64u
 
 /* Working memory, reused from text to text. One thread at a time. */
@@ -69,7 +69,8 @@ bridge_json_parser *bridge_json_parser_create(void);
 void bridge_json_parser_destroy(bridge_json_parser *parser);
 
 /* Checks `length` bytes as one JSON text nested at most `maximum_depth` deep, and lists the members of its top level.
-   Returns whether the text is good; where it is not, `text` says why and where. */
+   The byte behind them must be a control character (a line end, a zero), and BRIDGE_JSON_PADDING bytes behind them must be
+   readable, whatever they are. Returns whether the text is good; where it is not, `text` says why and where. */
 bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t length, uint32_t maximum_depth,
                        bridge_json_text *text);
 

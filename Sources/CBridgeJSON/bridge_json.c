@@ -1,0 +1,371 @@
+// One pass over the text, without recursion. See bridge_json.h for what it is for.
+//
+// The byte behind the text is a control character: every step stops there by itself, because no token contains one, and
+// so nothing asks at each byte whether the text has ended. Only white space is passed with an eye on the end.
+// Strings are searched 16 bytes at a time where the machine has such instructions, everything else byte by byte: a
+// message is short, and most of its bytes are in strings.
+#include "bridge_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define always_inline static inline __attribute__((always_inline))
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+// How deep a text may be at the most, whatever the caller asks for: the walk keeps one bit for each level.
+enum { deepest = 1024 };
+
+struct bridge_json_parser {
+    bridge_json_member *members;
+    uint32_t capacity;
+    // Why the text at hand is refused, and where; see `fail`.
+    uint8_t error;
+    const uint8_t *error_place;
+};
+
+// Where a step failed, in place of the place behind what it read.
+__attribute__((noinline, cold)) static const uint8_t *fail(bridge_json_parser *parser, uint8_t error,
+                                                           const uint8_t *place) {
+    parser->error = error;
+    parser->error_place = place;
+    return NULL;
+}
+
+always_inline bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+always_inline bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
+
+// The first byte from `p` on that is no white space, or the end of the text.
+always_inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end) {
+    if (likely(*p > ' ')) return p;
+    while (p < end && is_space(*p)) p++;
+    return p;
+}
+
+// MARK: Strings
+
+// The value of four hexadecimal digits, or -1.
+static int32_t hex4(const uint8_t *p) {
+    int32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        uint8_t c = p[i], digit;
+        if (is_digit(c)) digit = (uint8_t)(c - '0');
+        else if (c >= 'a' && c <= 'f') digit = (uint8_t)(c - 'a' + 10);
+        else if (c >= 'A' && c <= 'F') digit = (uint8_t)(c - 'A' + 10);
+        else return -1;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+// The place behind the escape at `p`, a surrogate's partner included.
+__attribute__((noinline)) static const uint8_t *escape(bridge_json_parser *parser, const uint8_t *p,
+                                                       const uint8_t *end) {
+    if (end - p < 2) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
+    switch (p[1]) {
+    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return p + 2;
+    case 'u': break;
+    default: return fail(parser, BRIDGE_JSON_ESCAPE, p);
+    }
+    int32_t unit = end - p < 6 ? -1 : hex4(p + 2);
+    if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF)) return fail(parser, BRIDGE_JSON_ESCAPE, p);
+    if (unit < 0xD800 || unit > 0xDBFF) return p + 6;
+    int32_t low = end - p < 12 || p[6] != '\\' || p[7] != 'u' ? -1 : hex4(p + 8);
+    if (low < 0xDC00 || low > 0xDFFF) return fail(parser, BRIDGE_JSON_ESCAPE, p);
+    return p + 12;
+}
+
+always_inline bool continues(uint8_t c) { return (c & 0xC0) == 0x80; }
+
+// The place behind the character of several bytes at `p`. Table 3-7 of the Unicode standard, version 15: no overlong
+// forms, no surrogates, nothing above U+10FFFF.
+__attribute__((noinline)) static const uint8_t *character(bridge_json_parser *parser, const uint8_t *p,
+                                                          const uint8_t *end) {
+    ptrdiff_t left = end - p;
+    uint8_t first = p[0];
+    if (first >= 0xC2 && first <= 0xDF && left >= 2 && continues(p[1])) return p + 2;
+    if ((first & 0xF0) == 0xE0 && left >= 3 && continues(p[1]) && continues(p[2])) {
+        if (!(first == 0xE0 && p[1] < 0xA0) && !(first == 0xED && p[1] > 0x9F)) return p + 3;
+    }
+    if (first >= 0xF0 && first <= 0xF4 && left >= 4 && continues(p[1]) && continues(p[2]) && continues(p[3])) {
+        if (!(first == 0xF0 && p[1] < 0x90) && !(first == 0xF4 && p[1] > 0x8F)) return p + 4;
+    }
+    return fail(parser, BRIDGE_JSON_UTF8, p);
+}
+
+// The first byte from `p` on that ends a string's run of plain characters: a quote, a backslash, a control character
+// (the one behind the text at last), one of several bytes.
+always_inline const uint8_t *plain_end(const uint8_t *p) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1F);
+    for (;; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+        __m128i marks = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+        marks = _mm_or_si128(marks, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+        // The bytes themselves: their highest bit is that of characters of several bytes.
+        unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, bytes));
+        if (mask != 0) return p + __builtin_ctz(mask);
+    }
+#else
+    // Eight bytes at a time, until one of them seems to be such a byte; what follows looks closer.
+    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+    for (;; p += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, p, 8);
+        uint64_t quote = bytes ^ ones * '"', backslash = bytes ^ ones * '\\';
+        if ((((quote - ones) | (backslash - ones) | (bytes - ones * 0x20) | bytes) & highs) == 0) continue;
+        for (int i = 0; i < 8; i++, p++)
+            if (*p == '"' || *p == '\\' || *p < 0x20 || *p >= 0x80) return p;
+        p -= 8;
+    }
+#endif
+}
+
+// The place behind the string whose content begins at `p`, where something else than plain characters stands at `at`.
+__attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *parser, const uint8_t *at,
+                                                            const uint8_t *end, bool *escaped) {
+    for (;;) {
+        if (at >= end) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
+        if (*at == '"') return at + 1;
+        if (*at == '\\') {
+            *escaped = true;
+            at = escape(parser, at, end);
+        } else if (*at >= 0x80) {
+            at = character(parser, at, end);
+        } else {
+            return fail(parser, BRIDGE_JSON_CONTROL, at);
+        }
+        if (at == NULL) return NULL;
+        at = plain_end(at);
+    }
+}
+
+// The place behind the string whose opening quote is at `p`.
+always_inline const uint8_t *string(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, bool *escaped) {
+    p = plain_end(p + 1);
+    if (likely(*p == '"' && p < end)) return p + 1;
+    return string_rest(parser, p, end, escaped);
+}
+
+// MARK: Other scalars
+
+// What may follow a number or a literal.
+always_inline bool ends_scalar(const uint8_t *p, const uint8_t *end) {
+    return *p == ',' || *p == '}' || *p == ']' || *p <= ' ' || p >= end || *p == ':';
+}
+
+always_inline const uint8_t *digits(const uint8_t *p) {
+    while (is_digit(*p)) p++;
+    return p;
+}
+
+// The place behind the number at `p`.
+always_inline const uint8_t *number(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end) {
+    const uint8_t *first = p, *behind;
+    if (*p == '-') p++;
+    behind = *p == '0' ? p + 1 : digits(p);
+    if (unlikely(behind == p)) return fail(parser, BRIDGE_JSON_NUMBER, first);
+    p = behind;
+    if (unlikely(*p == '.')) {
+        behind = digits(++p);
+        if (behind == p) return fail(parser, BRIDGE_JSON_NUMBER, first);
+        p = behind;
+    }
+    if (unlikely((*p | 0x20) == 'e')) {
+        if (*++p == '+' || *p == '-') p++;
+        behind = digits(p);
+        if (behind == p) return fail(parser, BRIDGE_JSON_NUMBER, first);
+        p = behind;
+    }
+    return likely(ends_scalar(p, end)) ? p : fail(parser, BRIDGE_JSON_NUMBER, first);
+}
+
+// The word may reach behind the text: its last letters do not, because the byte there is none.
+always_inline const uint8_t *literal(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, const char *word,
+                                     size_t size) {
+    return memcmp(p, word, size) == 0 && ends_scalar(p + size, end) ? p + size : fail(parser, BRIDGE_JSON_LITERAL, p);
+}
+
+// The place behind the value at `p` that is neither object nor array.
+always_inline const uint8_t *scalar(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, bool *escaped) {
+    if (*p == '"') return string(parser, p, end, escaped);
+    if (is_digit(*p) || *p == '-') return number(parser, p, end);
+    switch (*p) {
+    case 't': return literal(parser, p, end, "true", 4);
+    case 'f': return literal(parser, p, end, "false", 5);
+    case 'n': return literal(parser, p, end, "null", 4);
+    default: return fail(parser, BRIDGE_JSON_VALUE, p);
+    }
+}
+
+// MARK: Containers
+
+// The place of the value behind the key at `p`, white space passed.
+always_inline const uint8_t *key(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end,
+                                 const uint8_t **behind_key, bool *escaped) {
+    if (unlikely(*p != '"')) return fail(parser, BRIDGE_JSON_KEY, p);
+    p = string(parser, p, end, escaped);
+    if (unlikely(p == NULL)) return NULL;
+    *behind_key = p;
+    if (unlikely(*p != ':')) {
+        p = skip_space(p, end);
+        if (*p != ':' || p >= end) return fail(parser, BRIDGE_JSON_COLON, p);
+    }
+    return skip_space(p + 1, end);
+}
+
+// The place behind the object or array whose bracket is at `p`. One bit a level says which of the two it is.
+static const uint8_t *container(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, uint32_t level,
+                                uint32_t maximum_depth) {
+    uint64_t kinds[deepest / 64 + 1];
+    const uint32_t outermost = level;
+    const uint8_t *behind_key;
+    bool escaped;
+
+open:
+    if (unlikely(level > maximum_depth)) return fail(parser, BRIDGE_JSON_DEPTH, p);
+    if (*p == '[') {
+        kinds[level / 64] &= ~((uint64_t)1 << level % 64);
+        p = skip_space(p + 1, end);
+        if (*p == ']') goto close;
+        goto element;
+    }
+    kinds[level / 64] |= (uint64_t)1 << level % 64;
+    p = skip_space(p + 1, end);
+    if (*p == '}') goto close;
+
+member:
+    p = key(parser, p, end, &behind_key, &escaped);
+    if (unlikely(p == NULL)) return NULL;
+    if (*p == '{' || *p == '[') {
+        level++;
+        goto open;
+    }
+    p = scalar(parser, p, end, &escaped);
+    if (unlikely(p == NULL)) return NULL;
+
+behind_member:
+    p = skip_space(p, end);
+    if (*p == ',') {
+        p = skip_space(p + 1, end);
+        goto member;
+    }
+    if (likely(*p == '}')) goto close;
+    return fail(parser, BRIDGE_JSON_OBJECT_NEXT, p);
+
+element:
+    if (*p == '{' || *p == '[') {
+        level++;
+        goto open;
+    }
+    p = scalar(parser, p, end, &escaped);
+    if (unlikely(p == NULL)) return NULL;
+
+behind_element:
+    p = skip_space(p, end);
+    if (*p == ',') {
+        p = skip_space(p + 1, end);
+        goto element;
+    }
+    if (unlikely(*p != ']')) return fail(parser, BRIDGE_JSON_ARRAY_NEXT, p);
+
+close:
+    // A bracket behind the end would be a mistake of whoever broke the promise about the byte there.
+    if (unlikely(p >= end)) return fail(parser, BRIDGE_JSON_VALUE, end);
+    p++;
+    if (level == outermost) return p;
+    level--;
+    if (kinds[level / 64] >> level % 64 & 1) goto behind_member;
+    goto behind_element;
+}
+
+always_inline const uint8_t *value(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, uint32_t level,
+                                   uint32_t maximum_depth, bool *escaped) {
+    if (*p != '{' && *p != '[') return scalar(parser, p, end, escaped);
+    return container(parser, p, end, level, maximum_depth);
+}
+
+// MARK: The top level
+
+static bool grow(bridge_json_parser *parser) {
+    uint32_t capacity = parser->capacity == 0 ? 16 : parser->capacity * 2;
+    bridge_json_member *grown = realloc(parser->members, capacity * sizeof *grown);
+    if (grown == NULL) return false;
+    parser->members = grown;
+    parser->capacity = capacity;
+    return true;
+}
+
+// The place behind the object or array whose bracket is at `p`, its members noted.
+always_inline const uint8_t *members(bridge_json_parser *parser, const uint8_t *start, const uint8_t *p,
+                                     const uint8_t *end, uint32_t maximum_depth, uint32_t *count, bool is_object) {
+    const uint8_t close = is_object ? '}' : ']', wrong = is_object ? BRIDGE_JSON_OBJECT_NEXT : BRIDGE_JSON_ARRAY_NEXT;
+    if (maximum_depth < 1) return fail(parser, BRIDGE_JSON_DEPTH, p);
+    p = skip_space(p + 1, end);
+    if (*p == close && p < end) return p + 1;
+    for (uint32_t index = 0;; index++) {
+        if (unlikely(index == parser->capacity) && !grow(parser)) return fail(parser, BRIDGE_JSON_MEMORY, p);
+        bridge_json_member *member = &parser->members[index];
+        bool key_escaped = false, value_escaped = false;
+        member->key_start = member->key_length = 0;
+        if (is_object) {
+            const uint8_t *first = p + 1, *behind_key = p;
+            p = key(parser, p, end, &behind_key, &key_escaped);
+            if (unlikely(p == NULL)) return NULL;
+            member->key_start = (uint32_t)(first - start);
+            member->key_length = (uint32_t)(behind_key - 1 - first);
+        }
+        const uint8_t *first = p;
+        member->type = *p;
+        p = value(parser, p, end, 2, maximum_depth, &value_escaped);
+        if (unlikely(p == NULL)) return NULL;
+        member->value_start = (uint32_t)(first - start);
+        member->value_length = (uint32_t)(p - first);
+        member->key_escaped = key_escaped;
+        member->value_escaped = value_escaped;
+        *count = index + 1;
+        p = skip_space(p, end);
+        if (*p == close && likely(p < end)) return p + 1;
+        if (unlikely(*p != ',')) return fail(parser, wrong, p);
+        p = skip_space(p + 1, end);
+    }
+}
+
+// MARK: Interface
+
+bridge_json_parser *bridge_json_parser_create(void) { return calloc(1, sizeof(bridge_json_parser)); }
+
+void bridge_json_parser_destroy(bridge_json_parser *parser) {
+    free(parser->members);
+    free(parser);
+}
+
+static bool refuse(bridge_json_text *text, uint8_t error, size_t offset) {
+    text->error = error;
+    text->error_offset = (uint32_t)offset;
+    return false;
+}
+
+bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t length, uint32_t maximum_depth,
+                       bridge_json_text *text) {
+    *text = (bridge_json_text){.members = NULL};
+    if (length == 0) return refuse(text, BRIDGE_JSON_EMPTY, 0);
+    if (length >= UINT32_MAX) return refuse(text, BRIDGE_JSON_MEMORY, 0);
+    if (maximum_depth > deepest) maximum_depth = deepest;
+    const uint8_t *start = (const uint8_t *)bytes, *end = start + length;
+    const uint8_t *p = skip_space(start, end);
+    if (p >= end) return refuse(text, BRIDGE_JSON_EMPTY, 0);
+    text->root = *p;
+    bool escaped;
+    if (*p == '{') p = members(parser, start, p, end, maximum_depth, &text->count, true);
+    else if (*p == '[') p = members(parser, start, p, end, maximum_depth, &text->count, false);
+    else p = scalar(parser, p, end, &escaped);
+    text->members = parser->members;
+    if (unlikely(p == NULL)) return refuse(text, parser->error, (size_t)(parser->error_place - start));
+    p = skip_space(p, end);
+    return p >= end || refuse(text, BRIDGE_JSON_TRAILING, (size_t)(p - start));
+}

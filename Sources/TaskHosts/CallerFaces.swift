@@ -1,0 +1,114 @@
+import BridgeJSON
+import CTaskPlugin
+import TaskRuntime
+
+/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that is
+/// made when a session calls first, and again when it has changed. Loop thread only.
+final class CallerFaces {
+    /// A session's description. Its three texts stand behind it in the same memory.
+    private struct Entry {
+        var session: UInt64
+        var revision: UInt32
+        var face: UnsafeMutablePointer<trestle_caller>
+    }
+
+    /// A power of two. Sessions are numbered in sequence, so that this many active ones do not get into each other's way;
+    /// beyond, descriptions are made more often.
+    private static let slots = 64
+
+    private unowned(unsafe) let runtime: TaskRuntime
+    private let entries: UnsafeMutablePointer<Entry?>
+    /// Replaced, while a function of the plugin may still be looking at them: one can lead to another within itself.
+    /// A description's revision is its number among those that this plugin was given.
+    private var lastRevision: UInt64 = 0
+    private var retired: [UnsafeMutablePointer<trestle_caller>] = []
+    @exclusivity(unchecked) private var hasRetired = false
+
+    /// The runtime owns the hosts, which own this.
+    init(_ runtime: TaskRuntime) {
+        self.runtime = runtime
+        entries = .allocate(capacity: Self.slots)
+        entries.initialize(repeating: nil, count: Self.slots)
+    }
+
+    deinit {
+        for slot in 0..<Self.slots { if let entry = entries[slot] { UnsafeMutableRawPointer(entry.face).deallocate() } }
+        entries.deallocate()
+        freeRetired()
+    }
+
+    /// The description of a session; of the daemon itself where there is none. Valid until ``freeRetired()``.
+    @inline(__always)
+    func face(of session: Unmanaged<Session>?) -> UnsafePointer<trestle_caller> {
+        guard let session else { return face(of: nil, number: 0, revision: 0) }
+        return session._withUnsafeGuaranteedRef {
+            face(of: session, number: $0.number, revision: $0.identityRevision)
+        }
+    }
+
+    @inline(__always)
+    private func face(of session: Unmanaged<Session>?, number: UInt64, revision: UInt32)
+        -> UnsafePointer<trestle_caller>
+    {
+        let slot = Int(truncatingIfNeeded: number) & (Self.slots - 1)
+        if let entry = entries[slot] {
+            if entry.session == number, entry.revision == revision { return UnsafePointer(entry.face) }
+            retire(entry.face)
+        }
+        let face = make(session?.takeUnretainedValue())
+        entries[slot] = Entry(session: number, revision: revision, face: face)
+        return UnsafePointer(face)
+    }
+
+    /// The session is gone.
+    func forget(_ session: Session) {
+        let slot = Int(truncatingIfNeeded: session.number) & (Self.slots - 1)
+        guard let entry = entries[slot], entry.session == session.number else { return }
+        entries[slot] = nil
+        retire(entry.face)
+    }
+
+    /// No plugin's function is on the stack: nobody looks at descriptions any more that have been replaced.
+    @inline(__always)
+    func freeRetired() {
+        if hasRetired { freeAllRetired() }
+    }
+
+    private func freeAllRetired() {
+        hasRetired = false
+        for face in retired { UnsafeMutableRawPointer(face).deallocate() }
+        retired.removeAll()
+    }
+
+    private func retire(_ face: UnsafeMutablePointer<trestle_caller>) {
+        retired.append(face)
+        hasRetired = true
+    }
+
+    private func make(_ session: Session?) -> UnsafeMutablePointer<trestle_caller> {
+        let texts = [session?.origin ?? Session.localOrigin, session?.user ?? "", session?.client ?? ""].map {
+            Array($0.utf8)
+        }
+        let size = MemoryLayout<trestle_caller>.size
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
+        var end = size
+        let places = texts.map { text in
+            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
+            place.copyBytes(from: text)
+            end += text.count
+            return trestle_bytes(UnsafeRawBufferPointer(place))
+        }
+        let trusted = session?.isTrusted ?? true
+        lastRevision += 1
+        // `!`: an allocation has an address.
+        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
+        face.initialize(
+            to: trestle_caller(
+                size: UInt32(size), abi: TRESTLE_ABI, session: session?.number ?? 0,
+                uid: session?.peer.uid ?? runtime.policy.daemonUID, gid: session?.peer.gid ?? 0,
+                pid: session?.peer.pid ?? runtime.daemon.pid, flags: trusted ? TRESTLE_CALLER_TRUSTED : 0,
+                origin: places[0], user: places[1], client: places[2], revision: lastRevision))
+        return face
+    }
+}

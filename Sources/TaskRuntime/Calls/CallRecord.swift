@@ -1,0 +1,56 @@
+import BridgeMessage
+
+/// A call's place in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call that
+/// a session makes of a plugin's task allocates nothing.
+///
+/// Session and task are not retained. A session's calls end before the session is forgotten, calls on its behalf with
+/// the call that they were made for; and the registry keeps a task that was taken out until its calls have ended.
+struct CallRecord: ~Copyable {
+    var handle: CallHandle
+    var state = CallState.free
+    var origin = CallOrigin.daemon
+    var wantsProgress = false
+    /// Whether the session's index of ids knows this call.
+    var isIndexed = false
+    /// Its place in the heap of deadlines; -1: not there.
+    var heapIndex = -1
+    /// The next one in the table's stock of unused ones, by its slot; -1: none.
+    var nextFree = -1
+    var number: UInt64 = 0
+    var task: Unmanaged<TaskEntry>?
+    var session: Unmanaged<Session>?
+    var startedAt = RuntimeInstant(nanoseconds: 0)
+    var deadline = RuntimeInstant.never
+    var nextSequence: UInt64 = 0
+    /// The id under which the session that does the work knows the call; 0: no client does.
+    var providerID: UInt64 = 0
+    /// That session. Not retained: it leaves its calls before it is forgotten.
+    var provider: Unmanaged<Session>?
+    var id = KeptCallbackID()
+    var extras: CallExtras?
+
+    init(slot: Int) { handle = CallHandle(slot: slot, generation: 0) }
+}
+
+/// What a call consists of when it begins.
+struct CallRequest {
+    var origin: CallOrigin
+    var task: Unmanaged<TaskEntry>
+    var session: Unmanaged<Session>?
+    var wantsProgress = false
+    var startedAt: RuntimeInstant
+    var deadline: RuntimeInstant
+}
+
+/// The rarer parts of a call; see the properties of ``Call`` of the same names.
+final class CallExtras {
+    var target: Session?
+    var pluginName: String?
+    var parent: CallHandle?
+    var children: [CallHandle] = []
+    var completion: ((CallOutcome) -> Void)?
+    var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
+    var heldProgress: (sequence: UInt64, value: [UInt8])?
+    /// Options that wait for their turn, where the task's bound of calls at once was reached.
+    var heldOptions: [UInt8] = []
+}

@@ -1,0 +1,79 @@
+import BridgeMessage
+import Glibc
+
+/// The callbackId of a call in flight, copied from its line. The memory stays from call to call, so that keeping an id
+/// allocates nothing but for the first of its length.
+struct KeptCallbackID: ~Copyable {
+    /// Room for the ids that are in use: counters, UUIDs. A power of two, for the allocator's sake.
+    private static let usualBytes = 64
+
+    private var bytes = UnsafeMutableRawPointer.allocate(byteCount: usualBytes, alignment: 8)
+    private var capacityBytes = usualBytes
+    /// The id as it came, a string with its quotes.
+    private var textBytes = 0
+    /// What it means, which stands behind the text where the two differ; 0: it is the text without its quotes.
+    private var contentBytes = 0
+    private(set) var isString = false
+
+    deinit { bytes.deallocate() }
+
+    /// Whether no callback is wanted.
+    var isEmpty: Bool { textBytes == 0 }
+
+    /// The id as it came, for the callback. Valid until the id is forgotten.
+    var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: textBytes) }
+
+    private var content: UnsafeRawBufferPointer {
+        if contentBytes > 0 { return UnsafeRawBufferPointer(start: bytes + textBytes, count: contentBytes) }
+        return isString ? UnsafeRawBufferPointer(start: bytes + 1, count: textBytes - 2) : text
+    }
+
+    /// The id as text, for logs and lists.
+    var description: String { String(decoding: text, as: UTF8.self) }
+
+    /// See ``CallbackID/hash``.
+    var hash: UInt64 { CallbackID.hash(of: content, isString: isString) }
+
+    func isSame(as id: CallbackID) -> Bool {
+        let content = content
+        guard id.isString == isString, id.content.count == content.count, let left = content.baseAddress,
+            let right = id.content.baseAddress
+        else { return false }
+        return memcmp(left, right, content.count) == 0
+    }
+
+    /// Takes in an id. Reads up to 32 bytes from where it stands, which a line's padding allows.
+    @inline(__always)
+    mutating func keep(_ id: CallbackID) {
+        guard id.text.count <= 32, id.content.count == id.text.count - (id.isString ? 2 : 0),
+            let text = id.text.baseAddress
+        else { return keepLong(id) }
+        isString = id.isString
+        textBytes = id.text.count
+        contentBytes = 0
+        // A copy of a fixed size is two instructions each way, one of the right size a call.
+        bytes.copyMemory(from: text, byteCount: 32)
+    }
+
+    private mutating func keepLong(_ id: CallbackID) {
+        let isPlain = id.content.count == id.text.count - (id.isString ? 2 : 0)
+        isString = id.isString
+        textBytes = id.text.count
+        contentBytes = isPlain ? 0 : id.content.count
+        reserve(textBytes + contentBytes)
+        // An id is never empty, so that there is an address.
+        memcpy(bytes, id.text.baseAddress.unsafelyUnwrapped, textBytes)
+        if !isPlain { memcpy(bytes + textBytes, id.content.baseAddress.unsafelyUnwrapped, contentBytes) }
+    }
+
+    mutating func forget() {
+        textBytes = 0
+    }
+
+    private mutating func reserve(_ neededBytes: Int) {
+        guard neededBytes > capacityBytes else { return }
+        bytes.deallocate()
+        bytes = .allocate(byteCount: neededBytes, alignment: 8)
+        capacityBytes = neededBytes
+    }
+}
