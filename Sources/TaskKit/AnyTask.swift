@@ -24,22 +24,24 @@ public struct AnyTask: Sendable {
             if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
         }
         start = { runtime, request in
-            let handle = request.pointee.call
-            do throws(JSONMismatch) {
-                // Before the call's Swift task exists: the bytes are gone once this function returns.
-                let options = try JSONCoding.decode(T.Options.self, from: request.pointee.options.buffer)
-                runtime.perform(handle) { mark in
-                    let call = runtime.makeCall(request, cancelMark: mark)
-                    return Task.immediate(executorPreference: runtime.executor) {
+            let index = Int(request.pointee.index)
+            runtime.perform(request) { line in
+                Task.immediate(executorPreference: runtime.executor) {
+                    repeat {
                         do {
-                            runtime.succeed(handle, try await task.run(options, call))
+                            // Before the first suspension: the request is gone after it. Both are let go before the
+                            // next call is waited for.
+                            let call = runtime.makeCall(line.request, cancelMark: line.mark)
+                            if let options = runtime.options(T.Options.self, of: line) {
+                                runtime.succeed(call.handle, try await task.run(options, call))
+                            }
                         } catch {
-                            runtime.fail(handle, thrown: error)
+                            runtime.fail(line.handle, thrown: error)
                         }
-                    }
+                        guard runtime.keep(line, of: index) else { return }
+                        await withUnsafeContinuation { line.wait($0) }
+                    } while true
                 }
-            } catch {
-                runtime.host.fail(handle, BridgeError(error))
             }
         }
     }

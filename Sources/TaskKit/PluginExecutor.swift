@@ -16,13 +16,25 @@ final class PluginExecutor: TaskExecutor {
 
     private let queue = Mutex(Queue())
 
+    /// Whether the loop thread is in `resume`, and the job that it finds there. The job is the loop thread's only.
+    private let isResuming = Atomic<Bool>(false)
+    @exclusivity(unchecked) private nonisolated(unsafe) var resumed: UnownedJob?
+    /// Set once, before the first job.
+    @exclusivity(unchecked) private nonisolated(unsafe) var host: Host?
+
     /// Gives the executor the host to run its jobs on. Before the first job.
     func attach(_ host: Host) {
+        self.host = host
         queue.withLock { $0.host = host }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        if isResuming.load(ordering: .relaxed), host?.isLoopThread == true {
+            isResuming.store(false, ordering: .relaxed)
+            resumed = job
+            return
+        }
         let host = queue.withLock { queue -> Host? in
             queue.jobs.append(job)
             if queue.isPosted { return nil }
@@ -35,6 +47,16 @@ final class PluginExecutor: TaskExecutor {
             // `!`: the pointer given below.
             { Unmanaged<PluginExecutor>.fromOpaque($0!).takeRetainedValue().drain() },
             Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Resumes a task that prefers this executor and waits, and runs it up to its next suspension before this returns.
+    /// Loop thread.
+    func resume(_ continuation: UnsafeContinuation<Void, Never>) {
+        isResuming.store(true, ordering: .relaxed)
+        continuation.resume()
+        // Enqueued here by the line above, unless that has run it.
+        isResuming.store(false, ordering: .relaxed)
+        resumed.take()?.runSynchronously(on: asUnownedTaskExecutor())
     }
 
     /// Runs the jobs that are waiting. Loop thread.

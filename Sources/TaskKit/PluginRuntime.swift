@@ -15,29 +15,21 @@ final class PluginRuntime: @unchecked Sendable {
     private(set) var host: Host!
     private(set) var startOptions = StartOptions()
 
-    private struct Running {
-        var mark: CancelMark
-        var task: Task<Void, Never>
-    }
-
     /// The calls of typed tasks, and the hooks, that wait for something.
-    private var running: [trestle_call: Running] = [:]
-
-    /// A call whose task is on the stack, up to its first suspension. Most end there and are never entered in `running`.
-    private struct Starting {
-        /// 0: answered.
-        var handle: trestle_call
-        let mark: CancelMark
-    }
-
-    /// From outside to inside: a reply may run other plugins, and one of them may call this one.
-    private var starting: [Starting] = []
-    /// The mark of a call that ended without being cancelled or kept: the next one's.
-    private var spareMark: CancelMark?
-    private var callers = CallerCache()
+    private var running: [trestle_call: CallTask] = [:]
+    /// The call or hook whose Swift task is on top of the stack, up to its first suspension, and below it those that it
+    /// interrupted. Most calls end there and are never entered in `running`.
+    @exclusivity(unchecked) private var starting: CallTask?
+    /// Of each typed task: the Swift tasks that wait for its next call.
+    @exclusivity(unchecked) private var idle: [[CallTask]]
+    /// As many of one task wait at most; the others end.
+    private static let mostIdle = 16
+    private let callers = CallerCache()
+    private let coder = JSONCoder()
 
     init(_ parts: PluginParts) {
         self.parts = parts
+        idle = Array(repeating: [], count: parts.tasks.count)
     }
 
     func attach(_ host: Host) {
@@ -62,29 +54,46 @@ final class PluginRuntime: @unchecked Sendable {
         return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
     }
 
-    /// Runs the Swift task of the call `handle`, which answers it with `succeed` or `fail`.
+    /// Runs a call of a typed task in one of its Swift tasks, which answers it with `succeed` or `fail`. It runs up to its
+    /// first suspension before this returns.
     ///
-    /// - Parameter start: Starts the task, with what tells it that the call was cancelled. It runs up to its first
-    ///   suspension before this returns. That the task is made there, in one piece with its closure, spares three more
-    ///   around it.
-    func perform(_ handle: trestle_call, _ start: (CancelMark) -> Task<Void, Never>) {
-        var mark = spareMark.take() ?? CancelMark()
-        starting.append(Starting(handle: handle, mark: mark))
-        let task = start(mark)
-        if starting.removeLast().handle == 0 {
-            // Nobody holds on to a mark that is known here only.
-            if isKnownUniquelyReferenced(&mark), !mark.isSet.load(ordering: .relaxed) { spareMark = mark }
-            return
+    /// - Parameter start: Starts a Swift task where none is idle. That the task is made there, in one piece with its
+    ///   closure, spares three more around it.
+    func perform(_ request: UnsafePointer<trestle_request>, _ start: (CallTask) -> Task<Void, Never>) {
+        if let task = idle[Int(request.pointee.index)].popLast() {
+            begin(task) { task.serve(request, on: executor) }
+        } else {
+            let task = CallTask(request)
+            begin(task) { task.task = start(task) }
         }
-        running[handle] = Running(mark: mark, task: task)
-        // Cancelled while it ran up to its first suspension, when there was no task to cancel.
-        if mark.isSet.load(ordering: .relaxed) { task.cancel() }
     }
 
-    /// Runs a hook as the Swift task of the call `handle`, and answers that it is done.
-    func perform(_ handle: trestle_call, hook body: @escaping @Sendable () async throws -> Void) {
-        perform(handle) { _ in
-            Task.immediate(executorPreference: executor) {
+    private func begin(_ task: CallTask, _ start: () -> Void) {
+        task.outer = starting
+        starting = task
+        start()
+        starting = task.outer.take()
+        if task.handle == 0 { return }
+        running[task.handle] = task
+        // Cancelled while it ran up to its first suspension, when there was no need to cancel what may end there.
+        if task.mark.isSet.load(ordering: .relaxed) { task.task?.cancel() }
+    }
+
+    /// Keeps a Swift task whose call has been answered for the next one of the same typed task; false where it had better
+    /// end.
+    func keep(_ task: CallTask, of index: Int) -> Bool {
+        // That a Swift task was cancelled cannot be taken back.
+        guard idle[index].count < Self.mostIdle, !Task.isCancelled else { return false }
+        idle[index].append(task)
+        return true
+    }
+
+    /// Runs a hook as the Swift task of a call, and answers that it is done.
+    func perform(_ request: UnsafePointer<trestle_request>, hook body: @escaping @Sendable () async throws -> Void) {
+        let handle = request.pointee.call
+        let task = CallTask(request)
+        begin(task) {
+            task.task = Task.immediate(executorPreference: executor) {
                 do {
                     try await body()
                     self.succeed(handle, Done())
@@ -95,11 +104,23 @@ final class PluginRuntime: @unchecked Sendable {
         }
     }
 
+    /// The options of a call; nil where they do not fit, and the call has been answered so. Loop thread.
+    func options<Options: Decodable>(_ type: Options.Type, of task: CallTask) -> Options? {
+        do throws(JSONMismatch) {
+            return try coder.decode(type, from: task.request.pointee.options.buffer)
+        } catch {
+            let handle = task.handle
+            forget(handle)
+            host.fail(handle, BridgeError(error))
+            return nil
+        }
+    }
+
     /// Answers a call with what its task returned. Loop thread.
     func succeed(_ handle: trestle_call, _ result: some Encodable) {
         forget(handle)
         do throws(JSONEncodingError) {
-            try JSONCoding.withText(of: result) { host.reply(handle, $0) }
+            try coder.withText(of: result) { host.reply(handle, $0) }
         } catch {
             host.fail(handle, BridgeError(.internal, "The result cannot be written as JSON: \(error)"))
         }
@@ -113,8 +134,8 @@ final class PluginRuntime: @unchecked Sendable {
 
     /// A call is about to be answered.
     private func forget(_ handle: trestle_call) {
-        if let last = starting.indices.last, starting[last].handle == handle {
-            starting[last].handle = 0
+        if let starting, starting.handle == handle {
+            starting.handle = 0
         } else {
             running[handle] = nil
         }
@@ -123,12 +144,18 @@ final class PluginRuntime: @unchecked Sendable {
     func cancel(_ handle: trestle_call) {
         if let call = running[handle] {
             call.mark.isSet.store(true, ordering: .relaxed)
-            call.task.cancel()
-        } else if let call = starting.last(where: { $0.handle == handle }) {
+            call.task?.cancel()
+        } else if let call = startingCall(handle) {
             call.mark.isSet.store(true, ordering: .relaxed)
         } else {
             rawCalls.cancel(handle)
         }
+    }
+
+    private func startingCall(_ handle: trestle_call) -> CallTask? {
+        var call = starting
+        while let tried = call, tried.handle != handle { call = tried.outer }
+        return call
     }
 }
 

@@ -137,6 +137,23 @@ struct CancellationTests {
         }
     }
 
+    @Test("leaves the calls after it uncancelled, though it was cancelled while it waited")
+    func nextCall() async {
+        let task = Prompt()
+        let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })
+        for _ in 0..<3 {
+            // Cancelled between its suspension and its end: both steps are the loop's.
+            let handle = await host.onLoop { host in
+                let handle = host.request(.call(0), "true")
+                host.plugin.pointee.cancel(host.plugin.pointee.context, handle, UInt32(TRESTLE_CANCEL_CALLER))
+                return handle
+            }
+            #expect(await host.answer(to: handle) == .result([true, true]))
+            #expect(await host.answer(.call(0), "true") == .result([false, false]))
+            #expect(await host.answer(.call(0), "false") == .result([false, false]))
+        }
+    }
+
     @Test("may call its own plugin again before its first suspension; each is answered once")
     func reentrant() async {
         let task = Prompt()

@@ -108,6 +108,20 @@ struct ConcurrencyTests {
         #expect(task.started.list.withLock { $0 } == Array(0..<50))
     }
 
+    @Test("serves many calls of one task at once, time and again")
+    func manyAtOnce() async {
+        let host = FakeHost(Plugin("queue", version: "1.0.0") { Queueing() })
+        for round in 0..<4 {
+            let handles = await host.onLoop { host in
+                (0..<40).map { host.request(.call(0), #"{"number": \#(round * 40 + $0)}"#) }
+            }
+            for (number, handle) in handles.enumerated() {
+                #expect(await host.answer(to: handle) == .result(JSON.number(JSONNumber(round * 40 + number))))
+                #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
+            }
+        }
+    }
+
     @Test("of two plugins runs each on its own host's loop")
     func twoPlugins() async {
         let first = FakeHost(Plugin("first", version: "1.0.0") { Wander() })

@@ -17,12 +17,8 @@ public enum JSONCoding {
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
-        var tape: JSONTape
-        do throws(JSONSyntaxError) {
-            tape = try JSONTape(bytes, maximumDepth: JSON.maximumDepth)
-        } catch {
-            throw JSONMismatch(path: "$", expected: "JSON", got: error.description)
-        }
+        var tape = JSONTape()
+        try tape.read(bytes)
         return try decode(type, from: &tape, unknownKeys)
     }
 
@@ -48,13 +44,9 @@ public enum JSONCoding {
         // A type that keeps its decoder must not find the text gone.
         defer { if !isKnownUniquelyReferenced(&tape) { tape.keepText() } }
         if unknownKeys == .refuse { tape.visits = KeyVisits() }
-        do {
-            let value = try TapeDecoder(tape: tape, node: JSONTape.root, path: .root).decode(type)
-            if let unknown = tape.visits?.unknownKey(in: tape) { throw unknown }
-            return value
-        } catch {
-            throw JSONMismatch(error, at: .root) { tape.describe(JSONTape.root) }
-        }
+        let value = try TapeDecoder(tape: tape, node: JSONTape.root, path: .root).decodeRoot(type)
+        if let unknown = tape.visits?.unknownKey(in: tape) { throw unknown }
+        return value
     }
 
     /// The tape of a text that this module wrote.
@@ -99,14 +91,19 @@ public enum JSONCoding {
         of value: T, _ body: (UnsafeRawBufferPointer) -> R
     ) throws(JSONEncodingError) -> R {
         let text = EncodingText()
-        do {
-            try text.encode(value, at: nil)
-        } catch let error as JSONEncodingError {
-            throw error
-        } catch {
-            throw JSONEncodingError(path: "$", reason: "\(error)")
-        }
+        try text.encodeRoot(value)
         return body(UnsafeRawBufferPointer(text.bytes.elements))
+    }
+}
+
+extension JSONTape {
+    /// Reads a text of JSON into an empty tape.
+    func read(_ bytes: UnsafeRawBufferPointer) throws(JSONMismatch) {
+        do throws(JSONSyntaxError) {
+            try read(bytes, maximumDepth: JSON.maximumDepth)
+        } catch {
+            throw JSONMismatch(path: "$", expected: "JSON", got: error.description)
+        }
     }
 }
 

@@ -1,8 +1,14 @@
 /// Reads types from a tape. One for each place in it.
-struct TapeDecoder: Decoder {
+final class TapeDecoder: Decoder {
     let tape: JSONTape
     let node: Int
     let path: CodingPath
+    /// Of the root of a lent tape: who lends it, and unsets this in time.
+    @exclusivity(unchecked) var lender: Unmanaged<TapeLender>?
+
+    init(tape: JSONTape, node: Int, path: CodingPath) {
+        (self.tape, self.node, self.path) = (tape, node, path)
+    }
 
     var codingPath: [any CodingKey] { path.codingKeys }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -10,7 +16,14 @@ struct TapeDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard tape.kind(node) == .object else { throw mismatch("an object") }
         tape.visits?.opened(node, at: path)
-        return KeyedDecodingContainer(TapeMembers<Key>(decoder: self))
+        guard let lender else { return KeyedDecodingContainer(TapeMembers<Key>(decoder: self)) }
+        if let held = lender._withUnsafeGuaranteedRef({ $0.containers.lend(for: ObjectIdentifier(type)) }) {
+            // It was held for this type of keys.
+            return unsafeDowncast(held, to: HeldContainer<KeyedDecodingContainer<Key>>.self).lend()
+        }
+        let container = KeyedDecodingContainer(TapeMembers<Key>(decoder: self))
+        lender.takeUnretainedValue().containers.hold(container, for: ObjectIdentifier(type), of: self)
+        return container
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -32,18 +45,30 @@ struct TapeDecoder: Decoder {
     static func decode<T: Decodable>(
         _ type: T.Type, _ tape: JSONTape, _ node: Int, at path: () -> CodingPath
     ) throws -> T {
-        let isPlain = type == String.self || type == Int.self || type == Double.self || type == Bool.self
-        if isPlain, let value = try? TapeDecoder(tape: tape, node: node, path: .root).decode(type) { return value }
+        // The types on both sides are the same.
+        if type == String.self, let value = String.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+        if type == Int.self, let value = Int.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+        if type == Double.self, let value = Double.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+        if type == Bool.self, let value = Bool.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
         return try TapeDecoder(tape: tape, node: node, path: path()).decode(type)
+    }
+
+    /// Reads the type that the whole text is.
+    func decodeRoot<T: Decodable>(_ type: T.Type) throws(JSONMismatch) -> T {
+        do {
+            return try decode(type)
+        } catch {
+            throw JSONMismatch(error, at: .root) { tape.describe(JSONTape.root) }
+        }
     }
 
     /// Reads any type, the plainest of them directly.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         // The types on both sides are the same.
-        if type == String.self { return unsafeBitCast(try string(), to: T.self) }
-        if type == Int.self { return unsafeBitCast(try integer(Int.self), to: T.self) }
-        if type == Double.self { return unsafeBitCast(try double(), to: T.self) }
-        if type == Bool.self { return unsafeBitCast(try bool(), to: T.self) }
+        if type == String.self { return unsafeBitCast(try plain() as String, to: T.self) }
+        if type == Int.self { return unsafeBitCast(try plain() as Int, to: T.self) }
+        if type == Double.self { return unsafeBitCast(try plain() as Double, to: T.self) }
+        if type == Bool.self { return unsafeBitCast(try plain() as Bool, to: T.self) }
         do {
             return try T(from: self)
         } catch {
@@ -71,41 +96,11 @@ struct TapeDecoder: Decoder {
     }
 
     @inline(__always)
-    func bool() throws -> Bool {
-        switch tape.kind(node) {
-        case .true: return true
-        case .false: return false
-        default: throw mismatch("true or false")
+    func plain<T: PlainValue>() throws -> T {
+        guard let value = T.plain(tape, node) else {
+            throw mismatch(tape.kind(node) == .number ? T.expectedNumber : T.expected)
         }
-    }
-
-    @inline(__always)
-    func string() throws -> String {
-        guard tape.kind(node) == .string else { throw mismatch("a string") }
-        return tape.string(node)
-    }
-
-    @inline(__always)
-    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
-        guard tape.kind(node) == .number else { throw mismatch("an integer") }
-        guard let integer: T = tape.integer(node) else { throw mismatch("an integer from \(T.min) to \(T.max)") }
-        return integer
-    }
-
-    @inline(__always)
-    func double() throws -> Double {
-        guard tape.kind(node) == .number else { throw mismatch("a number") }
-        let double = tape.double(node)
-        guard double.isFinite else { throw mismatch("a number that a double can hold") }
-        return double
-    }
-
-    func float() throws -> Float {
-        // From the text: by way of a double it would be rounded twice.
-        guard let float = Float(try number().text), float.isFinite else {
-            throw mismatch("a number that a float can hold")
-        }
-        return float
+        return value
     }
 }
 
@@ -114,20 +109,20 @@ private struct TapeValue: SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { decoder.codingPath }
 
     func decodeNil() -> Bool { decoder.isNull() }
-    func decode(_ type: Bool.Type) throws -> Bool { try decoder.bool() }
-    func decode(_ type: String.Type) throws -> String { try decoder.string() }
-    func decode(_ type: Double.Type) throws -> Double { try decoder.double() }
-    func decode(_ type: Float.Type) throws -> Float { try decoder.float() }
-    func decode(_ type: Int.Type) throws -> Int { try decoder.integer(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try decoder.integer(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try decoder.integer(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try decoder.integer(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try decoder.integer(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try decoder.integer(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try decoder.integer(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try decoder.integer(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try decoder.integer(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try decoder.integer(type) }
+    func decode(_ type: Bool.Type) throws -> Bool { try decoder.plain() }
+    func decode(_ type: String.Type) throws -> String { try decoder.plain() }
+    func decode(_ type: Double.Type) throws -> Double { try decoder.plain() }
+    func decode(_ type: Float.Type) throws -> Float { try decoder.plain() }
+    func decode(_ type: Int.Type) throws -> Int { try decoder.plain() }
+    func decode(_ type: Int8.Type) throws -> Int8 { try decoder.plain() }
+    func decode(_ type: Int16.Type) throws -> Int16 { try decoder.plain() }
+    func decode(_ type: Int32.Type) throws -> Int32 { try decoder.plain() }
+    func decode(_ type: Int64.Type) throws -> Int64 { try decoder.plain() }
+    func decode(_ type: UInt.Type) throws -> UInt { try decoder.plain() }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try decoder.plain() }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try decoder.plain() }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try decoder.plain() }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try decoder.plain() }
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.decode(type) }
 }
 

@@ -8,10 +8,9 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] { tape.keys(of: decoder.node).compactMap(Key.init(stringValue:)) }
 
     /// The node of a member's value.
+    @inline(__always)
     private func member(_ key: some CodingKey, isTaken: Bool = true) -> Int? {
-        let name = key.stringValue
-        if let visits = tape.visits { visits.ask(name, of: decoder.node) }
-        return tape.member(name, of: decoder.node, isTaken: isTaken)
+        decoder.member(key.stringValue, isTaken: isTaken)
     }
 
     private func path(_ key: some CodingKey) -> CodingPath { .key(key.stringValue, of: decoder.path) }
@@ -20,130 +19,71 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         TapeDecoder(tape: tape, node: node, path: path(key))
     }
 
-    /// The decoder of a member of a plain type. Its path is not made before it is needed; see `read`.
-    @inline(__always)
-    private func read<T>(
-        _ key: Key, _ expected: StaticString, _ body: (TapeDecoder) throws -> T
-    ) throws -> T {
-        guard let node = member(key) else { throw missing(key, "\(expected)") }
-        return try read(node, key, body)
-    }
-
-    @inline(__always)
-    private func readIfPresent<T>(_ key: Key, _ body: (TapeDecoder) throws -> T) throws -> T? {
-        guard let node = member(key), tape.kind(node) != .null else { return nil }
-        return try read(node, key, body)
-    }
-
-    /// Reads as if the member stood at the object's own place; where it does not fit, reads it once more at its own,
-    /// for an error that tells the place.
-    @inline(__always)
-    private func read<T>(_ node: Int, _ key: Key, _ body: (TapeDecoder) throws -> T) throws -> T {
-        do {
-            return try body(TapeDecoder(tape: tape, node: node, path: .root))
-        } catch {
-            return try body(place(node, key))
-        }
-    }
-
-    @inline(never)
-    private func missing(_ key: some CodingKey, _ expected: String) -> JSONMismatch {
-        JSONMismatch(path: path(key).text, expected: expected, got: JSONMismatch.nothing)
-    }
-
     func contains(_ key: Key) -> Bool { member(key, isTaken: false) != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         member(key, isTaken: false).map { tape.kind($0) == .null } ?? true
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try read(key, "true or false") { try $0.bool() }
-    }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try readIfPresent(key) { try $0.bool() }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try read(key, "a string") { try $0.string() }
-    }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try readIfPresent(key) { try $0.string() }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try read(key, "a number") { try $0.double() }
-    }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try readIfPresent(key) { try $0.double() }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try read(key, "a number") { try $0.float() }
-    }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try readIfPresent(key) { try $0.float() }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try read(key, "an integer") { try $0.integer(type) }
-    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.plain(key.stringValue) }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try readIfPresent(key) { try $0.integer(type) }
+        try decoder.plainIfPresent(key.stringValue)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        guard let node = member(key) else { throw missing(key, CaseNames.of(type) ?? "a value") }
+        guard let node = member(key) else { throw decoder.missing(key.stringValue, CaseNames.of(type) ?? "a value") }
         return try TapeDecoder.decode(type, tape, node) { path(key) }
     }
 
@@ -155,7 +95,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // MARK: Containers
 
     private func container(_ key: Key) throws -> TapeDecoder {
-        guard let node = member(key) else { throw missing(key, "a value") }
+        guard let node = member(key) else { throw decoder.missing(key.stringValue, "a value") }
         return place(node, key)
     }
 
@@ -173,5 +113,34 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// A missing one reads as null.
     private func superDecoder(named key: some CodingKey) -> TapeDecoder {
         place(member(key) ?? tape.appendedNull(), key)
+    }
+}
+
+/// What needs not know the type of the keys.
+extension TapeDecoder {
+    /// The node of a member's value.
+    func member(_ key: String, isTaken: Bool = true) -> Int? {
+        if let visits = tape.visits { visits.ask(key, of: node) }
+        return tape.member(key, of: node, isTaken: isTaken)
+    }
+
+    /// Reads a member of a plain type.
+    @inline(__always)
+    func plain<T: PlainValue>(_ key: String) throws -> T {
+        guard let node = member(key) else { throw missing(key, T.expected) }
+        if let value = T.plain(tape, node) { return value }
+        return try TapeDecoder(tape: tape, node: node, path: .key(key, of: path)).plain()
+    }
+
+    @inline(__always)
+    func plainIfPresent<T: PlainValue>(_ key: String) throws -> T? {
+        guard let node = member(key), tape.kind(node) != .null else { return nil }
+        if let value = T.plain(tape, node) { return value }
+        return try TapeDecoder(tape: tape, node: node, path: .key(key, of: path)).plain()
+    }
+
+    @inline(never)
+    func missing(_ key: String, _ expected: String) -> JSONMismatch {
+        JSONMismatch(path: CodingPath.key(key, of: path).text, expected: expected, got: JSONMismatch.nothing)
     }
 }

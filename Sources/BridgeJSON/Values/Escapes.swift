@@ -74,20 +74,23 @@ func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
 /// Whether the same bytes stand at two places.
 @inline(__always)
 func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
-    var index = 0
-    while count - index >= 8 {
-        let difference =
-            left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            ^ right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if difference != 0 { return false }
-        index += 8
+    func word<Word: FixedWidthInteger & BitwiseCopyable>(_ at: UnsafeRawPointer, _ offset: Int, _: Word.Type) -> Word {
+        at.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
-    while index < count {
-        if left.load(fromByteOffset: index, as: UInt8.self) != right.load(fromByteOffset: index, as: UInt8.self) {
-            return false
+    if count >= 8 {
+        var index = 0
+        while count - index > 8 {
+            if word(left, index, UInt64.self) != word(right, index, UInt64.self) { return false }
+            index += 8
         }
-        index += 1
+        // The last ones, some of them once more.
+        return word(left, count - 8, UInt64.self) == word(right, count - 8, UInt64.self)
     }
+    if count >= 4 {
+        return word(left, 0, UInt32.self) == word(right, 0, UInt32.self)
+            && word(left, count - 4, UInt32.self) == word(right, count - 4, UInt32.self)
+    }
+    for index in 0..<count where word(left, index, UInt8.self) != word(right, index, UInt8.self) { return false }
     return true
 }
 
@@ -98,23 +101,38 @@ func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int)
 func plainEnd(of base: UnsafeRawPointer, from start: Int, to end: Int, _ isASCII: inout Bool) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
+    // The lowest byte whose high bit this leaves set is one of those; above it a borrow may set others.
+    func specials(_ word: UInt64) -> UInt64 {
+        let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
+        let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
+        let controls = word &- ones &* 0x20
+        return (quotes | backslashes | controls) & ~word & highs
+    }
     var position = start
     while end - position >= 8 {
         let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
         if word & highs != 0 { isASCII = false }
-        // The lowest byte whose high bit this leaves set is one of those; above it a borrow may set others.
-        let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
-        let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
-        let controls = word &- ones &* 0x20
-        let found = (quotes | backslashes | controls) & ~word & highs
+        let found = specials(word)
         if found != 0 { return position + found.trailingZeroBitCount >> 3 }
         position += 8
     }
-    while position < end {
-        let byte = base.load(fromByteOffset: position, as: UInt8.self)
-        if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return position }
-        if byte >= 0x80 { isASCII = false }
-        position += 1
+    if position == end { return end }
+    let word = shortWord(base + position, end - position, padding: ones &* 0x20)
+    if word & highs != 0 { isASCII = false }
+    let found = specials(word)
+    return found == 0 ? end : position + found.trailingZeroBitCount >> 3
+}
+
+/// One to seven bytes, the first one lowest, and above them those of the padding.
+@inline(__always)
+func shortWord(_ base: UnsafeRawPointer, _ count: Int, padding: UInt64) -> UInt64 {
+    func part<Part: FixedWidthInteger & BitwiseCopyable>(_ index: Int, _: Part.Type) -> UInt64 {
+        UInt64(Part(littleEndian: base.loadUnaligned(fromByteOffset: index, as: Part.self))) &<< UInt64(index &* 8)
     }
-    return end
+    // The parts may overlap: what they have in common is the same.
+    let word =
+        count >= 4
+        ? part(0, UInt32.self) | part(count &- 4, UInt32.self)
+        : part(0, UInt8.self) | part(count &>> 1, UInt8.self) | part(count &- 1, UInt8.self)
+    return word | padding &<< UInt64(count &* 8)
 }

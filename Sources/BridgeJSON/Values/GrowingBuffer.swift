@@ -24,14 +24,21 @@ extension [UInt8]: ByteSink {
 struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
-    private var capacity: Int
+    private(set) var capacity: Int
+
+    /// One without room.
+    init() {
+        // `!`: no alignment is 0.
+        base = UnsafeMutablePointer(bitPattern: MemoryLayout<Element>.alignment)!
+        capacity = 0
+    }
 
     init(minimumCapacity: Int) {
         capacity = max(minimumCapacity, 8)
         base = .allocate(capacity: capacity)
     }
 
-    deinit { base.deallocate() }
+    deinit { if capacity > 0 { base.deallocate() } }
 
     var elements: UnsafeMutableBufferPointer<Element> { UnsafeMutableBufferPointer(start: base, count: count) }
 
@@ -54,7 +61,7 @@ struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Makes room for so many elements more; what is then written there counts from `advance` on.
-    @inline(__always)
+    @inline(__always) @discardableResult
     mutating func reserve(_ added: Int) -> UnsafeMutablePointer<Element> {
         if capacity - count < added { grow(added) }
         return base + count
@@ -74,11 +81,11 @@ struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(never)
     private mutating func grow(_ added: Int) {
-        capacity = max(capacity * 2, count + added)
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        let enough = max(capacity * 2, count + added, 8)
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: enough)
         larger.moveInitialize(from: base, count: count)
-        base.deallocate()
-        base = larger
+        if capacity > 0 { base.deallocate() }
+        (base, capacity) = (larger, enough)
     }
 }
 

@@ -7,7 +7,7 @@
 /// the types that are being read; checking it at run time took a third of a decoding.
 final class JSONTape {
     @exclusivity(unchecked) private(set) var text: UnsafeRawPointer
-    private let textCount: Int
+    @exclusivity(unchecked) private var textCount = 0
     /// What `text` points to once the tape keeps it.
     @exclusivity(unchecked) private var ownText: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var nodes: GrowingBuffer<TapeNode>
@@ -17,12 +17,39 @@ final class JSONTape {
 
     static let root = 0
 
-    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONSyntaxError) {
-        nodes = try TapeReader(bytes, maximumDepth: maximumDepth).document()
+    /// A tape of nothing, to be read into.
+    init() {
+        nodes = GrowingBuffer()
+        // Never read from: there are no nodes.
+        text = UnsafeRawPointer(nodes.base)
+    }
+
+    convenience init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONSyntaxError) {
+        self.init()
+        try read(bytes, maximumDepth: maximumDepth)
+    }
+
+    /// Reads a text into an empty tape.
+    func read(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONSyntaxError) {
+        var room = GrowingBuffer<TapeNode>()
+        swap(&room, &nodes)
+        // About as many as a message has.
+        room.reserve(min(bytes.count / 8 + 8, 4096))
+        nodes = try TapeReader(bytes, maximumDepth: maximumDepth, into: room).document()
         // `!`: what could be read has an address.
         text = bytes.baseAddress!
         textCount = bytes.count
     }
+
+    /// What was read is forgotten. False where the tape has grown too large to be kept for the next text.
+    func clear() -> Bool {
+        nodes.cut(to: 0)
+        if !tables.isEmpty { tables = [:] }
+        return nodes.capacity <= Self.largestKept
+    }
+
+    /// In nodes.
+    private static let largestKept = 4096
 
     deinit { ownText?.deallocate() }
 
@@ -80,6 +107,7 @@ final class JSONTape {
 
     // MARK: Values
 
+    @inline(__always)
     func kind(_ node: Int) -> TapeNode.Kind { nodes[node].kind }
 
     private func bytes(_ node: Int) -> UnsafeRawBufferPointer {

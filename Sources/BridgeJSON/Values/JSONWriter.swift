@@ -67,10 +67,9 @@ public enum JSONText {
             hash ^= hash >> 32
             index += 8
         }
-        while index < bytes.count {
-            hash = (hash ^ UInt64(bytes[index])) &* 0x9E37_79B9_7F4A_7C15
+        if index < bytes.count, let base = bytes.baseAddress {
+            hash = (hash ^ shortWord(base + index, bytes.count - index, padding: 0)) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
-            index += 1
         }
         return hash
     }

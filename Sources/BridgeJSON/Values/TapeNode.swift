@@ -1,6 +1,6 @@
 /// One key or value of a text, in a row of all of them: a container, then what is in it, each key before its value.
 struct TapeNode: BitwiseCopyable {
-    enum Kind: UInt32 {
+    enum Kind: UInt8 {
         case null, `true`, `false`, number, string, array, object
     }
 
@@ -19,7 +19,7 @@ struct TapeNode: BitwiseCopyable {
 
     init(_ kind: Kind, start: UInt32, count: UInt32 = 0, next: UInt32, hasEscapes: Bool = false) {
         (self.start, self.count, self.next) = (start, count, next)
-        info = kind.rawValue | (hasEscapes ? Self.escapeFlag : 0)
+        info = UInt32(kind.rawValue) | (hasEscapes ? Self.escapeFlag : 0)
     }
 
     /// A key; its value comes next.
@@ -30,8 +30,10 @@ struct TapeNode: BitwiseCopyable {
 
     var hasEscapes: Bool { info & Self.escapeFlag != 0 }
 
-    /// Of a value. `!`: every value was made with a kind.
-    var kind: Kind { Kind(rawValue: info & 7)! }
+    /// Of a value. The bits are those of a kind: every value was made with one.
+    var kind: Kind {
+        @inline(__always) get { unsafeBitCast(UInt8(truncatingIfNeeded: info & 7), to: Kind.self) }
+    }
 
     /// Of a key.
     var value: Int {

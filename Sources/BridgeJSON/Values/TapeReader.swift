@@ -8,18 +8,18 @@ struct TapeReader: ~Copyable {
     /// The innermost container that has not ended; its `start` is the one around it, an object's `next` a set of hashes
     /// of its keys.
     private var open: UInt32 = 0
-    var nodes: GrowingBuffer<TapeNode>
+    private var nodes: GrowingBuffer<TapeNode>
 
     /// What a tape can index, in bytes.
     private static let maximumBytes = Int(Int32.max)
 
-    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) {
+    /// - Parameter nodes: None, and room for them.
+    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int, into nodes: consuming GrowingBuffer<TapeNode>) {
         // Without an address there is nothing to read: the count is 0.
         base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!  // `!`: 1 is not 0
         count = bytes.count
         self.maximumDepth = maximumDepth
-        // About as many as a message has.
-        nodes = GrowingBuffer(minimumCapacity: min(bytes.count / 8 + 8, 4096))
+        self.nodes = nodes
     }
 
     consuming func document() throws(JSONSyntaxError) -> GrowingBuffer<TapeNode> {
@@ -50,6 +50,7 @@ struct TapeReader: ~Copyable {
         return nodes
     }
 
+    @inline(never)
     private func error(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, reason: reason) }
 
     @inline(__always)
@@ -71,6 +72,7 @@ struct TapeReader: ~Copyable {
 
     // MARK: Containers
 
+    @inline(__always)
     private mutating func enter(_ kind: TapeNode.Kind) throws(JSONSyntaxError) {
         guard depth < maximumDepth else { throw error("nested deeper than \(maximumDepth) levels") }
         depth += 1
@@ -81,6 +83,7 @@ struct TapeReader: ~Copyable {
     }
 
     /// Behind the bracket that ends the innermost container. Returns its node.
+    @inline(__always)
     private mutating func leave() -> Int {
         let container = Int(open)
         open = nodes[container].start
@@ -110,7 +113,7 @@ struct TapeReader: ~Copyable {
             }
             position += 1
             value = leave()
-            if isObject { KeyTable.joinDuplicates(of: value, in: &nodes, text: base) }
+            if isObject, nodes[value].mayHaveDuplicates { KeyTable.joinDuplicates(of: value, in: &nodes, text: base) }
         }
     }
 
@@ -129,27 +132,33 @@ struct TapeReader: ~Copyable {
     }
 
     /// Finds out cheaply that the keys of a small object are all different, as they nearly always are.
+    @inline(__always)
     private mutating func noteKey(_ start: Int, _ length: Int, hasEscapes: Bool) {
         let object = Int(open)
         if hasEscapes || nodes[object].count >= KeyTable.smallCount { nodes[object].mayHaveDuplicates = true }
         if nodes[object].mayHaveDuplicates { return }
         let ends = length == 0 ? 0 : UInt32(byte(start)) &* 5 &+ UInt32(byte(start + length - 1))
         let bit: UInt32 = 1 << ((ends &+ UInt32(truncatingIfNeeded: length) &* 3) & 31)
-        if nodes[object].next & bit != 0 {
-            var key = object + 1
-            for _ in 0..<nodes[object].count {
-                let known = nodes[key]
-                if known.count == length, areEqual(base + Int(known.start), base + start, length) {
-                    nodes[object].mayHaveDuplicates = true
-                }
-                key = Int(known.next)
-            }
-        }
+        if nodes[object].next & bit != 0 { compareKeys(start, length) }
         nodes[object].next |= bit
+    }
+
+    @inline(never)
+    private mutating func compareKeys(_ start: Int, _ length: Int) {
+        let object = Int(open)
+        var key = object + 1
+        for _ in 0..<nodes[object].count {
+            let known = nodes[key]
+            if known.count == length, areEqual(base + Int(known.start), base + start, length) {
+                nodes[object].mayHaveDuplicates = true
+            }
+            key = Int(known.next)
+        }
     }
 
     // MARK: Scalars
 
+    @inline(__always)
     private mutating func scalar() throws(JSONSyntaxError) {
         let next = UInt32(nodes.count + 1)
         switch current {
@@ -166,6 +175,7 @@ struct TapeReader: ~Copyable {
         }
     }
 
+    @inline(__always)
     private mutating func literal(
         _ word: StaticString, _ kind: TapeNode.Kind, _ next: UInt32
     ) throws(JSONSyntaxError) {
@@ -177,7 +187,28 @@ struct TapeReader: ~Copyable {
         position += length
     }
 
+    @inline(__always)
     private mutating func number(_ next: UInt32) throws(JSONSyntaxError) {
+        let start = position
+        // Most numbers are integers: digits without a zero before them.
+        var end = start
+        if current == UInt8(ascii: "-") { end += 1 }
+        let first = end
+        while end < count, byte(end) &- UInt8(ascii: "0") < 10 { end += 1 }
+        if end > first, end < count, byte(end) != UInt8(ascii: "."), byte(end) | 0x20 != UInt8(ascii: "e"),
+            byte(first) != UInt8(ascii: "0")
+        {
+            var node = TapeNode(.number, start: UInt32(start), count: UInt32(end - start), next: next)
+            node.isPlainInteger = true
+            nodes.append(node)
+            position = end
+            return
+        }
+        try unusualNumber(next)
+    }
+
+    @inline(never)
+    private mutating func unusualNumber(_ next: UInt32) throws(JSONSyntaxError) {
         let start = position
         var scan = NumberScan()
         position = scan.end(in: UnsafeRawBufferPointer(start: base, count: count), from: start)
@@ -192,8 +223,22 @@ struct TapeReader: ~Copyable {
     // MARK: Strings
 
     /// Goes from the quote that opens a string behind the one that closes it. Returns where its content starts.
+    @inline(__always)
     private mutating func string() throws(JSONSyntaxError) -> (start: Int, hasEscapes: Bool) {
-        position += 1
+        let start = position + 1
+        var isASCII = true
+        let end = plainEnd(of: base, from: start, to: count, &isASCII)
+        if isASCII, end < count, byte(end) == UInt8(ascii: "\"") {
+            position = end + 1
+            return (start, false)
+        }
+        position = start
+        return (start, try unusualString())
+    }
+
+    /// The same from the content on, where that is not plain ASCII. Returns whether it has escapes.
+    @inline(never)
+    private mutating func unusualString() throws(JSONSyntaxError) -> Bool {
         let start = position
         var hasEscapes = false
         var isASCII = true
@@ -213,7 +258,7 @@ struct TapeReader: ~Copyable {
             }
         }
         position += 1
-        return (start, hasEscapes)
+        return hasEscapes
     }
 
     /// Checks the escape at the position and goes behind it.

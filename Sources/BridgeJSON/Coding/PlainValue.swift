@@ -1,0 +1,77 @@
+/// What is read from one node of a tape.
+protocol PlainValue {
+    /// The value; nil where the node does not fit.
+    static func plain(_ tape: JSONTape, _ node: Int) -> Self?
+
+    /// What is expected, in general and of a number.
+    static var expected: String { get }
+    static var expectedNumber: String { get }
+}
+
+extension Bool: PlainValue {
+    @inline(__always)
+    static func plain(_ tape: JSONTape, _ node: Int) -> Bool? {
+        switch tape.kind(node) {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+
+    static var expected: String { "true or false" }
+    static var expectedNumber: String { expected }
+}
+
+extension String: PlainValue {
+    @inline(__always)
+    static func plain(_ tape: JSONTape, _ node: Int) -> String? {
+        tape.kind(node) == .string ? tape.string(node) : nil
+    }
+
+    static var expected: String { "a string" }
+    static var expectedNumber: String { expected }
+}
+
+extension Double: PlainValue {
+    @inline(__always)
+    static func plain(_ tape: JSONTape, _ node: Int) -> Double? {
+        guard tape.kind(node) == .number else { return nil }
+        let double = tape.double(node)
+        return double.isFinite ? double : nil
+    }
+
+    static var expected: String { "a number" }
+    static var expectedNumber: String { "a number that a double can hold" }
+}
+
+extension Float: PlainValue {
+    static func plain(_ tape: JSONTape, _ node: Int) -> Float? {
+        // From the text: by way of a double it would be rounded twice.
+        guard tape.kind(node) == .number, let float = Float(tape.number(node).text), float.isFinite else { return nil }
+        return float
+    }
+
+    static var expected: String { "a number" }
+    static var expectedNumber: String { "a number that a float can hold" }
+}
+
+extension PlainValue where Self: FixedWidthInteger {
+    @inline(__always)
+    static func plain(_ tape: JSONTape, _ node: Int) -> Self? {
+        tape.kind(node) == .number ? tape.integer(node) : nil
+    }
+
+    static var expected: String { "an integer" }
+    static var expectedNumber: String { "an integer from \(min) to \(max)" }
+}
+
+extension Int: PlainValue {}
+extension Int8: PlainValue {}
+extension Int16: PlainValue {}
+extension Int32: PlainValue {}
+extension Int64: PlainValue {}
+extension UInt: PlainValue {}
+extension UInt8: PlainValue {}
+extension UInt16: PlainValue {}
+extension UInt32: PlainValue {}
+extension UInt64: PlainValue {}
