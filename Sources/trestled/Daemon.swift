@@ -52,8 +52,11 @@ final class Daemon {
             server.stopListening()
             return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart
         }
+        let thrift = LoopTimer { Task.detached { LaunchMemory.release() } }
+        thrift.schedule(after: LaunchMemory.delay)
         log.notice("ready: \(runtime.plugins.count) plugins, listening at \(configuration.socketPath)")
         let signal = await shutdown.first()
+        thrift.close()
         log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
         await drain()
         log.notice("stopped")

@@ -1,0 +1,79 @@
+import Glibc
+
+/// Gives back, once the daemon serves, the memory that only its launch needed.
+///
+/// Half of what is resident after a launch are pages of libraries that the loader, the Swift runtime and the plugins'
+/// first steps looked at, most of them never again. They are clean copies of files: taken out of this process they stay
+/// in the kernel's cache, from where the few that are used again come back without a read.
+enum LaunchMemory {
+    /// Long enough after the launch that what comes right after it is over.
+    static let delay = Duration.seconds(1)
+
+    /// Any thread; takes a few milliseconds.
+    static func release() {
+        guard let file = fopen("/proc/self/smaps", "r") else { return }
+        defer { fclose(file) }
+        var reader = MappingReader()
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, file) > 0 {
+            if let line { reader.take(line) }
+        }
+        for mapping in reader.finish() {
+            // Fails only where the mapping is gone: then there is nothing to be given back.
+            _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.start), mapping.byteCount, MADV_DONTNEED)
+        }
+    }
+
+    struct Mapping: Equatable {
+        var start: UInt
+        var byteCount: Int
+    }
+
+    /// Picks out of the lines of /proc/PID/smaps the mappings of files that nobody can have written to: read-only, and
+    /// without a page of this process's own, as the loader's relocations leave them behind.
+    ///
+    /// There are thousands of lines: they are looked at byte by byte, and no strings are made of them.
+    struct MappingReader {
+        private var found: [Mapping] = []
+        private var current: Mapping?
+
+        mutating func take(_ line: UnsafePointer<CChar>) {
+            if Self.begins(line, "Anonymous:") || Self.begins(line, "Private_Dirty:") {
+                if let colon = strchr(line, 0x3A), strtoul(colon + 1, nil, 10) != 0 { current = nil }
+            } else if isupper(Int32(line.pointee)) == 0 {
+                // Names of figures begin with a capital letter, addresses never do.
+                keepCurrent()
+                current = Self.readOnlyFile(line)
+            }
+        }
+
+        mutating func finish() -> [Mapping] {
+            keepCurrent()
+            return found
+        }
+
+        private mutating func keepCurrent() {
+            if let current { found.append(current) }
+            current = nil
+        }
+
+        private static func begins(_ line: UnsafePointer<CChar>, _ word: StaticString) -> Bool {
+            strncmp(line, UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self), word.utf8CodeUnitCount)
+                == 0
+        }
+
+        /// From a line such as `7f0000000000-7f0000021000 r-xp 00000000 fe:00 1234   /usr/lib/libfoo.so`.
+        private static func readOnlyFile(_ line: UnsafePointer<CChar>) -> Mapping? {
+            var behind: UnsafeMutablePointer<CChar>?
+            let start = strtoul(line, &behind, 16)
+            guard let dash = behind, dash.pointee == 0x2D else { return nil }
+            let end = strtoul(dash + 1, &behind, 16)
+            guard let space = behind, begins(space, " r-xp") || begins(space, " r--p"), strchr(space, 0x2F) != nil,
+                end > start
+            else { return nil }
+            return Mapping(start: start, byteCount: Int(end - start))
+        }
+    }
+}
