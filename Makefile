@@ -1,12 +1,12 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run format lint
+.PHONY: help setup build test demo run bench bench-check format lint
 
 SWIFT_FILES = $(shell scripts/swift-files.sh)
 
 help: ## Print this list
-	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: ## Check for Swift, install the Debian packages that are missing
 	@scripts/setup.sh
@@ -24,6 +24,13 @@ demo: build ## Show the daemon at work
 
 run: build ## Run the daemon in the foreground, on a socket of its own
 	@scripts/run.sh
+
+bench: build ## Measure what calls cost; BENCH='--only echo' passes options
+	@scripts/quietly.sh swift build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench $(BENCH)
+
+bench-check: ## Measure, and fail where a limit is past
+	@$(MAKE) --no-print-directory bench BENCH='--check $(BENCH)'
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)

@@ -1,0 +1,45 @@
+// Two tasks that answer the same bytes: what lies between their costs is the price of types.
+import TaskKit
+
+/// Four options in, three fields out, and no suspension: what most tasks of a plugin are.
+struct Typed: BridgeTask {
+    static let name = "bench.typed"
+    static let summary = "Takes an order apart and confirms it."
+    struct Options: Codable, Sendable {
+        var content: String
+        var buttons: [String]
+        var number: Int
+        var flag: Bool
+    }
+    struct Result: Codable, Sendable {
+        var content: String
+        var number: Int
+        var flag: Bool
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        Result(content: options.content, number: options.number + options.buttons.count, flag: !options.flag)
+    }
+}
+
+/// Answers what `bench.typed` answers to the benchmark's options, without having looked at them.
+struct Constant: RawTask {
+    static let name = "bench.constant"
+    static let summary = "Answers the same bytes to every call."
+
+    private static let answer = Array(
+        #"{"content":"A message of the usual size, for a person to read","number":12347,"flag":false}"#.utf8)
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        reply.succeed(Self.answer.span.bytes)
+    }
+}
+
+/// Called once by the daemon.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    Plugin("bench", version: "1.0.0") {
+        Typed()
+        Constant()
+    }
+    .export()
+}

@@ -1,0 +1,73 @@
+/// A run: what all rows share.
+final class Bench {
+    /// How many connections are idle in the row about them.
+    static let idleConnections = 10_000
+
+    let place: Place
+    let cores: Cores
+    let rounds: Int
+    /// How long the load generator measures each time.
+    let seconds: Double
+    var startedDaemons = 0
+
+    init(place: Place, cores: Cores, rounds: Int, seconds: Double) {
+        self.place = place
+        self.cores = cores
+        self.rounds = rounds
+        self.seconds = seconds
+    }
+
+    /// Runs each of some measurements once in each round, one after the other, so that what changes on the machine
+    /// meanwhile changes all of them.
+    ///
+    /// - Returns: the results of each measurement, in the order of the rounds.
+    func alternate<Value>(rounds: Int? = nil, _ measurements: [() throws -> Value]) throws -> [[Value]] {
+        var results = measurements.map { _ in [Value]() }
+        for _ in 0..<(rounds ?? self.rounds) {
+            for (index, measure) in measurements.enumerated() { results[index].append(try measure()) }
+        }
+        return results
+    }
+}
+
+/// The middle of some values; of an even number, that of the two in the middle.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return .nan }
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+}
+
+/// The median over the rounds of what two figures of one round come to together.
+func median<First, Second>(
+    _ first: [First], _ second: [Second], _ combine: (First, Second) -> Double
+) -> Double {
+    median(zip(first, second).map(combine))
+}
+
+/// The cores that server and generator keep to.
+struct Cores {
+    var server: Int?
+    var generator: Int?
+    /// For a second generator, where there is one more.
+    var third: Int?
+
+    /// Those that this process may use; none are kept to where there is only one, or no `taskset`.
+    static func find() -> Cores {
+        let allowed = readFile("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
+        let numbers = (allowed?.split(separator: "\t").last ?? "").split(separator: ",").flatMap { part -> [Int] in
+            let ends = part.split(separator: "-").compactMap { Int($0) }
+            guard let first = ends.first, let last = ends.last else { return [] }
+            return Array(first...last)
+        }
+        guard numbers.count > 1, Place.find("taskset") != nil else { return Cores() }
+        return Cores(server: numbers[0], generator: numbers[1], third: numbers.count > 2 ? numbers[2] : nil)
+    }
+
+    /// In a sentence, for the head of the table.
+    var summary: String {
+        guard let server, let generator else {
+            return "server and generator pinned to no core: there is only one, or taskset is missing"
+        }
+        return "server on core \(server), generator on core \(generator)"
+    }
+}

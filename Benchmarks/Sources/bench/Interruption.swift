@@ -1,0 +1,40 @@
+import Glibc
+
+/// Ends what was started when this program is told to end.
+enum Interruption {
+    private static let most = 16
+    // Unsafe in form only: the main thread writes, one word at a time, and a signal handler on it reads.
+    nonisolated(unsafe) private static let pids = {
+        let pids = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
+        pids.initialize(repeating: 0, count: most)
+        return pids
+    }()
+
+    /// Whether this program was told to end. What was started ends then, so that whatever waits for it goes on, finds
+    /// no more to start, and leaves in order.
+    // Unsafe in form only, as above.
+    nonisolated(unsafe) private(set) static var hasCome = false
+
+    static func prepare() {
+        _ = pids
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in
+                if Interruption.hasCome { _exit(128 + number) }
+                Interruption.hasCome = true
+                for index in 0..<Interruption.most where Interruption.pids[index] > 0 {
+                    kill(Interruption.pids[index], SIGTERM)
+                }
+            }
+        }
+    }
+
+    static func add(_ pid: pid_t) { replace(0, by: pid) }
+    static func remove(_ pid: pid_t) { replace(pid, by: 0) }
+
+    private static func replace(_ old: pid_t, by new: pid_t) {
+        for index in 0..<most where pids[index] == old {
+            pids[index] = new
+            return
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// What the load generator found out in one run.
+struct LoadFigures {
+    let callsPerSecond, p50, p99, p999: Double
+    /// Microseconds of the server's CPU time for each call.
+    let serverCPU: Double
+    let peakKiB, anonymousKiB: Double
+
+    /// Reads the generator's line of KEY=VALUE pairs.
+    init(_ line: String) throws {
+        let values = keyedNumbers(line)
+        func value(_ key: String) throws -> Double {
+            guard let value = values[key] else { throw Failure("the load generator does not tell \(key): \(line)") }
+            return value
+        }
+        callsPerSecond = try value("calls_per_second")
+        p50 = try value("p50_us")
+        p99 = try value("p99_us")
+        p999 = try value("p999_us")
+        serverCPU = try value("server_cpu_us")
+        peakKiB = try value("server_peak_kib")
+        anonymousKiB = try value("server_anonymous_kib")
+    }
+
+    /// Microseconds from one answer to the next.
+    var perCall: Double { 1e6 / callsPerSecond }
+}
+
+/// The numbers of a line of KEY=VALUE pairs.
+func keyedNumbers(_ line: String) -> [String: Double] {
+    var values: [String: Double] = [:]
+    for pair in line.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+        let parts = pair.split(separator: "=", maxSplits: 1)
+        if parts.count == 2, let value = Double(parts[1]) { values[String(parts[0])] = value }
+    }
+    return values
+}
+
+/// Connections, and calls in flight on each.
+struct Shape {
+    var connections: Int
+    var inFlight: Int
+
+    init(_ connections: Int, _ inFlight: Int) {
+        self.connections = connections
+        self.inFlight = inFlight
+    }
+
+    var name: String { "\(connections)×\(inFlight)" }
+}
+
+/// How the load generator runs.
+struct LoadSettings {
+    /// Measure so many calls, without warming up; nil: for the time that the command line says.
+    var calls: Int?
+    /// Connections that only exist.
+    var idle = 0
+    /// Whether it keeps to a core of its own.
+    var isPinned = true
+    /// Another core than the generator's own.
+    var core: Int?
+    /// Others come first.
+    var isNice = false
+    var seconds: Double?
+    var arguments: [String] = []
+}
+
+extension Bench {
+    /// Runs the load generator against a server, to its end.
+    func load(
+        _ call: CallTemplate, _ shape: Shape, on server: Server, _ settings: LoadSettings = LoadSettings()
+    ) throws -> LoadFigures {
+        try LoadFigures(try startLoad(call, shape, on: server, settings).finish())
+    }
+
+    /// Starts the load generator.
+    func startLoad(
+        _ call: CallTemplate, _ shape: Shape, on server: Server, _ settings: LoadSettings
+    ) throws -> ChildProcess {
+        var command = settings.isNice ? ["nice", "-n", "15"] : []
+        command += [
+            place.program("load"), "--socket", server.socket, "--message", call.message, "--reply", call.reply,
+            "--connections", String(shape.connections), "--in-flight", String(shape.inFlight), "--server-pid",
+            String(server.pid), "--seconds", String(settings.seconds ?? seconds), "--idle", String(settings.idle),
+        ]
+        if call.isInOrder { command.append("--in-order") }
+        if let calls = settings.calls { command += ["--calls", String(calls), "--warm-up", "0"] }
+        command += call.arguments + settings.arguments
+        return try ChildProcess(command, core: settings.isPinned ? settings.core ?? cores.generator : nil)
+    }
+}

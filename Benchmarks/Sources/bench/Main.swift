@@ -1,0 +1,85 @@
+import ArgumentParser
+import Glibc
+
+@main
+struct Main: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures what Trestle costs, beside a C program that only echoes bytes, Redis and SQLite.",
+        discussion: """
+            Prints one Markdown table on standard output; its progress goes to standard error. Every figure is the \
+            median of its rounds. docs/performance.md says what each row means.
+
+            Examples:
+              bench                              everything, in about five minutes
+              bench --only echo --only latency   two rows
+              bench --check --rounds 5           exit status 1 where a limit is past
+              bench --seconds 0.3 --rounds 1     a quick look
+
+            Rows:
+            \(rows.map { "  \($0.name.padded(to: 13)) \($0.summary)" }.joined(separator: "\n"))
+            """)
+
+    @Option(help: "How often each measurement is made, alternating with what it is compared with.")
+    var rounds = 3
+
+    @Option(help: "How long the load generator measures each time, in seconds.")
+    var seconds = 1.0
+
+    @Option(help: ArgumentHelp("Only this row; may be given several times.", valueName: "row"))
+    var only: [String] = []
+
+    @Option(help: ArgumentHelp("Write machine and table to a file as well.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Compare with the limits.")
+    var check = false
+
+    @Option(help: ArgumentHelp("The daemon's executable, of a release build.", valueName: "file"))
+    var daemon = ".build/release/trestled"
+
+    func validate() throws {
+        guard rounds > 0 else { throw ValidationError("--rounds is at least 1.") }
+        guard seconds > 0, seconds <= 600 else { throw ValidationError("--seconds is more than 0, at most 600.") }
+        for name in only where !rows.contains(where: { $0.name == name }) {
+            throw ValidationError("There is no row \(name): \(rows.map(\.name).joined(separator: ", ")).")
+        }
+    }
+
+    func run() throws {
+        Interruption.prepare()
+        let cores = Cores.find()
+        if cores.server == nil { say("nothing is pinned to a core: there is only one, or taskset is missing") }
+        let place = try Place(daemon: daemon)
+        defer { place.remove() }
+        let head = Machine(cores: cores, place: place).text
+        let bench = Bench(place: place, cores: cores, rounds: rounds, seconds: seconds)
+        let lines = try measure(bench)
+        let table = head + "\n" + MarkdownTable.render(lines) + "\n"
+        print(table, terminator: "")
+        if let output { try writeFile(output, table) }
+        guard check else { return }
+        let (text, isPassed) = Check.report(lines)
+        print("\n" + text)
+        if !isPassed { throw ExitCode.failure }
+    }
+
+    private func measure(_ bench: Bench) throws -> [Line] {
+        var lines: [Line] = []
+        for row in rows where only.isEmpty || only.contains(row.name) {
+            say("\(row.name): \(row.summary)")
+            lines += try row.measure(bench)
+        }
+        return lines
+    }
+}
+
+/// Says something on the way.
+func say(_ text: String) {
+    let bytes = Array("bench: \(text)\n".utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+extension String {
+    func padded(to length: Int) -> String { self + String(repeating: " ", count: max(0, length - count)) }
+}

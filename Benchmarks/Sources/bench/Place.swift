@@ -1,0 +1,90 @@
+import Glibc
+
+/// Where the programs are, and where a run keeps its files: sockets in a folder with a short name, databases on the
+/// file system that the build is on, because a temporary folder may lie in memory.
+struct Place {
+    /// The folder of this program and of those that were built with it.
+    let programs: String
+    /// The daemon's executable.
+    let daemon: String
+    /// For sockets, logs and configurations.
+    let sockets: String
+    /// For databases.
+    let data: String
+
+    init(daemon: String) throws {
+        let own = try Self.realPath("/proc/self/exe")
+        programs = Self.folder(of: own)
+        guard access(daemon, X_OK) == 0 else {
+            throw Failure("there is no daemon at \(daemon): swift build -c release builds it, --daemon names another")
+        }
+        self.daemon = try Self.realPath(daemon)
+        sockets = try Self.makeFolder("/tmp/trestle-bench-XXXXXX")
+        data = try Self.makeFolder(programs + "/bench-data-XXXXXX")
+    }
+
+    /// A program that was built with this one.
+    func program(_ name: String) -> String { programs + "/" + name }
+
+    /// The daemon's log, where something is wrong with it.
+    var daemonLog: String { sockets + "/trestle.log" }
+
+    /// Takes the run's files away.
+    func remove() {
+        _ = try? ChildProcess(["rm", "-rf", "--", sockets, data], tidiesUp: true).finish()
+    }
+
+    /// The file system that a path is on, such as "ext4 on /dev/vda".
+    static func fileSystem(of path: String) -> String {
+        var found = (length: -1, text: "unknown")
+        for line in readFile("/proc/self/mounts").split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 2 else { continue }
+            let point = fields[1] == "/" ? "/" : fields[1] + "/"
+            if (path + "/").hasPrefix(point), point.utf8.count >= found.length {
+                found = (point.utf8.count, "\(fields[2]) on \(fields[0])")
+            }
+        }
+        return found.text
+    }
+
+    /// Where a program is that the system has; nil: it has none.
+    static func find(_ program: String) -> String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+
+    private static func realPath(_ path: String) throws -> String {
+        guard let real = realpath(path, nil) else { throw Failure("\(path): \(lastError())") }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func folder(of path: String) -> String {
+        path.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
+    }
+
+    private static func makeFolder(_ pattern: String) throws -> String {
+        var name = Array(pattern.utf8CString)
+        guard mkdtemp(&name) != nil else { throw Failure("no folder \(pattern): \(lastError())") }
+        return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// A small file as text; empty where there is none.
+func readFile(_ path: String) -> String {
+    guard let file = fopen(path, "r") else { return "" }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Writes a file.
+func writeFile(_ path: String, _ text: String) throws {
+    guard let file = fopen(path, "w") else { throw Failure("\(path): \(lastError())") }
+    let bytes = Array(text.utf8)
+    let written = fwrite(bytes, 1, bytes.count, file)
+    guard fclose(file) == 0, written == bytes.count else { throw Failure("\(path): \(lastError())") }
+}

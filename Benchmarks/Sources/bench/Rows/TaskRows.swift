@@ -1,0 +1,43 @@
+// What a task costs besides the way of its call: types, and another client that does the work.
+
+func measureTyped(_ bench: Bench) throws -> [Line] {
+    let folder = bench.place.sockets + "/plugins"
+    // The daemon loads every library of a folder, so that this one needs a folder of its own.
+    _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
+    _ = try ChildProcess(["install", "-m", "600", bench.place.program("libBenchmarkPlugin.so"), folder]).finish()
+    let daemon = try bench.startDaemon(DaemonSettings(pluginFolder: folder, probe: Calls.probeOfPlugin))
+    defer { daemon.stop() }
+    let shape = Shape(50, 16)
+    let rounds = try bench.alternate(
+        [Calls.constant, Calls.typed].map { call in { try bench.load(call, shape, on: daemon) } })
+    let difference = median(rounds[1], rounds[0]) { $0.serverCPU - $1.serverCPU }
+    return [
+        Line(row: "raw task \(shape.name)", server: "trestle", figures: Figures(rounds[0])),
+        Line(
+            row: "typed task \(shape.name)", server: "trestle", figures: Figures(rounds[1]),
+            finding: Finding(
+                what: "CPU per call of a typed task, \(shape.name)", value: difference, unit: " µs above raw",
+                bound: .atMost(2))),
+    ]
+}
+
+func measureForwarding(_ bench: Bench) throws -> [Line] {
+    let daemon = try bench.startDaemon()
+    defer { daemon.stop() }
+    let provider = try bench.startProvider(for: daemon)
+    defer { provider.stop() }
+    var lines: [Line] = []
+    for shape in [Shape(1, 64), Shape(50, 16)] {
+        let rounds = try bench.alternate(
+            [Calls.echo, Calls.forwarded].map { call in { try bench.load(call, shape, on: daemon) } })
+        let ratio = median(rounds[1], rounds[0]) { $0.serverCPU / $1.serverCPU }
+        lines.append(Line(row: "in process \(shape.name)", server: "trestle", figures: Figures(rounds[0])))
+        lines.append(
+            Line(
+                row: "forwarded \(shape.name)", server: "trestle", figures: Figures(rounds[1]),
+                finding: Finding(
+                    what: "CPU per forwarded call, \(shape.name)", value: ratio, unit: " × in process",
+                    bound: .atMost(2.2))))
+    }
+    return lines
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+/// A server that is measured: a process that listens on a Unix socket.
+final class Server {
+    /// What the table calls it.
+    let name: String
+    let socket: String
+    private let process: ChildProcess
+
+    /// Starts a server and waits until it answers.
+    ///
+    /// - Parameter probe: A line, and what its answer contains once the server is ready.
+    init(
+        _ name: String, _ command: [String], socket: String, core: Int?, environment: [String: String] = [:],
+        log: String, probe: (line: String, answer: String)
+    ) throws {
+        self.name = name
+        self.socket = socket
+        process = try ChildProcess(command, core: core, environment: environment, log: log)
+        // Steps of a millisecond, because the time until then is measured as well.
+        for _ in 0..<30_000 {
+            if let answer = UnixCall.answer(to: probe.line, at: socket), answer.contains(probe.answer) { return }
+            if process.hasEnded { break }
+            usleep(1000)
+        }
+        throw Failure("\(name) does not answer; its log: \(readFile(log))")
+    }
+
+    var pid: pid_t { process.pid }
+
+    func stop() { process.stop() }
+
+    /// Tells it something by a signal.
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// A line of `/proc/PID/status` that counts KiB, such as `RssAnon`.
+    func memoryKiB(_ name: String) -> Double {
+        for line in readFile("/proc/\(pid)/status").split(separator: "\n") where line.hasPrefix(name + ":") {
+            return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) } ?? 0
+        }
+        return 0
+    }
+}
+
+/// What may be set for a daemon that is measured.
+struct DaemonSettings {
+    /// The folder of its plugins; nil: those that were built with it.
+    var pluginFolder: String?
+    /// Whether it keeps to a core of its own.
+    var isPinned = true
+    /// A call that is answered well once the daemon is ready.
+    var probe = Calls.probe
+    /// The name of its state; nil: one of its own, empty at first.
+    var state: String?
+    var environment: [String: String] = [:]
+}
+
+extension Bench {
+    /// The C program that only echoes bytes.
+    func startFloor() throws -> Server {
+        let socket = place.sockets + "/floor.sock"
+        return try Server(
+            "floor", [place.program("floor"), socket], socket: socket, core: cores.server,
+            log: place.sockets + "/floor.log", probe: ("x\n", "x"))
+    }
+
+    /// The daemon.
+    func startDaemon(_ settings: DaemonSettings = DaemonSettings()) throws -> Server {
+        startedDaemons += 1
+        let socket = place.sockets + "/trestle.sock"
+        let configuration = place.sockets + "/trestled.toml"
+        // All idle connections, and those that call.
+        try writeFile(configuration, "[limits]\nsessions = \(Self.idleConnections + 1000)\n")
+        var command = [
+            place.daemon, "--config", configuration, "--socket", socket, "--state-dir",
+            place.data + "/" + (settings.state ?? "state-\(startedDaemons)"),
+        ]
+        if let folder = settings.pluginFolder { command += ["--plugin-dir", folder] }
+        return try Server(
+            "trestle", command, socket: socket, core: settings.isPinned ? cores.server : nil,
+            environment: settings.environment, log: place.daemonLog, probe: settings.probe)
+    }
+
+    /// Redis, where it is installed, with a value in it of the length of Echo's answer.
+    func startRedis() throws -> Server? {
+        guard let program = Place.find("redis-server") else { return nil }
+        let socket = place.sockets + "/redis.sock"
+        return try Server(
+            "redis",
+            [
+                program, "--unixsocket", socket, "--port", "0", "--save", "", "--appendonly", "no", "--dir",
+                place.sockets,
+            ],
+            socket: socket, core: cores.server, log: place.sockets + "/redis.log",
+            probe: (Calls.redisSet, "+OK"))
+    }
+
+    /// A program that provides the task `bench.forwarded` as a client.
+    func startProvider(for server: Server) throws -> ChildProcess {
+        let process = try ChildProcess(
+            [place.program("provider"), server.socket, Calls.forwardedTask], core: cores.generator)
+        guard process.firstLine() == "ready" else { throw Failure("the provider's task was not taken") }
+        return process
+    }
+}

@@ -1,0 +1,39 @@
+// The way of a call without sockets and plugins, step by step: nanoseconds and allocations for each.
+//
+//     micro [--count N] [OPERATION…]
+//
+// Allocations repeat exactly. Nanoseconds do not; instructions do, and a run under
+// `valgrind --tool=callgrind` counts them: `bench --only instructions` takes the difference of two runs.
+import Glibc
+import MallocCount
+
+let usage = "usage: micro [--count N] [decode|route|encode|call]…"
+var count = 1_000_000
+var wanted: [String] = []
+var arguments = CommandLine.arguments.dropFirst()
+while let argument = arguments.popFirst() {
+    if argument == "--count", let number = arguments.popFirst().flatMap({ Int($0) }), number > 0 {
+        // Whole turns of the loop.
+        count = (number + Input.lineCount - 1) / Input.lineCount * Input.lineCount
+    } else if Operation.all.contains(where: { $0.name == argument }) {
+        wanted.append(argument)
+    } else {
+        print(usage)
+        exit(argument == "--help" ? 0 : 64)
+    }
+}
+
+func nanosecondsNow() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+for operation in Operation.all where wanted.isEmpty || wanted.contains(operation.name) {
+    // What is allocated once is not the calls' doing.
+    operation.run(Input.lineCount * 64)
+    let (allocationsBefore, start) = (malloc_count(), nanosecondsNow())
+    operation.run(count)
+    let (elapsed, allocations) = (nanosecondsNow() - start, malloc_count() - allocationsBefore)
+    print("operation=\(operation.name) count=\(count) ns=\(elapsed / UInt64(count)) allocations=\(allocations)")
+}
