@@ -35,6 +35,18 @@ struct LaneTests {
         #expect(codes(outcomes) == ["record.not_found", "ok", "ok", "ok", "ok", "ok", "record.not_found"])
     }
 
+    @Test("Calls that come together wake their lane once, when all of them are there")
+    func oneWakeUp() async throws {
+        let gathered = Mutex<[@Sendable () -> Void]>([])
+        let store = try await TestStore(gather: { job in gathered.withLock { $0.append(job) } })
+        let atStart = store.wakeUps.value
+        let calls = ["a", "b", "c"].map { store.begin(create($0)) }
+        #expect(store.wakeUps.value == atStart)
+        gathered.withLock { $0 }.forEach { $0() }
+        for call in calls { #expect(codes([await call.outcome]) == ["ok"]) }
+        #expect(store.wakeUps.value == atStart + 1)
+    }
+
     @Test("A write that fails alone undoes itself alone")
     func singleFailure() async throws {
         let store = try await TestStore()

@@ -15,12 +15,29 @@ final class TestStore: Sendable {
     private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
     private let ownsDirectory: Bool
 
-    /// - Parameter directory: One that another store used before; nil: a new one.
-    init(directory: String? = nil, deletions: Int64 = 1000) async throws {
+    /// How often a lane's thread was given something to do.
+    let wakeUps = Counter()
+
+    final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    /// - Parameters:
+    ///   - directory: One that another store used before; nil: a new one.
+    ///   - gather: What is done with the lanes' waking; by default they are woken at once.
+    init(
+        directory: String? = nil, deletions: Int64 = 1000, gather: @escaping Store.Gatherer = { $0() }
+    ) async throws {
         ownsDirectory = directory == nil
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
-        store = Store(sink: sink) { threads[$0.rawValue].async(execute: $1) }
+        let wakeUps = wakeUps
+        store = Store(sink: sink, gather: gather) {
+            wakeUps.add()
+            threads[$0.rawValue].async(execute: $1)
+        }
         try await store.open(
             .init(file: StoreFile(path: path), maximumDeletions: deletions) { line in
                 self.log.withLock { $0.append(line) }

@@ -16,7 +16,7 @@ extension Plugin {
         let configuration = Mutex(PersistenceConfiguration())
         let daemon = DaemonSink()
         let threads = StoreLane.allCases.map { BlockingLane(name: "records-\($0)") }
-        let store = Store(sink: daemon) { threads[$0.rawValue].submit($1) }
+        let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
         return Plugin("persistence", version: "1.0.0") {
             CreateTask(store: store)
             ReadTask(store: store)
@@ -58,6 +58,12 @@ private final class DaemonSink: StoreSink {
         guard let context = context.withLock({ $0 }) else { return answers.forEach { $0.give() } }
         // One wake-up of the loop for all of them.
         context.post { answers.forEach { $0.give() } }
+    }
+
+    /// Runs `body` on the loop thread when what its sockets brought in this turn has been handled.
+    func atTurnEnd(_ body: @escaping @Sendable () -> Void) {
+        guard let context = context.withLock({ $0 }) else { return body() }
+        context.post(body)
     }
 
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {

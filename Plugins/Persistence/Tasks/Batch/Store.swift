@@ -9,6 +9,9 @@ final class Store: Sendable {
     /// Runs jobs one after the other, in their order, on a lane's thread, which may block.
     typealias Scheduler = @Sendable (_ lane: StoreLane, _ job: @escaping @Sendable () -> Void) -> Void
 
+    /// Runs something once the calls that came together have all been submitted: without waiting for any that may come.
+    typealias Gatherer = @Sendable (@escaping @Sendable () -> Void) -> Void
+
     private struct State {
         var queues = CallQueues()
         /// Calls are taken in.
@@ -25,12 +28,16 @@ final class Store: Sendable {
     /// Replays wait for the storage to work again.
     private let hasStalledReplays = Atomic<Bool>(false)
     private let schedule: Scheduler
+    private let gather: Gatherer
 
-    init(sink: any StoreSink, schedule: @escaping Scheduler) {
+    /// - Parameter gather: the default runs what it is given at once: calls that come together are then taken as they
+    ///   come, by a lane that may be done with the first before the second is there.
+    init(sink: any StoreSink, gather: @escaping Gatherer = { $0() }, schedule: @escaping Scheduler) {
         commits = Mutex(StoreEngine(sink: sink))
         reads = Mutex(ReadEngine(sink: sink, batchCalls: Limits.readsInBatch))
         queries = Mutex(ReadEngine(sink: sink, batchCalls: 1))
         self.schedule = schedule
+        self.gather = gather
     }
 
     /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
@@ -38,7 +45,11 @@ final class Store: Sendable {
     func submit(_ call: any StoreCall) {
         let admission = state.withLock { $0.isOpen ? $0.queues.admit(call) : nil }
         switch admission {
-        case .first: wake(call.lane)
+        case .first:
+            // A lane is woken once for all that the loop has read, and carries it out as one batch: waking it for the
+            // first call costs more than a read does, and would make a commit of one where there could be many.
+            let lane = call.lane
+            gather { self.wake(lane) }
         case .queued: break
         case .refused: call.answer(.failure(.tooMuchWaits))
         case nil: call.answer(.failure(.storeNotOpen))
