@@ -37,26 +37,30 @@ final class CallerFaces {
         freeRetired()
     }
 
-    /// The description of a session; of the daemon itself where there is none. Valid until ``freeRetired()``.
+    /// The description of who makes a call. Valid until ``freeRetired()``.
     @inline(__always)
-    func face(of session: Unmanaged<Session>?) -> UnsafePointer<trestle_caller> {
-        guard let session else { return face(of: nil, number: 0, revision: 0) }
-        return session._withUnsafeGuaranteedRef {
-            face(of: session, number: $0.number, revision: $0.identityRevision)
+    func face(for call: Call) -> UnsafePointer<trestle_caller> {
+        let (session, revision) = call.callerRevision
+        let slot = Int(truncatingIfNeeded: session) & (Self.slots - 1)
+        if let entry = entries[slot], entry.session == session, entry.revision == revision {
+            return UnsafePointer(entry.face)
         }
+        return replace(slot, call.session)
     }
 
-    @inline(__always)
-    private func face(of session: Unmanaged<Session>?, number: UInt64, revision: UInt32)
-        -> UnsafePointer<trestle_caller>
-    {
-        let slot = Int(truncatingIfNeeded: number) & (Self.slots - 1)
-        if let entry = entries[slot] {
-            if entry.session == number, entry.revision == revision { return UnsafePointer(entry.face) }
-            retire(entry.face)
+    /// The description of a session. Valid until ``freeRetired()``.
+    func face(of session: Session) -> UnsafePointer<trestle_caller> {
+        let slot = Int(truncatingIfNeeded: session.number) & (Self.slots - 1)
+        if let entry = entries[slot], entry.session == session.number, entry.revision == session.identityRevision {
+            return UnsafePointer(entry.face)
         }
-        let face = make(session?.takeUnretainedValue())
-        entries[slot] = Entry(session: number, revision: revision, face: face)
+        return replace(slot, session)
+    }
+
+    private func replace(_ slot: Int, _ session: Session?) -> UnsafePointer<trestle_caller> {
+        if let entry = entries[slot] { retire(entry.face) }
+        let face = make(session)
+        entries[slot] = Entry(session: session?.number ?? 0, revision: session?.identityRevision ?? 0, face: face)
         return UnsafePointer(face)
     }
 

@@ -62,7 +62,7 @@ final class InProcessHost: TaskHost {
             timeout_ns: unretainedRuntime._withUnsafeGuaranteedRef {
                 $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
             },
-            options: trestle_bytes(options), caller: callers.face(of: call.unretainedSession))
+            options: trestle_bytes(options), caller: callers.face(for: call))
         if !send(work, &request) { slot?.reply(handle, Self.nothing, isChecked: true) }
         currentOptions = outer
         leave()
@@ -115,7 +115,7 @@ final class InProcessHost: TaskHost {
     func tell(_ change: SessionChange, _ session: Session) {
         guard let function = table.pointee.session else { return }
         depth += 1
-        function(table.pointee.context, change.rawValue, callers.face(of: .passUnretained(session)))
+        function(table.pointee.context, change.rawValue, callers.face(of: session))
         if change == .closed { callers.forget(session) }
         leave()
     }

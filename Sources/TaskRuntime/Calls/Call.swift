@@ -14,8 +14,11 @@ public struct Call {
     public var taskIndex: Int { task?.index ?? 0 }
     /// The session whose call this is, or on whose behalf it was made.
     public var session: Session? { record.pointee.session?.takeUnretainedValue() }
-    /// The same without counting a reference: good while the call is in flight.
-    public var unretainedSession: Unmanaged<Session>? { record.pointee.session }
+    /// Which state of which session this is: what has been made of a session's identity holds as long as both numbers are
+    /// the same. The daemon itself is session 0.
+    public var callerRevision: (session: UInt64, revision: UInt32) {
+        record.pointee.session?._withUnsafeGuaranteedRef { ($0.number, $0.identityRevision) } ?? (0, 0)
+    }
     /// Whether anybody waits for the callback.
     public var isOneWay: Bool { record.pointee.id.isEmpty && (!hasExtras || completion == nil) }
     /// Whether the caller takes intermediate results.
