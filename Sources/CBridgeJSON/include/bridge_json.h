@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* Bytes that must be readable (not meaningful) behind every text that is parsed. */
 #define BRIDGE_JSON_PADDING 64u
 
 /* Working memory, reused from text to text. One thread at a time. */
