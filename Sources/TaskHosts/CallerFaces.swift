@@ -4,6 +4,9 @@ import TaskRuntime
 
 /// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that is
 /// made when a session calls first, and again when it has changed. Loop thread only.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class CallerFaces {
     /// A session's description. Its three texts stand behind it in the same memory.
     private struct Entry {

@@ -7,6 +7,9 @@ import TaskRuntime
 /// Runs a plugin inside the daemon: every request is a plain function call into its library, on the loop thread.
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class InProcessHost: TaskHost {
     let isolation = "none"
     let log: HostLog

@@ -16,6 +16,9 @@ import BridgeMessage
 public import Logging
 
 /// The runtime: sessions in, routing, callbacks out.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class TaskRuntime {
     /// Bounds that hold for every session.
     public let limits: RuntimeLimits
@@ -93,7 +96,7 @@ public final class TaskRuntime {
     /// How long the calls of the input at hand have taken so far.
     public var inputNanoseconds: UInt64 { hasReading ? lastReading.nanoseconds &- inputStart.nanoseconds : 0 }
 
-    /// No more messages follow for now.
+    /// The input at hand has been taken in.
     public func endInput() { isTakingInput = false }
 
     /// When a call that comes now begins.

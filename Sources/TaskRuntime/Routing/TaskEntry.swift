@@ -1,6 +1,9 @@
 import BridgeJSON
 
 /// A task that can be called: its description, who does the work, and what happened so far.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskEntry {
     let description: TaskDescription
     /// Its place among its provider's tasks.

@@ -5,6 +5,9 @@ import Glibc
 ///
 /// An open table of linear probing, at most half full; names come and go rarely, so that taking one out simply builds
 /// the table anew. Loop thread only.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskRegistry {
     /// Who owns the tasks that the table points to.
     private var entries: [TaskEntry] = []
