@@ -10,6 +10,9 @@ public final class UnixListener {
     private static let acceptsPerTurn = 64
     /// How long nothing is accepted where descriptors or memory have run out: others must end first.
     private static let backOff = Duration.milliseconds(100)
+    /// Descriptors below the process's limit that connections never take: however many clients come, what serves them
+    /// still opens its files. libdispatch, whose threads run Swift tasks, even ends the process where it can open none.
+    private static let headroom: rlim_t = 32
 
     /// Given every connection, and who is at its other end. Set it before `startAccepting`.
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
@@ -135,9 +138,16 @@ public final class UnixListener {
     private func accept(atMost limit: Int) {
         var turnedAway = 0
         var trouble: SystemError?
+        let free = Self.freeForConnections()
         for _ in 0..<limit {
             guard handle != nil else { return }
             let accepted = uninterrupted { clibuv_accept(descriptor) }
+            if accepted >= free {
+                _ = Glibc.close(accepted)
+                trouble = SystemError(code: EMFILE, operation: "accept a connection", subject: file?.path)
+                turnedAway += 1
+                continue
+            }
             if accepted >= 0 {
                 handOver(UnixSocket(adopting: accepted))
                 continue
@@ -153,6 +163,15 @@ public final class UnixListener {
         guard let trouble, handle != nil else { return }
         pause()
         onTrouble?(trouble, turnedAway)
+    }
+
+    /// The first descriptor that no connection may have. The system hands out the lowest that is free, so that a
+    /// number tells how many are taken. Asked for every time: a limit can be changed while the process runs.
+    private static func freeForConnections() -> Int32 {
+        var limit = rlimit()
+        // Cannot fail: the resource exists and the address is ours.
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int32(clamping: limit.rlim_cur - min(headroom, limit.rlim_cur / 4))
     }
 
     private func pause() {

@@ -172,6 +172,13 @@ import Testing
         }
     }
 
+    @Test("Connections never take the last descriptors: who serves them can still open files")
+    func headroom() async {
+        await #expect(processExitsWith: .success) {
+            try await manyConnections()
+        }
+    }
+
     private func mode(_ path: String) throws -> mode_t {
         var status = stat()
         try #require(lstat(path, &status) == 0)
@@ -201,41 +208,88 @@ import Testing
 /// In a process of its own: uses up every descriptor, connects, frees them, connects.
 @LoopActor
 private func outOfDescriptors() async throws {
+    // The loop's thread goes on with a table of its own: libdispatch's threads end the process where they find theirs
+    // full.
+    typealias Unshare = @convention(c) (_ flags: CInt) -> CInt
+    // `unshare` is looked up by name because Glibc's module does not show it; 0x400 is CLONE_FILES.
+    guard let unshare = dlsym(nil, "unshare"), unsafeBitCast(unshare, to: Unshare.self)(0x400) == 0 else { exit(3) }
     let directory = try TemporaryDirectory()
     let server = try Server(directory.file("s"))
-    var troubles: [(SystemError, Int)] = []
-    let troubled = Box<CheckedContinuation<Void, Never>>()
-    server.listener.onTrouble = { error, count in
-        troubles.append((error, count))
-        troubled.value?.resume()
-        troubled.value = nil
-    }
+    let troubles = Troubles(of: server.listener)
     // The client's descriptor is made first; connecting needs no other.
     let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var limit = rlimit(rlim_cur: rlim_t(waiting + 1), rlim_max: rlim_t(waiting + 1))
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = rlim_t(waiting + 8)
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limitDescriptors(waiting + 8)
     var fillers: [Int32] = []
     while true {
         let filler = dup(0)
         if filler < 0 { break }
         fillers.append(filler)
     }
-    await withCheckedContinuation { continuation in
-        troubled.value = continuation
-        connectRaw(waiting, directory.file("s"))
-    }
+    await troubles.next { connectRaw(waiting, directory.file("s")) }
     // Turned away: the client reads an end of input.
     var byte: UInt8 = 0
-    guard read(waiting, &byte, 1) == 0, troubles.count == 1, troubles[0].0.code == EMFILE, troubles[0].1 == 1,
+    guard read(waiting, &byte, 1) == 0, troubles.errors.map(\.code) == [EMFILE], troubles.turnedAway == 1,
         server.peers.isEmpty
     else { exit(2) }
     for filler in fillers { close(filler) }
+    limitDescriptors(waiting + 64)
     let client = try UnixStream.connect(path: directory.file("s"))
     await server.wait(for: 1)
     client.close()
     server.close()
+}
+
+/// In a process of its own: connects until the listener takes no more, and looks at what is left.
+@LoopActor
+private func manyConnections() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try Server(directory.file("s"))
+    let troubles = Troubles(of: server.listener)
+    // The clients' descriptors are made first, below those that the listener's side will have.
+    let clients = (0..<64).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+    let limit = clients[63] + 1 + 64
+    limitDescriptors(limit)
+    await troubles.next {
+        for client in clients { connectRaw(client, directory.file("s")) }
+    }
+    guard server.peers.count + troubles.turnedAway == 64, troubles.errors.map(\.code) == [EMFILE] else { exit(2) }
+    var left = 0
+    while dup(0) >= 0 { left += 1 }
+    guard left == 32 else { exit(4) }
+    for client in clients { close(client) }
+    server.close()
+}
+
+private func limitDescriptors(_ count: Int32) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = rlim_t(count)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
+/// What a listener says when it turns connections away.
+@LoopActor
+private final class Troubles {
+    private(set) var errors: [SystemError] = []
+    private(set) var turnedAway = 0
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    init(of listener: UnixListener) {
+        listener.onTrouble = { error, count in
+            self.errors.append(error)
+            self.turnedAway += count
+            self.waiting?.resume()
+            self.waiting = nil
+        }
+    }
+
+    /// Does `body`, then waits until the listener has said something.
+    func next(_ body: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            waiting = continuation
+            body()
+        }
+    }
 }
 
 private func connectRaw(_ descriptor: Int32, _ path: String) {
