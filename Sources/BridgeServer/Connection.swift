@@ -176,19 +176,18 @@ final class Connection {
 
     func writeOutput() {
         guard !isClosed, let session else { return }
+        var hasMoved = false
         while !session.output.isEmpty {
             let writtenBytes = stream.write(session.output.bytes)
             if writtenBytes > 0 {
+                hasMoved = true
                 session.output.removeFirst(writtenBytes)
-                lastMoved = EventLoop.now
                 runtime.refill(session)
             }
             guard session.output.isEmpty else { break }
         }
-        if session.output.isEmpty {
-            lastMoved = EventLoop.now
-            if closesWhenWritten { return close() }
-        }
+        if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
+        if closesWhenWritten, session.output.isEmpty { return close() }
         resume()
     }
 

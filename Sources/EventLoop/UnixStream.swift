@@ -26,7 +26,7 @@ public protocol UnixStreamDelegate: AnyObject {
 public final class UnixStream {
     /// Who is told. Held until `close()`: a weak reference would make every use of the delegate's other references
     /// slower too, for as long as it lives.
-    public var delegate: (any UnixStreamDelegate)?
+    @exclusivity(unchecked) public var delegate: (any UnixStreamDelegate)?
     /// The other end; all ids are those of nobody for a pipe.
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
@@ -129,10 +129,11 @@ public final class UnixStream {
     private static let ready: uv_poll_cb = { handle, status, events in
         guard let stream = handle?.pointee.data else { return }
         Loop.shared.beginTurn()
-        LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
-            // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
-            Unmanaged<UnixStream>.fromOpaque(stream)._withUnsafeGuaranteedRef {
-                $0.ready(status: status, events: events)
+        // Not retained: the handle holds on to the stream until libuv has let go of it, later than this. Borrowed
+        // outside the isolated closure: one that is isolated and handed on asks for its executor with every event.
+        Unmanaged<UnixStream>.fromOpaque(stream)._withUnsafeGuaranteedRef { stream in
+            LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
+                stream.ready(status: status, events: events)
             }
         }
     }

@@ -69,9 +69,9 @@ public final class Session {
 
     // Events.
     var patterns: [EventPattern] = []
-    var events = EventQueue()
+    @exclusivity(unchecked) var events = EventQueue()
     /// Calls whose progress waits until the client has read on.
-    var heldProgress: [CallHandle] = []
+    @exclusivity(unchecked) var heldProgress: [CallHandle] = []
 
     /// What a session speaks for that never named anything else.
     public static let localOrigin = "local"
