@@ -9,8 +9,7 @@ public struct AnyTask: Sendable {
     /// Nil: not described.
     let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
-    /// Begins a call. Loop thread; the request is borrowed until it returns.
-    let start: @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void
+    let start: TaskStart
 
     /// A typed task.
     public init<T: BridgeTask>(_ task: T) {
@@ -23,7 +22,7 @@ public struct AnyTask: Sendable {
         resultSchema = { () throws(JSONSchemaError) in
             if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
         }
-        start = { runtime, request in
+        start = TaskStart { runtime, request in
             let index = Int(request.pointee.index)
             runtime.perform(request) { line in
                 Task.immediate(executorPreference: runtime.executor) {
@@ -53,13 +52,24 @@ public struct AnyTask: Sendable {
         settings = T.settings
         optionsSchema = { () throws(JSONSchemaError) in T.optionsSchema }
         resultSchema = { () throws(JSONSchemaError) in T.resultSchema }
-        start = { runtime, request in
+        start = TaskStart { runtime, request in
             let call = runtime.makeCall(request, cancelMark: nil)
             runtime.rawCalls.run(request.pointee.call) {
                 let reply = Reply(handle: request.pointee.call, runtime: Unmanaged.passUnretained(runtime))
                 task.run(request.pointee.options.buffer.bytes, call, reply)
             }
         }
+    }
+}
+
+/// Begins the calls of one task. An object, because a closure in an array is retained for each use, and one in an object
+/// that outlives the plugin's runtime is not.
+final class TaskStart: Sendable {
+    /// Loop thread; the request is borrowed until it returns.
+    let body: @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void
+
+    init(_ body: @escaping @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void) {
+        self.body = body
     }
 }
 

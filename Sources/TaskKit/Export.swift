@@ -42,11 +42,12 @@ private func runtime(_ context: UnsafeMutableRawPointer?) -> PluginRuntime {
 
 extension PluginRuntime {
     fileprivate func call(_ request: UnsafePointer<trestle_request>) {
-        guard parts.tasks.indices.contains(Int(request.pointee.index)) else {
+        let index = Int(request.pointee.index)
+        guard starts.indices.contains(index) else {
             let message = "The plugin \(parts.name) has no task number \(request.pointee.index)."
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
-        parts.tasks[Int(request.pointee.index)].start(self, request)
+        starts[index]._withUnsafeGuaranteedRef { $0.body(self, request) }
     }
 
     fileprivate func configure(_ request: UnsafePointer<trestle_request>) {

@@ -24,11 +24,14 @@ final class PluginRuntime: @unchecked Sendable {
     @exclusivity(unchecked) private var idle: [[CallTask]]
     /// As many of one task wait at most; the others end.
     private static let mostIdle = 16
+    /// How each task begins its calls. Not retained with a call: `parts` holds them.
+    let starts: [Unmanaged<TaskStart>]
     private let callers = CallerCache()
     private let coder = JSONCoder()
 
     init(_ parts: PluginParts) {
         self.parts = parts
+        starts = parts.tasks.map { .passUnretained($0.start) }
         idle = Array(repeating: [], count: parts.tasks.count)
     }
 

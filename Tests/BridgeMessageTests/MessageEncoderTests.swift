@@ -42,6 +42,13 @@ struct MessageEncoderTests {
         #expect(line.hasSuffix("}}\n"))
     }
 
+    @Test(
+        "A number is written with all its digits",
+        arguments: [0, 9, 10, 99, 100, 12_345, 9_007_199_254_740_991, 9_999_999_999_999_999_999, .max] as [UInt64])
+    func decimal(_ number: UInt64) {
+        #expect(encoded { MessageEncoder.cancel(id: number, to: $0) } == "{\"cancel\":\(number)}\n")
+    }
+
     @Test("A call decodes to what was encoded")
     func roundTrip() {
         let line = encoded { output in

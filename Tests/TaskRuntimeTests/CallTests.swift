@@ -171,6 +171,24 @@ struct CallTests {
         #expect(client.session.callsInFlight == 1)
     }
 
+    @Test("Of many calls, each ends at its own deadline, whichever have ended before")
+    func manyDeadlines() {
+        let client = bench.client()
+        // Each of the timeouts from 1 to 100 ms once, out of order: 37 and 101 have no common divisor.
+        let timeouts = (1...100).map { $0 * 37 % 101 }
+        for timeout in timeouts {
+            client.send(#"{"task":"work","callbackId":\#(timeout),"timeout":\#(timeout)}"#)
+        }
+        for index in stride(from: 0, to: 100, by: 3) { bench.reply(index, "1") }
+        let answered = Set(stride(from: 0, to: 100, by: 3).map { timeouts[$0] })
+        #expect(client.read().count == answered.count)
+        for timeout in 1...100 {
+            bench.clock.advance(.milliseconds(1))
+            let ended = client.read().map { $0["callbackId"] }
+            #expect(ended == (answered.contains(timeout) ? [] : [.number(JSONNumber(timeout))]))
+        }
+    }
+
     @Test("A cancel ends it, once, and a cancel of nothing is nothing")
     func cancel() {
         let client = bench.client()

@@ -43,6 +43,26 @@ struct ProviderTests {
     }
 
     @Test(
+        "An answer under an id that is not the call's comes to nothing",
+        arguments: [
+            "0", "-1", "\"1\"", "18446744073709551615", "18446744073709551616", "99999999999999999999",
+            "100000000000000000000",
+        ])
+    func foreignIDs(id: String) throws {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        let own = try #require(provider.readOne()?["callbackId"]?.int64Value)
+        for wrong in [id, "-\(own)", "1\(own)", "\"\(own)\""] {
+            provider.send(#"{"callbackId":\#(wrong),"result":1}"#)
+        }
+        #expect(caller.read().isEmpty)
+        #expect(bench.runtime.statistics.droppedReplies == 4)
+        provider.send(#"{"callbackId":\#(own),"result":2}"#)
+        #expect(caller.read() == [["callbackId": 1, "result": 2]])
+    }
+
+    @Test(
         "Its error goes back as it is; an answer that is none is told for what it is",
         arguments: [
             (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),

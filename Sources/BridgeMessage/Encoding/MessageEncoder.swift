@@ -118,7 +118,7 @@ public enum MessageEncoder {
             caller.withUnsafeBytes { output.append($0) }
         }
         output.append(#","options":"#)
-        appendOneLine(call.options, to: output)
+        if call.isOneLine { output.append(call.options) } else { appendOneLine(call.options, to: output) }
         output.append("}\n")
     }
 
@@ -145,6 +145,8 @@ public struct OutgoingCall {
     public var quotedTask: [UInt8]
     /// Its options, JSON.
     public var options: UnsafeRawBufferPointer
+    /// Whether the options are known to bear no line break, as a part of a line does.
+    public var isOneLine = false
     /// The id under which the callback shall come; nil: a one-way call.
     public var id: UInt64?
     /// How long the caller waits; nil: it does not say.

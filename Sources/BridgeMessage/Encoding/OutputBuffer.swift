@@ -85,15 +85,20 @@ public final class OutputBuffer {
 
     /// Appends a number in decimal digits.
     public func append(decimal number: UInt64) {
-        var digits: InlineArray<20, UInt8> = InlineArray(repeating: 0)
-        var first = 20
+        // From the last digit on, into room for the longest number; then to the front.
+        let longest = 20
+        let place = reserve(longest)
+        var first = longest
         var rest = number
         repeat {
             first -= 1
-            digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
-            rest /= 10
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            place.storeBytes(
+                of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit), toByteOffset: first, as: UInt8.self)
+            rest = quotient
         } while rest > 0
-        for index in first..<20 { append(digits[index]) }
+        memmove(place, place + first, longest - first)
+        endOffset += longest - first
     }
 
     /// Room for `count` bytes behind the end.

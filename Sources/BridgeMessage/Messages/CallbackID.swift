@@ -26,6 +26,11 @@ public struct CallbackID {
     public var number: UInt64? {
         guard !isString, content.count <= 20 else { return nil }
         var number: UInt64 = 0
+        if content.count < 20, content.first != UInt8(ascii: "-") {
+            // Digits all of them, as the dialect has seen to, and too few to go beyond 64 bits.
+            for byte in content { number = number &* 10 &+ UInt64(byte &- UInt8(ascii: "0")) }
+            return number
+        }
         for byte in content {
             let digit = byte &- UInt8(ascii: "0")
             let (scaled, isOver) = number.multipliedReportingOverflow(by: 10)

@@ -54,7 +54,7 @@ struct NativeDialect {
                 try readCall(&scratch)
                 return .call(UnsafePointer(call))
             }
-            try refuseTwice(twice)
+            if twice != 0 { try refuse(twice: twice) }
             let message = try otherMessage(&scratch)
             return memory._withUnsafeGuaranteedRef { $0.keep(message) }
         } catch {
@@ -74,7 +74,7 @@ struct NativeDialect {
     @inline(__always)
     private func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
 
-    private func refuseTwice(_ twice: UInt16) throws(Mismatch) {
+    private func refuse(twice: UInt16) throws(Mismatch) {
         guard let field = EnvelopeField.allCases.first(where: { twice & $0.bit != 0 }) else { return }
         throw Mismatch("the field \(field.name) stands twice")
     }

@@ -25,6 +25,7 @@ struct CallIndex {
     }
 
     mutating func insert(_ call: Call) {
+        call.record.pointee.indexHash = call.record.pointee.id.hash
         if (count + 1) * 2 > slots.count { grow() }
         place(call)
         call.record.pointee.isIndexed = true
@@ -63,7 +64,9 @@ struct CallIndex {
         slots[hole] = nil
     }
 
-    private func home(of call: Call) -> Int { Int(truncatingIfNeeded: call.record.pointee.id.hash) & (slots.count - 1) }
+    private func home(of call: Call) -> Int {
+        Int(truncatingIfNeeded: call.record.pointee.indexHash) & (slots.count - 1)
+    }
 
     private mutating func place(_ call: Call) {
         var index = home(of: call)

@@ -12,6 +12,8 @@ struct CallRecord: ~Copyable {
     var wantsProgress = false
     /// Whether the session's index of ids knows this call.
     var isIndexed = false
+    /// The id's hash, while the index knows the call.
+    var indexHash: UInt64 = 0
     /// Its place in the heap of deadlines; -1: not there.
     var heapIndex = -1
     /// The next one in the table's stock of unused ones, by its slot; -1: none.

@@ -51,9 +51,9 @@ struct DeadlineHeap {
         var index = start
         while true {
             var first = index
-            for child in [2 * index + 1, 2 * index + 2] where child < calls.count && isBefore(child, first) {
-                first = child
-            }
+            let left = 2 * index + 1
+            if left < calls.count, isBefore(left, first) { first = left }
+            if left + 1 < calls.count, isBefore(left + 1, first) { first = left + 1 }
             guard first != index else { return }
             swap(index, first)
             index = first

@@ -20,7 +20,7 @@ final class ClientTask: TaskProvider {
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
     private unowned(unsafe) let runtime: TaskRuntime
     /// The newest last.
-    private var registrations: [Registration] = []
+    @exclusivity(unchecked) private var registrations: [Registration] = []
 
     init(runtime: TaskRuntime) { self.runtime = runtime }
 
@@ -90,6 +90,7 @@ final class ClientTask: TaskProvider {
         }
         call.state = .running
         var outgoing = OutgoingCall(quotedTask: task.quotedName, options: options)
+        outgoing.isOneLine = call.origin == .session
         outgoing.caller = call.session?.callerBytes ?? runtime.ownCallerJSON.bytes
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
         if !call.isOneWay {
@@ -124,21 +125,20 @@ extension TaskRuntime {
             }
             return dropReply("session \(session.number) answered a call that it does not have")
         }
-        end(call, outcome(of: callback))
+        // The result is a part of a line, and so bears no line break.
+        if callback.isValid, let result = callback.result { return end(call, result: result, isOneLine: true) }
+        end(call, error: error(of: callback))
     }
 
-    private func outcome(of callback: CallbackMessage) -> CallOutcome {
+    private func error(of callback: CallbackMessage) -> BridgeError {
         guard callback.isValid else {
-            return .failure(
-                BridgeError(.pluginInvalidReply, "the provider answered with neither or both of result and error"))
+            return BridgeError(.pluginInvalidReply, "the provider answered with neither or both of result and error")
         }
-        if let result = callback.result { return .result(result) }
         guard let text = callback.error, let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
-            return .failure(
-                BridgeError(
-                    .pluginInvalidReply, "the provider answered with an error that is no object with code and message"))
+            return BridgeError(
+                .pluginInvalidReply, "the provider answered with an error that is no object with code and message")
         }
-        return .failure(error)
+        return error
     }
 
     func receive(_ progress: ProgressMessage, from session: Session) {
