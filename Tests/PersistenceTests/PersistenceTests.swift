@@ -38,6 +38,8 @@ struct PersistenceTests {
             let characters = Array(key)
             #expect(characters.count == 36)
             #expect([8, 13, 18, 23].allSatisfy { characters[$0] == "-" })
+            #expect(key.filter { $0 != "-" }.allSatisfy { "0123456789abcdef".contains($0) })
+            #expect(key.count { $0 == "-" } == 4)
             #expect(characters[14] == "7")
             #expect("89ab".contains(characters[19]))
         }

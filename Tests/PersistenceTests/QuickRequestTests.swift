@@ -51,9 +51,13 @@ struct QuickRequestTests {
 
     @Test("Bytes that are no UTF-8 and raw control characters are left to the parser")
     func rawBytes() {
-        for byte: UInt8 in [0x00, 0x0A, 0x1F, 0x80, 0xC3, 0xED, 0xFF] {
-            let options = Array(#"{"table":"t","record":{"a":""#.utf8) + [byte] + Array(#""}}"#.utf8)
-            #expect(CreateTask.quickRequest(options) == nil, "byte \(byte)")
+        // At every place of what is looked at eight bytes at a time.
+        for (byte, place) in ([0x00, 0x0A, 0x1F, 0x80, 0xC3, 0xED, 0xFF] as [UInt8]).flatMap({ byte in
+            (0..<20).map { (byte, $0) }
+        }) {
+            let text = Array(repeating: UInt8(ascii: "x"), count: place) + [byte] + Array("yyyyyyyy".utf8)
+            let options = Array(#"{"table":"t","record":{"a":""#.utf8) + text + Array(#""}}"#.utf8)
+            #expect(CreateTask.quickRequest(options) == nil, "byte \(byte) at \(place)")
         }
     }
 

@@ -79,7 +79,7 @@ private struct ReadBatch {
             let records = RecordReader(database, statements, connection.collections)
             // One for all of them: every statement outside of a transaction locks the file and unlocks it. A query asks
             // several times, and must find the same each time.
-            try? records.statement("BEGIN").run()
+            _ = try? records.statement("BEGIN").run()
             defer { if (try? records.statement("COMMIT").run()) == nil { try? database.rollback() } }
             while !isDone, let call = rest.popFirst() {
                 if let failure = carryOut(call, records) { return failure }

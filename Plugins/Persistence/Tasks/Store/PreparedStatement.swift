@@ -55,8 +55,12 @@ final class PreparedStatement {
     func reset() { sqlite3_reset(handle) }
 
     /// Carries out a statement that answers no rows.
-    func run() throws {
+    ///
+    /// - Returns: How many rows it inserted, updated or deleted; nothing of meaning for other statements.
+    @discardableResult
+    func run() throws -> Int {
         if try step() { reset() }
+        return Int(sqlite3_changes(sqlite3_db_handle(handle)))
     }
 
     // MARK: Columns, numbered from 0

@@ -56,8 +56,7 @@ final class RecordStore: RecordReader {
             update.bind(counters.pruned, at: 2)
             update.bind(counters.deletions, at: 3)
             update.bind(counters.namespace, at: 4)
-            try update.run()
-            guard database.changesCount == 1 else { throw StoreInconsistency() }
+            guard try update.run() == 1 else { throw StoreInconsistency() }
         }
         counters = []
     }
@@ -84,17 +83,16 @@ final class RecordStore: RecordReader {
             INSERT INTO record (collection, key, version, created, body) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (collection, key) DO NOTHING
             """)
-        try key.utf8.withUnsafeBytes { key in
+        return try key.utf8.withUnsafeBytes { key in
             try body.withUnsafeBytes { body in
                 insert.bind(collection.id, at: 1)
                 insert.bind(blob: key, at: 2)
                 insert.bind(version, at: 3)
                 insert.bind(version, at: 4)
                 insert.bind(text: body, at: 5)
-                try insert.run()
+                return try insert.run() == 1
             }
         }
-        return database.changesCount == 1
     }
 
     /// - Parameters:
@@ -260,9 +258,8 @@ extension RecordStore {
         try key.utf8.withUnsafeBytes { key in
             delete.bind(collection.id, at: 1)
             delete.bind(blob: key, at: 2)
-            try delete.run()
+            counters.deletions -= Int64(try delete.run())
         }
-        counters.deletions -= Int64(database.changesCount)
     }
 
     /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or could
@@ -277,9 +274,8 @@ extension RecordStore {
         let delete = try statement("DELETE FROM deletion WHERE namespace = ? AND version <= ?")
         delete.bind(counters.namespace, at: 1)
         delete.bind(newest, at: 2)
-        try delete.run()
+        counters.deletions -= Int64(try delete.run())
         counters.pruned = newest
-        counters.deletions -= Int64(database.changesCount)
     }
 
     /// Bounds what one deletion pays for the sins of a lowered bound.
