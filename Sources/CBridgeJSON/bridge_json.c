@@ -2,8 +2,8 @@
 //
 // The byte behind the text is a control character: every step stops there by itself, because no token contains one, and
 // so nothing asks at each byte whether the text has ended. Only white space is passed with an eye on the end.
-// Strings are searched 16 bytes at a time where the machine has such instructions, everything else byte by byte: a
-// message is short, and most of its bytes are in strings.
+// Where strings end is found in 64 bytes at once, everything else byte by byte: a message is short, and most of its bytes
+// are in strings.
 #include "bridge_json.h"
 
 #include <stdlib.h>
@@ -37,6 +37,8 @@ __attribute__((noinline, cold)) static const uint8_t *fail(bridge_json_parser *p
 }
 
 always_inline bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// '[' and '{' differ in one bit, and no other character is either without it.
+always_inline bool is_bracket(uint8_t c) { return (c | 0x20) == '{'; }
 always_inline bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
 
 // The first byte from `p` on that is no white space, or the end of the text.
@@ -97,37 +99,68 @@ __attribute__((noinline)) static const uint8_t *character(bridge_json_parser *pa
     return fail(parser, BRIDGE_JSON_UTF8, p);
 }
 
-// The first byte from `p` on that ends a string's run of plain characters: a quote, a backslash, a control character
-// (the one behind the text at last), one of several bytes.
-always_inline const uint8_t *plain_end(const uint8_t *p) {
+// Where in 64 bytes of the text something stands that plain characters of a string are not: a quote, a backslash, a
+// control character (the one behind the text at last), a byte of several that are one character. One bit each. Such
+// marks are made block after block, without waiting for the walk to come there: what a string's end is found with then
+// is a shift, not a search that the next string has to wait for.
+typedef struct {
+    const uint8_t *block;
+    uint64_t marks;
+} window;
+
 #if defined(__SSE2__)
+always_inline uint64_t marks_of(const uint8_t *block) {
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1F);
-    for (;; p += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)p);
-        __m128i marks = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        marks = _mm_or_si128(marks, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+    uint64_t marks = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(block + 16 * i));
+        __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+        found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
         // The bytes themselves: their highest bit is that of characters of several bytes.
-        unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, bytes));
-        if (mask != 0) return p + __builtin_ctz(mask);
+        marks |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(found, bytes)) << 16 * i;
     }
+    return marks;
+}
 #else
-    // Eight bytes at a time, until one of them seems to be such a byte; what follows looks closer.
-    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-    for (;; p += 8) {
-        uint64_t bytes;
-        memcpy(&bytes, p, 8);
-        uint64_t quote = bytes ^ ones * '"', backslash = bytes ^ ones * '\\';
-        if ((((quote - ones) | (backslash - ones) | (bytes - ones * 0x20) | bytes) & highs) == 0) continue;
-        for (int i = 0; i < 8; i++, p++)
-            if (*p == '"' || *p == '\\' || *p < 0x20 || *p >= 0x80) return p;
-        p -= 8;
+always_inline uint64_t marks_of(const uint8_t *block) {
+    uint64_t marks = 0;
+    for (int i = 0; i < 64; i++) {
+        uint8_t c = block[i];
+        marks |= (uint64_t)(c == '"' || c == '\\' || c < 0x20 || c >= 0x80) << i;
     }
+    return marks;
+}
 #endif
+
+// The first block from `block` on that bears a mark at `p` or behind; no other marks are left in it.
+__attribute__((noinline)) static window advance(const uint8_t *block, const uint8_t *p) {
+    if (p > block) block += (p - block) & ~(ptrdiff_t)63;
+    uint64_t marks = marks_of(block);
+    if (p > block) marks &= ~(uint64_t)0 << (p - block);
+    while (marks == 0) {
+        block += 64;
+        marks = marks_of(block);
+    }
+    return (window){block, marks};
+}
+
+// The first byte from `p` on that ends a string's run of plain characters.
+always_inline const uint8_t *plain_end(window *window, const uint8_t *p) {
+    size_t offset = (size_t)(p - window->block);
+    const uint8_t *next = window->block;
+    if (likely(offset < 64)) {
+        uint64_t marks = window->marks >> offset;
+        if (likely(marks != 0)) return p + __builtin_ctzll(marks);
+        next += 64;
+    }
+    *window = advance(next, p);
+    return window->block + __builtin_ctzll(window->marks);
 }
 
 // The place behind the string whose content begins at `p`, where something else than plain characters stands at `at`.
 __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *parser, const uint8_t *at,
                                                             const uint8_t *end, bool *escaped) {
+    window window = {at, marks_of(at)};
     for (;;) {
         if (at >= end) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
         if (*at == '"') return at + 1;
@@ -140,14 +173,16 @@ __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *
             return fail(parser, BRIDGE_JSON_CONTROL, at);
         }
         if (at == NULL) return NULL;
-        at = plain_end(at);
+        at = plain_end(&window, at);
     }
 }
 
 // The place behind the string whose opening quote is at `p`.
-always_inline const uint8_t *string(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, bool *escaped) {
-    p = plain_end(p + 1);
-    if (likely(*p == '"' && p < end)) return p + 1;
+always_inline const uint8_t *string(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
+                                    bool *escaped) {
+    p = plain_end(window, p + 1);
+    // Not behind the end: what stands there stops the search first.
+    if (likely(*p == '"')) return p + 1;
     return string_rest(parser, p, end, escaped);
 }
 
@@ -191,8 +226,9 @@ always_inline const uint8_t *literal(bridge_json_parser *parser, const uint8_t *
 }
 
 // The place behind the value at `p` that is neither object nor array.
-always_inline const uint8_t *scalar(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, bool *escaped) {
-    if (*p == '"') return string(parser, p, end, escaped);
+always_inline const uint8_t *scalar(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
+                                    bool *escaped) {
+    if (*p == '"') return string(parser, window, p, end, escaped);
     if (is_digit(*p) || *p == '-') return number(parser, p, end);
     switch (*p) {
     case 't': return literal(parser, p, end, "true", 4);
@@ -205,22 +241,22 @@ always_inline const uint8_t *scalar(bridge_json_parser *parser, const uint8_t *p
 // MARK: Containers
 
 // The place of the value behind the key at `p`, white space passed.
-always_inline const uint8_t *key(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end,
+always_inline const uint8_t *key(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                  const uint8_t **behind_key, bool *escaped) {
     if (unlikely(*p != '"')) return fail(parser, BRIDGE_JSON_KEY, p);
-    p = string(parser, p, end, escaped);
+    p = string(parser, window, p, end, escaped);
     if (unlikely(p == NULL)) return NULL;
     *behind_key = p;
     if (unlikely(*p != ':')) {
         p = skip_space(p, end);
         if (*p != ':' || p >= end) return fail(parser, BRIDGE_JSON_COLON, p);
     }
-    return skip_space(p + 1, end);
+    return p + 1;
 }
 
 // The place behind the object or array whose bracket is at `p`. One bit a level says which of the two it is.
-static const uint8_t *container(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, uint32_t level,
-                                uint32_t maximum_depth) {
+static const uint8_t *container(bridge_json_parser *parser, window window, const uint8_t *p, const uint8_t *end,
+                                uint32_t level, uint32_t maximum_depth) {
     uint64_t kinds[deepest / 64 + 1];
     const uint32_t outermost = level;
     const uint8_t *behind_key;
@@ -239,39 +275,53 @@ open:
     if (*p == '}') goto close;
 
 member:
-    p = key(parser, p, end, &behind_key, &escaped);
+    p = key(parser, &window, p, end, &behind_key, &escaped);
     if (unlikely(p == NULL)) return NULL;
-    if (*p == '{' || *p == '[') {
-        level++;
-        goto open;
+    // What is most frequent in texts without white space is asked for first, here and below.
+    if (*p == '"') {
+        p = string(parser, &window, p, end, &escaped);
+    } else {
+        p = skip_space(p, end);
+        if (is_bracket(*p)) {
+            level++;
+            goto open;
+        }
+        p = scalar(parser, &window, p, end, &escaped);
     }
-    p = scalar(parser, p, end, &escaped);
     if (unlikely(p == NULL)) return NULL;
 
 behind_member:
-    p = skip_space(p, end);
-    if (*p == ',') {
-        p = skip_space(p + 1, end);
+    if (likely(*p == ',')) {
+        p++;
+        if (unlikely(*p != '"')) p = skip_space(p, end);
         goto member;
     }
     if (likely(*p == '}')) goto close;
-    return fail(parser, BRIDGE_JSON_OBJECT_NEXT, p);
+    if (*p > ' ' || (p = skip_space(p, end), *p != ',' && *p != '}'))
+        return fail(parser, BRIDGE_JSON_OBJECT_NEXT, p);
+    goto behind_member;
 
 element:
-    if (*p == '{' || *p == '[') {
-        level++;
-        goto open;
+    if (*p == '"') {
+        p = string(parser, &window, p, end, &escaped);
+    } else {
+        if (is_bracket(*p)) {
+            level++;
+            goto open;
+        }
+        p = scalar(parser, &window, p, end, &escaped);
     }
-    p = scalar(parser, p, end, &escaped);
     if (unlikely(p == NULL)) return NULL;
 
 behind_element:
-    p = skip_space(p, end);
-    if (*p == ',') {
+    if (likely(*p == ',')) {
         p = skip_space(p + 1, end);
         goto element;
     }
-    if (unlikely(*p != ']')) return fail(parser, BRIDGE_JSON_ARRAY_NEXT, p);
+    if (likely(*p == ']')) goto close;
+    if (*p > ' ' || (p = skip_space(p, end), *p != ',' && *p != ']'))
+        return fail(parser, BRIDGE_JSON_ARRAY_NEXT, p);
+    goto behind_element;
 
 close:
     // A bracket behind the end would be a mistake of whoever broke the promise about the byte there.
@@ -283,10 +333,10 @@ close:
     goto behind_element;
 }
 
-always_inline const uint8_t *value(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, uint32_t level,
-                                   uint32_t maximum_depth, bool *escaped) {
-    if (*p != '{' && *p != '[') return scalar(parser, p, end, escaped);
-    return container(parser, p, end, level, maximum_depth);
+always_inline const uint8_t *value(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
+                                   uint32_t level, uint32_t maximum_depth, bool *escaped) {
+    if (!is_bracket(*p)) return scalar(parser, window, p, end, escaped);
+    return container(parser, *window, p, end, level, maximum_depth);
 }
 
 // MARK: The top level
@@ -301,7 +351,7 @@ static bool grow(bridge_json_parser *parser) {
 }
 
 // The place behind the object or array whose bracket is at `p`, its members noted.
-always_inline const uint8_t *members(bridge_json_parser *parser, const uint8_t *start, const uint8_t *p,
+always_inline const uint8_t *members(bridge_json_parser *parser, window *window, const uint8_t *start, const uint8_t *p,
                                      const uint8_t *end, uint32_t maximum_depth, uint32_t *count, bool is_object) {
     const uint8_t close = is_object ? '}' : ']', wrong = is_object ? BRIDGE_JSON_OBJECT_NEXT : BRIDGE_JSON_ARRAY_NEXT;
     if (maximum_depth < 1) return fail(parser, BRIDGE_JSON_DEPTH, p);
@@ -314,14 +364,15 @@ always_inline const uint8_t *members(bridge_json_parser *parser, const uint8_t *
         member->key_start = member->key_length = 0;
         if (is_object) {
             const uint8_t *first = p + 1, *behind_key = p;
-            p = key(parser, p, end, &behind_key, &key_escaped);
+            p = key(parser, window, p, end, &behind_key, &key_escaped);
             if (unlikely(p == NULL)) return NULL;
             member->key_start = (uint32_t)(first - start);
             member->key_length = (uint32_t)(behind_key - 1 - first);
         }
+        p = skip_space(p, end);
         const uint8_t *first = p;
         member->type = *p;
-        p = value(parser, p, end, 2, maximum_depth, &value_escaped);
+        p = value(parser, window, p, end, 2, maximum_depth, &value_escaped);
         if (unlikely(p == NULL)) return NULL;
         member->value_start = (uint32_t)(first - start);
         member->value_length = (uint32_t)(p - first);
@@ -361,9 +412,10 @@ bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t len
     if (p >= end) return refuse(text, BRIDGE_JSON_EMPTY, 0);
     text->root = *p;
     bool escaped;
-    if (*p == '{') p = members(parser, start, p, end, maximum_depth, &text->count, true);
-    else if (*p == '[') p = members(parser, start, p, end, maximum_depth, &text->count, false);
-    else p = scalar(parser, p, end, &escaped);
+    window window = {start, marks_of(start)};
+    if (*p == '{') p = members(parser, &window, start, p, end, maximum_depth, &text->count, true);
+    else if (*p == '[') p = members(parser, &window, start, p, end, maximum_depth, &text->count, false);
+    else p = scalar(parser, &window, p, end, &escaped);
     text->members = parser->members;
     if (unlikely(p == NULL)) return refuse(text, parser->error, (size_t)(parser->error_place - start));
     p = skip_space(p, end);
