@@ -24,6 +24,7 @@ public final class BridgeServer {
     let log: Logger
     /// One decoder for all: a line is decoded and handled before the next one is looked at.
     let decoder = MessageDecoder()
+    let memory = MessageMemory()
 
     private var listener: UnixListener?
     private var connections: [ObjectIdentifier: Connection] = [:]
@@ -151,5 +152,6 @@ public final class BridgeServer {
         turnEnd?.remove()
         sweepTimer?.close()
         sweepTimer = nil
+        memory.close()
     }
 }

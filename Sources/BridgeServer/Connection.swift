@@ -84,6 +84,7 @@ final class Connection {
             }
         }
         runtime.endInput()
+        if splitter.heldBytes > MessageMemory.largeBytes { server.memory.noteLarge() }
         if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
     }
 
@@ -176,6 +177,7 @@ final class Connection {
 
     func writeOutput() {
         guard !isClosed, let session else { return }
+        if session.output.count > MessageMemory.largeBytes { server.memory.noteLarge() }
         var hasMoved = false
         while !session.output.isEmpty {
             let writtenBytes = stream.write(session.output.bytes)

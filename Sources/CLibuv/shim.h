@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -106,5 +107,15 @@ static inline uint64_t clibuv_monotonic_ns(void) {
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
+
+/* Has the C library keep up to that many freed bytes of each of its heaps, and take no smaller block from the kernel by
+ * itself. */
+static inline void clibuv_keep_freed_memory(int bytes) {
+    mallopt(M_TRIM_THRESHOLD, bytes);
+    mallopt(M_MMAP_THRESHOLD, bytes);
+}
+
+/* Gives all of it back to the kernel. */
+static inline void clibuv_return_freed_memory(void) { malloc_trim(0); }
 
 #endif

@@ -32,7 +32,10 @@ public struct MessageSplitter: ~Copyable {
         carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
-    deinit { carry.deallocate() }
+    deinit { free(carry.baseAddress) }
+
+    /// How many bytes of an unfinished line are held.
+    public var heldBytes: Int { hasHandedOutCarry ? 0 : carriedBytes }
 
     /// Whether bytes of an unfinished line are held.
     public var holdsPartOfLine: Bool { !hasHandedOutCarry && (carriedBytes > 0 || discardedBytes != nil) }
@@ -135,12 +138,10 @@ public struct MessageSplitter: ~Copyable {
         guard addedBytes > 0 else { return }
         let neededBytes = carriedBytes + addedBytes + Self.paddingBytes
         if neededBytes > carry.count {
-            let grown = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(neededBytes, min(carry.count * 2, maximumLineBytes + 2 + Self.paddingBytes)),
-                alignment: 16)
-            grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes]))
-            carry.deallocate()
-            carry = grown
+            let capacity = max(neededBytes, min(carry.count * 2, maximumLineBytes + 2 + Self.paddingBytes))
+            // Most often the block just becomes longer, and nothing is copied.
+            guard let grown = realloc(carry.baseAddress, capacity) else { fatalError("no memory for a line") }
+            carry = UnsafeMutableRawBufferPointer(start: grown, count: capacity)
         }
         UnsafeMutableRawBufferPointer(rebasing: carry[carriedBytes...])
             .copyMemory(from: UnsafeRawBufferPointer(rebasing: part[..<addedBytes]))
@@ -149,7 +150,7 @@ public struct MessageSplitter: ~Copyable {
 
     /// An idle connection holds no memory for lines: most of them never need any again.
     private mutating func release() {
-        carry.deallocate()
+        free(carry.baseAddress)
         carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 }
