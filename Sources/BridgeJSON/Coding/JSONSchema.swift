@@ -30,40 +30,49 @@ public enum JSONSchema {
     }
 }
 
-/// A type that is an array in JSON.
-private protocol JSONArrayType {
-    static var elementType: any Decodable.Type { get }
-    static var empty: Self { get }
+/// A type of the standard library that is an array or an object of any keys in JSON, or may be null. One protocol for all:
+/// the runtime searches every library of the process for a conformance that there is none of, and this is asked of every
+/// type.
+private protocol JSONContainerType {
+    /// The schema, and a value; nil where its parts are nothing to decode.
+    static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (schema: JSON, value: Any)?
 }
 
-extension Array: JSONArrayType where Element: Decodable {
-    fileprivate static var elementType: any Decodable.Type { Element.self }
-    fileprivate static var empty: [Element] { [] }
+extension Array: JSONContainerType where Element: Decodable {
+    fileprivate static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (
+        schema: JSON, value: Any
+    )? {
+        let items = try SchemaRecorder.schema(of: Element.self, at: .index(0, of: path), within: types)
+        return (["type": "array", "items": items], [Element]())
+    }
 }
 
-extension Set: JSONArrayType where Element: Decodable {
-    fileprivate static var elementType: any Decodable.Type { Element.self }
-    fileprivate static var empty: Set<Element> { [] }
+extension Set: JSONContainerType where Element: Decodable {
+    fileprivate static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (
+        schema: JSON, value: Any
+    )? {
+        let items = try SchemaRecorder.schema(of: Element.self, at: .index(0, of: path), within: types)
+        return (["type": "array", "items": items], Set<Element>())
+    }
 }
 
-/// A type that is an object of any keys in JSON.
-private protocol JSONDictionaryType {
-    static var valueType: any Decodable.Type { get }
-    static var empty: Self { get }
+extension Dictionary: JSONContainerType where Key == String, Value: Decodable {
+    fileprivate static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (
+        schema: JSON, value: Any
+    )? {
+        let values = try SchemaRecorder.schema(of: Value.self, at: .key("*", of: path), within: types)
+        return (["type": "object", "additionalProperties": values], [String: Value]())
+    }
 }
 
-extension Dictionary: JSONDictionaryType where Key == String, Value: Decodable {
-    fileprivate static var valueType: any Decodable.Type { Value.self }
-    fileprivate static var empty: [String: Value] { [:] }
-}
-
-/// A type that may be null.
-private protocol JSONOptionalType {
-    static var wrappedType: (any Decodable.Type)? { get }
-}
-
-extension Optional: JSONOptionalType {
-    fileprivate static var wrappedType: (any Decodable.Type)? { Wrapped.self as? any Decodable.Type }
+extension Optional: JSONContainerType {
+    fileprivate static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (
+        schema: JSON, value: Any
+    )? {
+        guard let wrapped = Wrapped.self as? any Decodable.Type else { return nil }
+        let some = try SchemaRecorder.schema(of: wrapped, at: path, within: types)
+        return (PlainSchema.orNull(some), Wrapped?.none as Any)
+    }
 }
 
 /// A decoder that notes what it is asked for and answers with the plainest value.
@@ -92,7 +101,11 @@ private final class SchemaRecorder: Decoder {
         // The casts are from a type to itself.
         if type == JSON.self { return (true, JSON.null as! T) }
         if type == JSONNumber.self { return (["type": "number"], JSONNumber(0) as! T) }
-        if let (schema, value) = try recordContainer(type, at: path, within: types) { return (schema, value as! T) }
+        if let container = type as? any JSONContainerType.Type,
+            let (schema, value) = try container.record(at: path, within: types)
+        {
+            return (schema, value as! T)
+        }
         if let (schema, value) = cases(of: type) { return (schema, value as! T) }
         guard !types.contains(where: { $0 == type }) else {
             throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
@@ -116,26 +129,6 @@ private final class SchemaRecorder: Decoder {
         }
         return (recorder.schema, value)
     }
-
-    private static func recordContainer(
-        _ type: any Any.Type, at path: CodingPath, within types: [any Any.Type]
-    ) throws -> (JSON, Any)? {
-        if let array = type as? any JSONArrayType.Type {
-            let items = try schema(of: array.elementType, at: .index(0, of: path), within: types)
-            return (["type": "array", "items": items], array.empty)
-        }
-        if let dictionary = type as? any JSONDictionaryType.Type {
-            let values = try schema(of: dictionary.valueType, at: .key("*", of: path), within: types)
-            return (["type": "object", "additionalProperties": values], dictionary.empty)
-        }
-        if let optional = type as? any JSONOptionalType.Type, let wrapped = optional.wrappedType {
-            let some = try schema(of: wrapped, at: path, within: types)
-            return (PlainSchema.orNull(some), none(of: optional))
-        }
-        return nil
-    }
-
-    private static func none<T>(of type: T.Type) -> Any { Optional<Any>.none as Any }
 
     static func schema(
         of type: any Decodable.Type, at path: CodingPath, within types: [any Any.Type]
