@@ -30,6 +30,7 @@ public final class BridgeServer {
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
+    private var yieldingTurnEnd: TurnEndHook?
     private var sweepTimer: LoopTimer?
     private var onEmpty: (@LoopActor () -> Void)?
 
@@ -38,10 +39,7 @@ public final class BridgeServer {
         self.runtime = runtime
         self.limits = limits
         self.log = log
-        turnEnd = EventLoop.atTurnEnd { [weak self] in
-            runtime.writeOutput()
-            self?.resumeYielding()
-        }
+        turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
@@ -95,10 +93,15 @@ public final class BridgeServer {
     }
 
     /// The connection has had its share of this turn: it goes on in the next one, once the others have been looked at.
-    func resumeInNextTurn(_ connection: Connection) { yielding.append(connection) }
+    func resumeInNextTurn(_ connection: Connection) {
+        yielding.append(connection)
+        if yielding.count > 1 { return }
+        // Only for this turn: what is posted at its end runs in the next one.
+        yieldingTurnEnd = EventLoop.atTurnEnd { [weak self] in self?.resumeYielding() }
+    }
 
     private func resumeYielding() {
-        // What is posted at the end of a turn runs in the next one.
+        yieldingTurnEnd?.remove()
         for connection in yielding { EventLoop.post { connection.endYielding() } }
         yielding.removeAll(keepingCapacity: true)
     }

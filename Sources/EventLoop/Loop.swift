@@ -6,6 +6,9 @@ import Glibc
 /// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
 /// which is written once before the instance is visible to anybody. `inbox` has its own lock; `async` is only
 /// handed to `uv_async_send`, which may be called from any thread.
+///
+/// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
 final class Loop: @unchecked Sendable {
     static let shared = Loop()
 
@@ -26,12 +29,12 @@ final class Loop: @unchecked Sendable {
     private let inbox = Inbox()
     private let thread: pthread_t
 
-    private var jobs = WorkQueue()
+    @exclusivity(unchecked) private var jobs = WorkQueue()
     private var batch: [Work] = []
-    private var hooks: [TurnEndHook] = []
+    @exclusivity(unchecked) private var hooks: [TurnEndHook] = []
     /// The turn's time in nanoseconds; 0 until it is first asked for in a turn.
-    private var turnStart: UInt64 = 0
-    var lagMeter = LagMeter()
+    @exclusivity(unchecked) private var turnStart: UInt64 = 0
+    @exclusivity(unchecked) var lagMeter = LagMeter()
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 

@@ -51,9 +51,9 @@ public final class TaskRuntime {
     /// Those that have something to write. Not retained: see ``forgottenSessions``.
     @exclusivity(unchecked) private var dirtySessions: [Unmanaged<Session>] = []
     /// Those whose turn it is to write; empty but within ``writeOutput()``, kept for its memory.
-    private var writingSessions: [Unmanaged<Session>] = []
+    @exclusivity(unchecked) private var writingSessions: [Unmanaged<Session>] = []
     /// Sessions that ended in this turn: they may be among the two above, and on the stack.
-    var forgottenSessions: [Session] = []
+    @exclusivity(unchecked) var forgottenSessions: [Session] = []
     /// Calls in flight that clients made.
     @exclusivity(unchecked) var clientCallsInFlight = 0
     /// Whether the daemon is stopping.
@@ -161,8 +161,8 @@ public final class TaskRuntime {
     public func writeOutput() {
         while !dirtySessions.isEmpty {
             swap(&dirtySessions, &writingSessions)
-            for session in writingSessions {
-                session._withUnsafeGuaranteedRef {
+            for index in writingSessions.indices {
+                writingSessions[index]._withUnsafeGuaranteedRef {
                     $0.isDirty = false
                     $0.transport?.writeOutput()
                 }
