@@ -180,6 +180,26 @@ struct FoundationComparisonTests {
         #expect(takes(Level.self, text) != nil)
     }
 
+    struct Lists: Codable, Equatable {
+        var strings: [String]?
+        var integers: [Int]?
+        var doubles: [Double]?
+        var nested: [[String]]?
+    }
+
+    @Test(
+        "Both take the same arrays of plain values, as members and as elements",
+        arguments: [
+            "[]", #"["a"]"#, #"["\u00e9","","a\nb","a text that is longer than fifteen bytes"]"#, "[1]", "[1,-2.0,3e2]",
+            "[1.5,0,-0]", "[9223372036854775808]", "[1e400]", #"["a",1]"#, #"[1,"a"]"#, "[null]", "[true]", "[[]]",
+            "{}", "null", #"[["a"],[]]"#, #"[["a"],[1]]"#, "[\(String(repeating: "7,", count: 300))7]",
+        ])
+    func sameLists(_ text: String) {
+        for name in ["strings", "integers", "doubles", "nested"] {
+            #expect(takes(Lists.self, "{\"\(name)\":\(text)}") != nil, "\(text) for \(name)")
+        }
+    }
+
     @Test("Floats are rounded once, from the text")
     func floats() throws {
         // Just above the middle of two floats, nearer to it than any double.

@@ -28,6 +28,21 @@ struct MismatchTests {
     }
 
     @Test(
+        "An array of plain values tells which element does not fit",
+        arguments: [
+            (#"{"strings":["a",["b"]]}"#, "$.strings[1]", "a string", "an array"),
+            (#"{"integers":[1,2.5]}"#, "$.integers[1]", "an integer from \(Int.min) to \(Int.max)", "number 2.5"),
+            (#"{"doubles":[null]}"#, "$.doubles[0]", "a number", "null"),
+            (#"{"nested":[[],["a",7]]}"#, "$.nested[1][1]", "a string", "number 7"),
+        ])
+    func elements(text: String, path: String, expected: String, got: String) {
+        let found = mismatch(FoundationComparisonTests.Lists.self, text)
+        #expect(found?.path == path)
+        #expect(found?.expected == expected)
+        #expect(found?.got == got)
+    }
+
+    @Test(
         "A mismatch tells where, what was expected, and what is there",
         arguments: [
             ("null", "$", "an object", "null"),

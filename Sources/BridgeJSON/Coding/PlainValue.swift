@@ -75,3 +75,20 @@ extension UInt8: PlainValue {}
 extension UInt16: PlainValue {}
 extension UInt32: PlainValue {}
 extension UInt64: PlainValue {}
+
+extension Array where Element: PlainValue {
+    /// The elements of an array; nil where one of them does not fit. What `Array.init(from:)` reads, without a decoder and
+    /// containers for it, which cost ten times the elements of a short array.
+    static func plain(_ tape: JSONTape, _ array: Int) -> [Element]? {
+        let count = Int(tape.nodes[array].count)
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        var node = array + 1
+        for _ in 0..<count {
+            guard let element = Element.plain(tape, node) else { return nil }
+            elements.append(element)
+            node = Int(tape.nodes[node].next)
+        }
+        return elements
+    }
+}

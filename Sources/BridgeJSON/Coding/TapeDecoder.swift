@@ -50,6 +50,11 @@ final class TapeDecoder: Decoder {
         if type == Int.self, let value = Int.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
         if type == Double.self, let value = Double.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
         if type == Bool.self, let value = Bool.plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+        if tape.kind(node) == .array {
+            if type == [String].self, let value = [String].plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+            if type == [Int].self, let value = [Int].plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+            if type == [Double].self, let value = [Double].plain(tape, node) { return unsafeBitCast(value, to: T.self) }
+        }
         return try TapeDecoder(tape: tape, node: node, path: path()).decode(type)
     }
 
