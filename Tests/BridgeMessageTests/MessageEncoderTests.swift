@@ -52,11 +52,15 @@ struct MessageEncoderTests {
     @Test("A call decodes to what was encoded")
     func roundTrip() {
         let line = encoded { output in
-            bytes("[1,2]") { options in
-                MessageEncoder.call(
-                    OutgoingCall(
-                        task: "a \"b\"", options: options, id: 7, timeout: .microseconds(1500), wantsProgress: true,
-                        session: 3), to: output)
+            bytes(#""a \"b\"""#) { task in
+                bytes("[1,2]") { options in
+                    var call = OutgoingCall(quotedTask: task, options: options)
+                    call.id = 7
+                    call.setTimeout(.microseconds(1500))
+                    call.wantsProgress = true
+                    call.session = 3
+                    MessageEncoder.call(call, to: output)
+                }
             }
         }
         #expect(

@@ -114,11 +114,15 @@ final class CallsInFlight {
     /// - Throws: `message.too_large`, so that the daemon need not discard what it would not take.
     private func append(_ request: CallRequest, id: UInt64?, wantsProgress: Bool) throws(BridgeError) {
         let message = OutputBuffer()
-        request.options.bytes.withUnsafeBytes { options in
-            let call = OutgoingCall(
-                task: request.task, options: options, id: id, timeout: request.timeout, wantsProgress: wantsProgress,
-                session: request.session)
-            MessageEncoder.call(call, to: message)
+        JSON.string(request.task).bytes.withUnsafeBytes { task in
+            request.options.bytes.withUnsafeBytes { options in
+                var call = OutgoingCall(quotedTask: task, options: options)
+                call.id = id
+                call.setTimeout(request.timeout)
+                call.wantsProgress = wantsProgress
+                call.session = request.session
+                MessageEncoder.call(call, to: message)
+            }
         }
         // Its line end is not counted.
         let lineBytes = message.count - 1

@@ -98,7 +98,7 @@ public enum MessageEncoder {
     /// reader the beginning is kept, and with it the id under which it can be answered.
     public static func call(_ call: OutgoingCall, to output: OutputBuffer) {
         output.append(#"{"task":"#)
-        call.quotedTask.withUnsafeBytes { output.append($0) }
+        output.append(call.quotedTask)
         if let id = call.id {
             output.append(#","callbackId":"#)
             output.append(decimal: id)
@@ -115,7 +115,7 @@ public enum MessageEncoder {
         }
         if let caller = call.caller {
             output.append(#","caller":"#)
-            caller.withUnsafeBytes { output.append($0) }
+            output.append(caller)
         }
         output.append(#","options":"#)
         if call.isOneLine { output.append(call.options) } else { appendOneLine(call.options, to: output) }
@@ -139,10 +139,10 @@ public enum MessageEncoder {
     }
 }
 
-/// What a call that this side makes consists of.
+/// What a call that this side makes consists of. Everything is borrowed.
 public struct OutgoingCall {
     /// The task's name, as a JSON string.
-    public var quotedTask: [UInt8]
+    public var quotedTask: UnsafeRawBufferPointer
     /// Its options, JSON.
     public var options: UnsafeRawBufferPointer
     /// Whether the options are known to bear no line break, as a part of a line does.
@@ -156,34 +156,21 @@ public struct OutgoingCall {
     /// Only a task that this session registered.
     public var session: UInt64?
     /// Who calls, as a JSON object: written by the daemon alone.
-    public var caller: [UInt8]?
+    public var caller: UnsafeRawBufferPointer?
 
-    /// A call; all but task and options may be left out. For those that are made again and again: the task's name is
-    /// quoted already.
-    public init(quotedTask: [UInt8], options: UnsafeRawBufferPointer) {
+    /// A call; what else there is to say is set afterwards.
+    public init(quotedTask: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer) {
         self.quotedTask = quotedTask
         self.options = options
     }
 
-    /// A call; all but task and options may be left out.
-    public init(
-        task: String, options: UnsafeRawBufferPointer, id: UInt64? = nil, timeout: Duration? = nil,
-        wantsProgress: Bool = false, session: UInt64? = nil, caller: [UInt8]? = nil
-    ) {
-        quotedTask = JSON.string(task).bytes
-        self.options = options
-        self.id = id
-        timeoutNanoseconds = timeout.map(Self.nanoseconds)
-        self.wantsProgress = wantsProgress
-        self.session = session
-        self.caller = caller
-    }
-
-    /// Whole nanoseconds, from zero to what 64 bits with a sign hold.
-    private static func nanoseconds(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (whole, isOver) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        return isOver ? UInt64(Int64.max) : min(whole + UInt64(attoseconds / 1_000_000_000), UInt64(Int64.max))
+    /// Sets how long the caller waits, in whole nanoseconds, from zero to what 64 bits with a sign hold.
+    public mutating func setTimeout(_ duration: Duration?) {
+        timeoutNanoseconds = duration.map { duration in
+            let (seconds, attoseconds) = duration.components
+            guard seconds >= 0, attoseconds >= 0 else { return 0 }
+            let (whole, isOver) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+            return isOver ? UInt64(Int64.max) : min(whole + UInt64(attoseconds / 1_000_000_000), UInt64(Int64.max))
+        }
     }
 }

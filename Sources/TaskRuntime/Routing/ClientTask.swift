@@ -13,8 +13,16 @@ enum ProviderScope: String, Codable, CaseIterable {
 /// A task that clients provide: which of them do, and which of them gets a call.
 final class ClientTask: TaskProvider {
     private struct Registration {
-        var session: Session
-        var scope: ProviderScope
+        let session: Session
+        let scope: ProviderScope
+        /// The session's, for comparing without touching it.
+        let uid: UInt32
+
+        init(_ session: Session, _ scope: ProviderScope) {
+            self.session = session
+            self.scope = scope
+            uid = session.peer.uid
+        }
     }
 
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
@@ -30,7 +38,7 @@ final class ClientTask: TaskProvider {
     /// Enters a session, or changes its scope. One that registers anew counts as the newest.
     func register(_ session: Session, _ scope: ProviderScope) {
         unregister(session)
-        registrations.append(Registration(session: session, scope: scope))
+        registrations.append(Registration(session, scope))
     }
 
     func unregister(_ session: Session) {
@@ -41,27 +49,31 @@ final class ClientTask: TaskProvider {
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         do throws(BridgeError) {
-            forward(call, of: task, options, to: try provider(for: call))
+            try provider(for: call)._withUnsafeGuaranteedRef { forward(call, of: task, options, to: $0) }
         } catch {
             runtime.end(call, .failure(error))
         }
     }
 
     /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy allows.
-    private func provider(for call: Call) throws(BridgeError) -> Session {
-        if let target = call.target {
+    /// Not retained: who provides a task is a session that is open.
+    private func provider(for call: Call) throws(BridgeError) -> Unmanaged<Session> {
+        if call.hasExtras, let target = call.target {
             guard registrations.contains(where: { $0.session === target }) else {
                 throw BridgeError(
                     .taskNotFound, "session \(target.number) provides no task \(call.task?.name ?? "of that name")")
             }
-            return target
+            return .passUnretained(target)
         }
-        let open = registrations.last { $0.scope == .any && $0.session.peer.uid == uid(of: call) }
-        if let open { return open.session }
+        let uid = uid(of: call)
+        for index in registrations.indices.reversed()
+        where registrations[index].uid == uid && registrations[index].scope == .any {
+            return .passUnretained(registrations[index].session)
+        }
         var denial: String?
         for registration in registrations.reversed() where registration.scope == .any {
             switch mayServe(registration.session, call) {
-            case .allowed: return registration.session
+            case .allowed: return .passUnretained(registration.session)
             case .denied(let rule): denial = rule
             }
         }
@@ -72,7 +84,9 @@ final class ClientTask: TaskProvider {
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
     }
 
-    private func uid(of call: Call) -> UInt32? { call.session?.peer.uid }
+    private func uid(of call: Call) -> UInt32? {
+        call.record.pointee.session?._withUnsafeGuaranteedRef { $0.peer.uid }
+    }
 
     private func mayServe(_ provider: Session, _ call: Call) -> PolicyDecision {
         guard let caller = call.session else { return .allowed }
@@ -91,13 +105,20 @@ final class ClientTask: TaskProvider {
         call.state = .running
         var outgoing = OutgoingCall(quotedTask: task.quotedName, options: options)
         outgoing.isOneLine = call.origin == .session
-        outgoing.caller = call.session?.callerBytes ?? runtime.ownCallerJSON.bytes
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
         if !call.isOneWay {
             outgoing.id = runtime.calls.hand(call, to: session)
             outgoing.wantsProgress = call.takesProgress
         }
-        MessageEncoder.call(outgoing, to: session.output)
+        if let caller = call.record.pointee.session {
+            outgoing.caller = caller._withUnsafeGuaranteedRef { $0.callerBytes }
+            MessageEncoder.call(outgoing, to: session.output)
+        } else {
+            runtime.ownCallerJSON.bytes.withUnsafeBytes {
+                outgoing.caller = $0
+                MessageEncoder.call(outgoing, to: session.output)
+            }
+        }
         runtime.markDirty(session)
         if call.isOneWay { runtime.end(call, .result(UnsafeRawBufferPointer(start: nil, count: 0))) }
     }

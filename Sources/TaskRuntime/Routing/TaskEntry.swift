@@ -26,7 +26,7 @@ final class TaskEntry {
     let nameBytes: UnsafeRawBufferPointer
 
     /// The name as it stands in a message.
-    private(set) lazy var quotedName = JSON.string(name).bytes
+    let quotedName: UnsafeRawBufferPointer
 
     var name: String { description.name }
 
@@ -43,13 +43,19 @@ final class TaskEntry {
             case .after(let duration): duration.clampedNanoseconds
             case .none: .max
             }
-        let name = UnsafeMutableRawBufferPointer.allocate(byteCount: description.name.utf8.count, alignment: 8)
-        name.copyBytes(from: description.name.utf8)
-        nameBytes = UnsafeRawBufferPointer(name)
+        nameBytes = Self.kept(Array(description.name.utf8))
+        quotedName = Self.kept(JSON.string(description.name).bytes)
+    }
+
+    private static func kept(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
     }
 
     deinit {
         nameBytes.deallocate()
+        quotedName.deallocate()
         statistics.latency?.free()
     }
 }

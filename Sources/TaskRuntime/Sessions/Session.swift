@@ -104,13 +104,20 @@ public final class Session {
     }
 
     /// ``callerJSON`` as text, and the identity that it was made of.
-    private var callerText: (bytes: [UInt8], revision: UInt32)?
+    @exclusivity(unchecked) private var callerText = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private var callerTextRevision: UInt32 = 0
 
-    /// The same as text, made once for as long as it holds.
-    var callerBytes: [UInt8] {
-        if let callerText, callerText.revision == identityRevision { return callerText.bytes }
+    /// The same as text, made once for as long as it holds. Valid until the session changes.
+    var callerBytes: UnsafeRawBufferPointer {
+        if callerText.count > 0, callerTextRevision == identityRevision { return callerText }
+        callerText.deallocate()
         let bytes = callerJSON.bytes
-        callerText = (bytes, identityRevision)
-        return bytes
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+        copy.copyBytes(from: bytes)
+        callerText = UnsafeRawBufferPointer(copy)
+        callerTextRevision = identityRevision
+        return callerText
     }
+
+    deinit { callerText.deallocate() }
 }
