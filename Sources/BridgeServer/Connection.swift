@@ -19,7 +19,9 @@ final class Connection {
     /// Unsafe in form only: the server outlives its connections. A counted reference costs time with every message.
     private unowned(unsafe) let server: BridgeServer
     @exclusivity(unchecked) private var splitter: MessageSplitter
-    @exclusivity(unchecked) private(set) var session: Session?
+    private(set) var session: Session?
+    /// The same for the way of a call: not retained, because it is held above.
+    @exclusivity(unchecked) private var lentSession: Unmanaged<Session>?
 
     /// Input that was read and not yet handled: lines, the first of them possibly the rest of a batch.
     private var pendingInput: [UInt8] = []
@@ -45,6 +47,7 @@ final class Connection {
     func open(_ peer: PeerIdentity) {
         stream.delegate = self
         session = runtime.open(peer, transport: self)
+        lentSession = session.map { .passUnretained($0) }
         stream.startReading()
     }
 
@@ -73,7 +76,10 @@ final class Connection {
 
     /// Handles what came, until the client has too much to read.
     private func handle(_ bytes: UnsafeRawBufferPointer) {
-        guard let session else { return }
+        lentSession?.lend { handle(bytes, from: $0) }
+    }
+
+    private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
         runtime.beginInput()
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes) {
@@ -142,8 +148,8 @@ final class Connection {
         server.watchStalled()
     }
 
-    private func resume() {
-        guard isPaused, !isYielding, let session, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
+    private func resume(_ session: Session) {
+        guard !isYielding, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
         goOn()
     }
 
@@ -176,7 +182,10 @@ final class Connection {
     // MARK: Out
 
     func writeOutput() {
-        guard !isClosed, let session else { return }
+        if !isClosed { lentSession?.lend { writeOutput(of: $0) } }
+    }
+
+    private func writeOutput(of session: Session) {
         if session.output.count > MessageMemory.largeBytes { server.memory.noteLarge() }
         var hasMoved = false
         while !session.output.isEmpty {
@@ -190,7 +199,7 @@ final class Connection {
         }
         if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
         if closesWhenWritten, session.output.isEmpty { return close() }
-        resume()
+        if isPaused { resume(session) }
     }
 
     /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.

@@ -41,6 +41,15 @@ extension LoopActor {
     }
 }
 
+extension Unmanaged {
+    /// Lends the object without counting a reference; whoever calls knows that somebody else holds it meanwhile.
+    ///
+    /// As the standard library's function of this kind, for closures that are isolated to an actor: handed to that one, such
+    /// a closure begins with a search for its executor, because the library says nothing of isolation. This module does.
+    @inlinable @inline(__always)
+    public func lend<R>(_ body: (Instance) -> R) -> R { _withUnsafeGuaranteedRef(body) }
+}
+
 /// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:
 /// `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///

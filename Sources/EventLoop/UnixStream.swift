@@ -129,12 +129,9 @@ public final class UnixStream {
     private static let ready: uv_poll_cb = { handle, status, events in
         guard let stream = handle?.pointee.data else { return }
         Loop.shared.beginTurn()
-        // Not retained: the handle holds on to the stream until libuv has let go of it, later than this. Borrowed
-        // outside the isolated closure: one that is isolated and handed on asks for its executor with every event.
-        Unmanaged<UnixStream>.fromOpaque(stream)._withUnsafeGuaranteedRef { stream in
-            LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
-                stream.ready(status: status, events: events)
-            }
+        LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
+            // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
+            Unmanaged<UnixStream>.fromOpaque(stream).lend { $0.ready(status: status, events: events) }
         }
     }
 
