@@ -6,16 +6,10 @@
 // are in strings.
 #include "bridge_json.h"
 
+#include "string_marks.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-#define always_inline static inline __attribute__((always_inline))
-#define likely(condition) __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 // How deep a text may be at the most, whatever the caller asks for: the walk keeps one bit for each level.
 enum { deepest = 1024 };
@@ -97,64 +91,6 @@ __attribute__((noinline)) static const uint8_t *character(bridge_json_parser *pa
         if (!(first == 0xF0 && p[1] < 0x90) && !(first == 0xF4 && p[1] > 0x8F)) return p + 4;
     }
     return fail(parser, BRIDGE_JSON_UTF8, p);
-}
-
-// Where in 64 bytes of the text something stands that plain characters of a string are not: a quote, a backslash, a
-// control character (the one behind the text at last), a byte of several that are one character. One bit each. Such
-// marks are made block after block, without waiting for the walk to come there: what a string's end is found with then
-// is a shift, not a search that the next string has to wait for.
-typedef struct {
-    const uint8_t *block;
-    uint64_t marks;
-} window;
-
-#if defined(__SSE2__)
-always_inline uint64_t marks_of(const uint8_t *block) {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1F);
-    uint64_t marks = 0;
-    for (int i = 0; i < 4; i++) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(block + 16 * i));
-        __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
-        // The bytes themselves: their highest bit is that of characters of several bytes.
-        marks |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(found, bytes)) << 16 * i;
-    }
-    return marks;
-}
-#else
-always_inline uint64_t marks_of(const uint8_t *block) {
-    uint64_t marks = 0;
-    for (int i = 0; i < 64; i++) {
-        uint8_t c = block[i];
-        marks |= (uint64_t)(c == '"' || c == '\\' || c < 0x20 || c >= 0x80) << i;
-    }
-    return marks;
-}
-#endif
-
-// The first block from `block` on that bears a mark at `p` or behind; no other marks are left in it.
-__attribute__((noinline)) static window advance(const uint8_t *block, const uint8_t *p) {
-    if (p > block) block += (p - block) & ~(ptrdiff_t)63;
-    uint64_t marks = marks_of(block);
-    if (p > block) marks &= ~(uint64_t)0 << (p - block);
-    while (marks == 0) {
-        block += 64;
-        marks = marks_of(block);
-    }
-    return (window){block, marks};
-}
-
-// The first byte from `p` on that ends a string's run of plain characters.
-always_inline const uint8_t *plain_end(window *window, const uint8_t *p) {
-    size_t offset = (size_t)(p - window->block);
-    const uint8_t *next = window->block;
-    if (likely(offset < 64)) {
-        uint64_t marks = window->marks >> offset;
-        if (likely(marks != 0)) return p + __builtin_ctzll(marks);
-        next += 64;
-    }
-    *window = advance(next, p);
-    return window->block + __builtin_ctzll(window->marks);
 }
 
 // The place behind the string whose content begins at `p`, where something else than plain characters stands at `at`.
