@@ -11,7 +11,6 @@ public enum FreedMemory {
         clibuv_keep_freed_memory(Int32(clamping: min(bytes, 32 << 20)))
     }
 
-    /// Gives back all that is kept. Any thread; other threads wait meanwhile where they allocate, for a millisecond at
-    /// most where a few megabytes are kept.
+    /// Gives back all that is kept. Any thread; other threads that allocate may have to wait meanwhile.
     public static func giveBack() { clibuv_return_freed_memory() }
 }
