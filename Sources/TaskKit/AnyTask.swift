@@ -1,6 +1,6 @@
 internal import CTaskPlugin
 
-/// A task of either kind, its types erased. Made by the builder of `Plugin.init` and by hand where tasks are collected
+/// A task of any kind, its types erased. Made by the builder of `Plugin.init` and by hand where tasks are collected
 /// in an array.
 public struct AnyTask: Sendable {
     let name: String
@@ -13,6 +13,47 @@ public struct AnyTask: Sendable {
 
     /// A typed task.
     public init<T: BridgeTask>(_ task: T) {
+        self.init(
+            typed: T.self,
+            start: TaskStart { runtime, request in
+                let index = Int(request.pointee.index)
+                runtime.perform(request) { line in
+                    Task.immediate(executorPreference: runtime.executor) {
+                        repeat {
+                            do {
+                                // Before the first suspension: the request is gone after it. Both are let go before
+                                // the next call is waited for.
+                                let call = runtime.makeCall(line.request, cancelMark: line.mark)
+                                if let options = runtime.options(T.Options.self, of: line) {
+                                    runtime.succeed(call.handle, try await task.run(options, call))
+                                }
+                            } catch {
+                                runtime.fail(line.handle, thrown: error)
+                            }
+                            guard runtime.keep(line, of: index) else { return }
+                            await withUnsafeContinuation { line.wait($0) }
+                        } while true
+                    }
+                }
+            })
+    }
+
+    /// A typed task that awaits nothing.
+    public init<T: ImmediateTask>(_ task: T) {
+        self.init(
+            typed: T.self,
+            start: TaskStart { runtime, request in
+                // Its calls are those of a raw task that always replies before it returns.
+                let call = runtime.makeCall(request, cancelMark: nil)
+                runtime.rawCalls.run(call.handle) {
+                    runtime.answer(call.handle, request.pointee.options.buffer) { options in
+                        try task.run(options, call)
+                    }
+                }
+            })
+    }
+
+    private init<T: BridgeTask>(typed task: T.Type, start: TaskStart) {
         name = T.name
         summary = T.summary
         settings = T.settings
@@ -22,27 +63,7 @@ public struct AnyTask: Sendable {
         resultSchema = { () throws(JSONSchemaError) in
             if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
         }
-        start = TaskStart { runtime, request in
-            let index = Int(request.pointee.index)
-            runtime.perform(request) { line in
-                Task.immediate(executorPreference: runtime.executor) {
-                    repeat {
-                        do {
-                            // Before the first suspension: the request is gone after it. Both are let go before the
-                            // next call is waited for.
-                            let call = runtime.makeCall(line.request, cancelMark: line.mark)
-                            if let options = runtime.options(T.Options.self, of: line) {
-                                runtime.succeed(call.handle, try await task.run(options, call))
-                            }
-                        } catch {
-                            runtime.fail(line.handle, thrown: error)
-                        }
-                        guard runtime.keep(line, of: index) else { return }
-                        await withUnsafeContinuation { line.wait($0) }
-                    } while true
-                }
-            }
-        }
+        self.start = start
     }
 
     /// A raw task.
@@ -78,6 +99,8 @@ final class TaskStart: Sendable {
 public enum TaskBuilder {
     /// A line with a typed task.
     public static func buildExpression(_ task: some BridgeTask) -> [AnyTask] { [AnyTask(task)] }
+    /// A line with a typed task that awaits nothing.
+    public static func buildExpression(_ task: some ImmediateTask) -> [AnyTask] { [AnyTask(task)] }
     /// A line with a raw task.
     public static func buildExpression(_ task: some RawTask) -> [AnyTask] { [AnyTask(task)] }
     /// A line with tasks that were collected elsewhere.

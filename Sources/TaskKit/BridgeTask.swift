@@ -50,6 +50,19 @@ public protocol BridgeTask: Sendable {
     func run(_ options: Options, _ call: Call) async throws -> Result
 }
 
+/// A task that has its answer without awaiting anything: a look into memory, a sum. `run` is written without `async`, and
+/// a call then costs no switch to a Swift task and back.
+///
+///     struct Sign: ImmediateTask {
+///         ...
+///         func run(_ options: Options, _ call: Call) throws -> Result { Result(sign: options.number.signum()) }
+///     }
+public protocol ImmediateTask: BridgeTask {
+    /// Does the work of one call, under the rules of `BridgeTask.run`: on the daemon's loop thread, without blocking. There
+    /// is no Swift task around it that could be cancelled.
+    func run(_ options: Options, _ call: Call) throws -> Result
+}
+
 extension BridgeTask {
     /// No settings of its own.
     public static var settings: TaskSettings { TaskSettings() }

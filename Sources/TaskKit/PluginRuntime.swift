@@ -119,9 +119,27 @@ final class PluginRuntime: @unchecked Sendable {
         }
     }
 
+    /// Answers a call of an immediate task. Loop thread, inside `rawCalls.run`.
+    func answer<Options: Decodable, Result: Encodable>(
+        _ handle: trestle_call, _ options: UnsafeRawBufferPointer, _ run: (Options) throws -> Result
+    ) {
+        do {
+            let result = try run(coder.decode(Options.self, from: options))
+            rawCalls.end(handle, on: host)
+            reply(handle, result)
+        } catch {
+            rawCalls.end(handle, on: host)
+            host.fail(handle, BridgeError(thrown: error))
+        }
+    }
+
     /// Answers a call with what its task returned. Loop thread.
     func succeed(_ handle: trestle_call, _ result: some Encodable) {
         forget(handle)
+        reply(handle, result)
+    }
+
+    private func reply(_ handle: trestle_call, _ result: some Encodable) {
         do throws(JSONEncodingError) {
             try coder.withText(of: result) { host.reply(handle, $0) }
         } catch {

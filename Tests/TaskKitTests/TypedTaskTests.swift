@@ -15,7 +15,9 @@ private struct Sum: BridgeTask {
 
     struct Odd: Error, CustomStringConvertible { var description: String { "an odd error" } }
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Options, _ call: Call) async throws -> Result { try Self.result(options) }
+
+    static func result(_ options: Options) throws -> Result {
         switch options.fail {
         case "bridge":
             throw BridgeError("sum.refused", "No.", data: ["why": "odd"], isTransient: true, retryAfter: .seconds(2))
@@ -28,20 +30,32 @@ private struct Sum: BridgeTask {
     }
 }
 
+/// The same without awaiting anything.
+private struct ImmediateSum: ImmediateTask {
+    static let name = "sum.immediate"
+    static let summary = "Adds numbers up at once."
+
+    func run(_ options: Sum.Options, _ call: Call) throws -> Sum.Result { try Sum.result(options) }
+}
+
 @Suite("A typed task")
 struct TypedTaskTests {
-    private let host = FakeHost(Plugin("sums", version: "1.0.0") { Sum() })
+    private let host = FakeHost(
+        Plugin("sums", version: "1.0.0") {
+            Sum()
+            ImmediateSum()
+        })
 
-    @Test("answers with what run returns, once")
-    func answers() async {
-        let handle = await host.onLoop { $0.request(.call(0), #"{"numbers": [1, 2, 3]}"#) }
+    @Test("answers with what run returns, once", arguments: [UInt32(0), 1])
+    func answers(_ task: UInt32) async {
+        let handle = await host.onLoop { $0.request(.call(task), #"{"numbers": [1, 2, 3]}"#) }
         // A task that never suspends has answered before the daemon's call returned.
         #expect(await host.onLoop { $0.answers[handle] } == [.result(["sum": 6])])
     }
 
-    @Test("answers options that do not fit with the place, what was expected and what came")
-    func mismatch() async throws {
-        let answer = await host.answer(.call(0), #"{"numbers": [1, "two"]}"#)
+    @Test("answers options that do not fit with the place, what was expected and what came", arguments: [UInt32(0), 1])
+    func mismatch(_ task: UInt32) async throws {
+        let answer = await host.answer(.call(task), #"{"numbers": [1, "two"]}"#)
         guard case .error(let error) = answer else {
             Issue.record("no error: \(answer)")
             return
@@ -52,11 +66,11 @@ struct TypedTaskTests {
         #expect(error.data?["got"]?.stringValue?.contains("string") == true)
     }
 
-    @Test("hands a BridgeError on as it is")
-    func bridgeError() async {
+    @Test("hands a BridgeError on as it is", arguments: [UInt32(0), 1])
+    func bridgeError(_ task: UInt32) async {
         let expected = BridgeError(
             "sum.refused", "No.", data: ["why": "odd"], isTransient: true, retryAfter: .seconds(2))
-        #expect(await host.answer(.call(0), #"{"numbers": [], "fail": "bridge"}"#) == .error(expected))
+        #expect(await host.answer(.call(task), #"{"numbers": [], "fail": "bridge"}"#) == .error(expected))
     }
 
     @Test(
@@ -64,9 +78,10 @@ struct TypedTaskTests {
         arguments: [
             ("mismatch", ErrorCode.optionsInvalid, "string"), ("cancelled", .callCancelled, "cancelled"),
             ("odd", .internal, "an odd error"),
-        ])
-    func otherErrors(_ kind: String, _ code: ErrorCode, _ word: String) async {
-        let answer = await host.answer(.call(0), #"{"numbers": [], "fail": "\#(kind)"}"#)
+        ], [UInt32(0), 1])
+    func otherErrors(_ failure: (kind: String, code: ErrorCode, word: String), _ task: UInt32) async {
+        let (kind, code, word) = failure
+        let answer = await host.answer(.call(task), #"{"numbers": [], "fail": "\#(kind)"}"#)
         guard case .error(let error) = answer else {
             Issue.record("no error: \(answer)")
             return

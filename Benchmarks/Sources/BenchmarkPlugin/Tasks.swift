@@ -2,7 +2,7 @@
 import TaskKit
 
 /// Four options in, three fields out, and no suspension: what most tasks of a plugin are.
-struct Typed: BridgeTask {
+struct Typed: ImmediateTask {
     static let name = "bench.typed"
     static let summary = "Takes an order apart and confirms it."
     struct Options: Codable, Sendable {
@@ -17,7 +17,7 @@ struct Typed: BridgeTask {
         var flag: Bool
     }
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Options, _ call: Call) throws -> Result {
         Result(content: options.content, number: options.number + options.buttons.count, flag: !options.flag)
     }
 }

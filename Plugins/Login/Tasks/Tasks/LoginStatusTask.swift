@@ -1,7 +1,7 @@
 import TaskKit
 
 /// `login.status`: as whom the session is logged in.
-struct LoginStatusTask: BridgeTask {
+struct LoginStatusTask: ImmediateTask {
     static let name = "login.status"
     static let summary = "Tells as whom the session is logged in, and until when its token is good."
 
@@ -23,7 +23,7 @@ struct LoginStatusTask: BridgeTask {
 
     let tokens: SessionTokens
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Options, _ call: Call) throws -> Result {
         guard let user = call.caller.user else { return Result() }
         let login = tokens[call.caller.session]
         let isOwn = login?.user.text.utf8.elementsEqual(user.utf8) == true
