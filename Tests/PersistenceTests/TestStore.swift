@@ -174,24 +174,23 @@ final class TestStore: Sendable {
 }
 
 /// A task's call that came over no bridge.
-private final class TestCall: StoreCall {
-    let lane: StoreLane
-    let effect: BatchPlanner.Effect
-    private let task: any StoreTask
+private final class TestCall<Task: StoreTask>: StoreCall {
+    let sizeBytes: Int
+    private let task: Task
     private let request: TestStore.Request
-    private let options: [UInt8]
+    private let options: StoreOptions<Task.Request>
     private let end: @Sendable (TestStore.Outcome) -> Void
 
-    init<Task: StoreTask>(
-        _ task: Task, _ request: TestStore.Request, _ end: @escaping @Sendable (TestStore.Outcome) -> Void
-    ) {
-        (lane, effect) = (Task.lane, Task.effect)
+    init(_ task: Task, _ request: TestStore.Request, _ end: @escaping @Sendable (TestStore.Outcome) -> Void) {
         (self.task, self.request, self.end) = (task, request, end)
-        options = request.options.bytes
+        let text = request.options.bytes
+        sizeBytes = text.count
+        options = Task.options(of: text)
     }
 
+    var lane: StoreLane { Task.lane }
+    var effect: BatchPlanner.Effect { Task.effect }
     var session: SessionID { request.caller.session }
-    var sizeBytes: Int { options.count }
     var isCancelled: Bool { request.isCancelled }
 
     func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, request.caller, visit) }

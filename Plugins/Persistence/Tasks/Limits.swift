@@ -36,4 +36,7 @@ enum Limits {
     /// Events of a replay between two pauses in which other calls get their turn. More than a batch of single writes
     /// brings forth, so that a replay catches up with steady writing.
     static let replayPageEvents = 1024
+
+    /// Options of a common form up to this length are read on the loop's thread, in two or three microseconds.
+    static let optionsReadAtOnceBytes = 4096
 }

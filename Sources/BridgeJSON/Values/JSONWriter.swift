@@ -7,6 +7,23 @@ public enum JSONText {
         quote(string, to: &output)
     }
 
+    /// Appends a text of UTF-8, which the caller vouches for, in the same way.
+    public static func appendQuoted(utf8 text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        appendContent(text, to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// Where the next quote, backslash or control character of a text stands, or its end.
+    ///
+    /// - Parameter isASCII: Made false where other characters stand before that. Or behind it: it is a hint.
+    public static func endOfPlainText(
+        in text: UnsafeRawBufferPointer, from start: Int, _ isASCII: inout Bool
+    ) -> Int {
+        guard let base = text.baseAddress else { return start }
+        return plainEnd(of: base, from: start, to: text.count, &isASCII)
+    }
+
     @inline(__always)
     static func quote(_ string: String, to output: inout some ByteSink & ~Copyable) {
         var string = string

@@ -84,10 +84,18 @@ final class StoreAccess {
     let records: RecordStore
     let watches: WatchRegistry
     let keys: KeyGenerator
+    let namespaces: NamespaceMemory
     let sink: any StoreSink
 
-    init(records: RecordStore, watches: WatchRegistry, keys: KeyGenerator, sink: any StoreSink) {
-        (self.records, self.watches, self.keys, self.sink) = (records, watches, keys, sink)
+    init(
+        records: RecordStore, watches: WatchRegistry, keys: KeyGenerator, namespaces: NamespaceMemory,
+        sink: any StoreSink
+    ) {
+        self.records = records
+        self.watches = watches
+        self.keys = keys
+        self.namespaces = namespaces
+        self.sink = sink
     }
 }
 

@@ -18,6 +18,7 @@ struct StoreEngine {
     private let sink: any StoreSink
     private let watches = WatchRegistry()
     private let keys = KeyGenerator()
+    private let namespaces = NamespaceMemory()
     private var maximumDeletions: Int64 = 0
     /// Nil: not opened yet, or closed for good.
     private var kept: KeptConnection?
@@ -146,7 +147,7 @@ struct StoreEngine {
         let records = RecordStore(
             database, statements, collections, maximumDeletions: maximumDeletions, isWatched: !watches.isEmpty
         ) { [watches] in !watches.isReplaying($0) }
-        return StoreAccess(records: records, watches: watches, keys: keys, sink: sink)
+        return StoreAccess(records: records, watches: watches, keys: keys, namespaces: namespaces, sink: sink)
     }
 
     // MARK: Watchers

@@ -63,11 +63,7 @@ extension [UInt8] {
 
     /// Appends a text of UTF-8 as JSON.
     mutating func append(quoted text: [UInt8]) {
-        let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        guard isPlain else { return JSONText.appendQuoted(String(decoding: text, as: UTF8.self), to: &self) }
-        append(UInt8(ascii: "\""))
-        append(contentsOf: text)
-        append(UInt8(ascii: "\""))
+        text.withUnsafeBytes { JSONText.appendQuoted(utf8: $0, to: &self) }
     }
 
     mutating func append(number: Int64) {

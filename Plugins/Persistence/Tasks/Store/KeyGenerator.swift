@@ -43,8 +43,9 @@ final class KeyGenerator {
     }
 
     private static func text(_ high: UInt64, _ low: UInt64) -> ExactText {
-        let utf8 = [UInt8](unsafeUninitializedCapacity: 36) { characters, count in
-            let text = UnsafeMutableRawBufferPointer(characters)
+        // Filled with what the text has between its digits.
+        var utf8 = [UInt8](repeating: UInt8(ascii: "-"), count: 36)
+        utf8.withUnsafeMutableBytes { text in
             let (second, third) = (hexadecimal(high), hexadecimal(low >> 32))
             text.storeBytes(of: hexadecimal(high >> 32), as: UInt64.self)
             text.storeBytes(of: UInt32(truncatingIfNeeded: second), toByteOffset: 9, as: UInt32.self)
@@ -52,11 +53,6 @@ final class KeyGenerator {
             text.storeBytes(of: UInt32(truncatingIfNeeded: third), toByteOffset: 19, as: UInt32.self)
             text.storeBytes(of: UInt32(truncatingIfNeeded: third >> 32), toByteOffset: 24, as: UInt32.self)
             text.storeBytes(of: hexadecimal(low), toByteOffset: 28, as: UInt64.self)
-            text[8] = UInt8(ascii: "-")
-            text[13] = UInt8(ascii: "-")
-            text[18] = UInt8(ascii: "-")
-            text[23] = UInt8(ascii: "-")
-            count = 36
         }
         return ExactText(utf8: utf8)
     }

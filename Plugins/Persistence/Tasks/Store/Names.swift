@@ -10,6 +10,11 @@ struct ExactText: Hashable, Sendable {
     init(utf8: [UInt8]) { self.utf8 = utf8 }
 
     var text: String { String(decoding: utf8, as: UTF8.self) }
+
+    func equals(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { $0.elementsEqual(utf8) }
+    }
 }
 
 extension ExactText: Codable {
@@ -39,6 +44,20 @@ struct Namespace: Hashable, Sendable {
     }
 
     var text: String { "\(uid):\(origin.text)" }
+}
+
+/// Makes namespaces, and keeps the last: whoever was served last most likely is served next.
+///
+/// Used by one thread at a time.
+final class NamespaceMemory {
+    private var last: Namespace?
+
+    func namespace(uid: UInt32, origin: String) -> Namespace {
+        if let last, last.uid == uid, last.origin.equals(origin) { return last }
+        let namespace = Namespace(uid: uid, origin: origin)
+        last = namespace
+        return namespace
+    }
 }
 
 /// A named table of a namespace.

@@ -113,41 +113,13 @@ struct CompactJSON {
     private mutating func string() -> Range<Int>? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = position
-        var seen: UInt8 = 0
-        var end = plainEnd(from: position)
-        while end < count {
-            let byte = bytes[end]
-            if byte == UInt8(ascii: "\"") {
-                position = end + 1
-                if seen >= 0x80 { isASCII = false }
-                return start..<end
-            }
-            if byte < 0x20 { return nil }
-            if byte == UInt8(ascii: "\\") {
-                guard end + 1 < count, Self.isCompactEscape(bytes[end + 1]) else { return nil }
-                end += 1
-            }
-            seen |= byte
-            end += 1
+        let text = UnsafeRawBufferPointer(start: bytes, count: count)
+        while true {
+            position = JSONText.endOfPlainText(in: text, from: position, &isASCII)
+            if take(UInt8(ascii: "\"")) { return start..<position - 1 }
+            guard take(UInt8(ascii: "\\")), Self.isCompactEscape(current) else { return nil }
+            position += 1
         }
-        return nil
-    }
-
-    /// How far the text goes on without quotes, backslashes, control characters and characters of several bytes, in steps
-    /// of eight bytes, each of which is looked at as one number: a byte that is less than what is taken from it, or equal
-    /// to what it is compared with, leaves its highest bit set.
-    private func plainEnd(from start: Int) -> Int {
-        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        var end = start
-        while end &+ 8 <= count {
-            let eight = UnsafeRawPointer(bytes + end).loadUnaligned(as: UInt64.self)
-            let quote = eight ^ ones &* UInt64(UInt8(ascii: "\""))
-            let backslash = eight ^ ones &* UInt64(UInt8(ascii: "\\"))
-            let marks = (quote &- ones) | (backslash &- ones) | (eight &- ones &* 0x20) | eight
-            if marks & highs != 0 { break }
-            end &+= 8
-        }
-        return end
     }
 
     /// Whether the character behind a backslash makes the one spelling that `JSONText` has for what it means.

@@ -160,9 +160,12 @@ extension Place {
 extension Caller {
     /// The namespace that the caller means: its own, or the one that it names.
     ///
+    /// - Parameter memory: Makes the caller's own.
     /// - Throws: `permission.denied` where somebody names one who may not; `options.invalid` where it is none.
-    func namespace(named name: String?) throws(BridgeError) -> Namespace {
-        guard let name else { return Namespace(uid: uid, origin: origin) }
+    func namespace(named name: String?, _ memory: NamespaceMemory? = nil) throws(BridgeError) -> Namespace {
+        guard let name else {
+            return memory?.namespace(uid: uid, origin: origin) ?? Namespace(uid: uid, origin: origin)
+        }
         guard isTrusted else {
             let rule = "only root and the daemon's user may name a namespace"
             throw BridgeError(.permissionDenied, "Not allowed: \(rule).", data: ["rule": .string(rule)])

@@ -20,11 +20,19 @@ protocol StoreTask: RawTask {
     /// decoding would have read.
     static func quickRequest(_ options: [UInt8]) -> Request?
 
-    /// Reads the options and does the work. A requirement only so that each task has code of its own for it.
+    /// Does the work, on the lane's thread. A requirement only so that each task has code of its own for it.
     ///
     /// - Throws: `options.invalid`. An option that is not known is refused: a misspelt `ifVersion` or `where` that was
     ///   passed over would cost records.
-    func carryOut(_ options: [UInt8], _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
+    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
+}
+
+/// The options of a call on their way to its lane.
+enum StoreOptions<Request: Sendable>: Sendable {
+    /// Read already.
+    case request(Request)
+    /// To be read on the lane.
+    case text([UInt8])
 }
 
 extension StoreTask {
@@ -33,17 +41,32 @@ extension StoreTask {
     static func quickRequest(_ options: [UInt8]) -> Request? { nil }
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
-        store.submit(BridgeCall(self, options.withUnsafeBytes { Array($0) }, call, reply))
+        let text = options.withUnsafeBytes { Array($0) }
+        store.submit(BridgeCall(self, Self.options(of: text), sizeBytes: text.count, call, reply))
     }
 
-    func carryOut(_ options: [UInt8], _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
-        if let request = Self.quickRequest(options) { return try perform(request, caller, visit) }
-        let decoded = options.withUnsafeBytes { bytes in
+    /// Reads short options of a common form. Loop thread.
+    static func options(of text: [UInt8]) -> StoreOptions<Request> {
+        // Every call waits for the thread that commits, and few for the loop's.
+        guard text.count <= Limits.optionsReadAtOnceBytes, let request = quickRequest(text) else { return .text(text) }
+        return .request(request)
+    }
+
+    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+        switch options {
+        case .request(let request): try perform(request, caller, visit)
+        case .text(let text): try perform(Self.request(of: text), caller, visit)
+        }
+    }
+
+    private static func request(of text: [UInt8]) throws(BridgeError) -> Request {
+        if let request = quickRequest(text) { return request }
+        let decoded = text.withUnsafeBytes { bytes in
             Result { () throws(JSONMismatch) in
                 try JSONCoding.decode(Request.self, from: bytes, unknownKeys: .refuse)
             }
         }
-        return try perform(decoded.mapError { BridgeError($0) }.get(), caller, visit)
+        return try decoded.mapError { BridgeError($0) }.get()
     }
 }
 
@@ -66,23 +89,24 @@ extension WriteTask {
 }
 
 /// A task's call that came over the bridge.
-private final class BridgeCall: StoreCall {
-    let lane: StoreLane
-    let effect: BatchPlanner.Effect
-    private let task: any StoreTask
-    private let options: [UInt8]
+private final class BridgeCall<Task: StoreTask>: StoreCall {
+    let sizeBytes: Int
+    private let task: Task
+    private let options: StoreOptions<Task.Request>
     private let call: Call
     /// Nil: given.
     private let reply: Mutex<Reply?>
 
-    init<Task: StoreTask>(_ task: Task, _ options: [UInt8], _ call: Call, _ reply: consuming Reply) {
-        (lane, effect) = (Task.lane, Task.effect)
-        (self.task, self.options, self.call) = (task, options, call)
+    init(
+        _ task: Task, _ options: StoreOptions<Task.Request>, sizeBytes: Int, _ call: Call, _ reply: consuming Reply
+    ) {
+        (self.task, self.options, self.sizeBytes, self.call) = (task, options, sizeBytes, call)
         self.reply = Mutex(reply)
     }
 
+    var lane: StoreLane { Task.lane }
+    var effect: BatchPlanner.Effect { Task.effect }
     var session: SessionID { call.caller.session }
-    var sizeBytes: Int { options.count }
     var isCancelled: Bool { call.isCancelled }
 
     func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, call.caller, visit) }

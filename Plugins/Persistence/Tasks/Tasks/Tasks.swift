@@ -8,7 +8,7 @@ struct CreateTask: WriteTask {
     let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
-        try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
+        try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
     }
 }
 
@@ -47,7 +47,7 @@ struct UpdateTask: WriteTask {
     let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
-        try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
+        try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
     }
 }
 
@@ -59,7 +59,7 @@ struct DeleteTask: WriteTask {
     let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
-        try request.perform(in: caller.namespace(named: request.namespace), at: "$", access).bytes
+        try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
     }
 }
 
