@@ -27,7 +27,7 @@ public final class BridgeServer {
     let memory = MessageMemory()
 
     private var listener: UnixListener?
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    var connections: [ObjectIdentifier: Connection] = [:]
     private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
     private var yieldingTurnEnd: TurnEndHook?

@@ -28,6 +28,8 @@ final class Connection {
     @exclusivity(unchecked) private var isPaused = false
     /// Paused not for the reader's sake but for that of the other connections, until the next turn.
     private var isYielding = false
+    /// Paused because the daemon hands its connections over, or has not begun to serve those that it was handed.
+    private var isHeld = false
     private var hasInputEnded = false
     /// The daemon stops: once all input has been handled, the connection closes.
     private var isFinishing = false
@@ -137,7 +139,7 @@ final class Connection {
     /// The others have had their turn.
     func endYielding() {
         isYielding = false
-        guard isPaused, let session else { return }
+        guard isPaused, !isHeld, let session else { return }
         if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
     }
 
@@ -149,7 +151,7 @@ final class Connection {
     }
 
     private func resume(_ session: Session) {
-        guard !isYielding, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
+        guard !isYielding, !isHeld, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
         goOn()
     }
 
@@ -203,7 +205,7 @@ final class Connection {
     }
 
     /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.
-    var waitsForReader: Bool { isPaused && !isYielding || closesWhenWritten }
+    var waitsForReader: Bool { isPaused && !isYielding && !isHeld || closesWhenWritten }
 
     func closeWhenWritten() {
         guard !isClosed else { return }
@@ -230,6 +232,7 @@ final class Connection {
     /// has input waiting here: that comes first, as it reads on.
     func finish() {
         guard !closesWhenWritten, !isClosed else { return }
+        endHold()
         isFinishing = true
         if !isPaused { stream.readAvailable(limitBytes: Self.lastReadBytes) }
         if !isPaused { closeWhenWritten() }
@@ -249,6 +252,64 @@ final class Connection {
         pendingInput = []
         if let session { runtime.hangUp(session) }
         server.didClose(self)
+    }
+}
+
+// MARK: From one daemon to the next
+
+extension Connection {
+    /// Reads nothing more, unless the session works on others' calls.
+    func hold() {
+        guard !isClosed, !closesWhenWritten, let session, !runtime.isProviding(session) else { return }
+        isHeld = true
+        isPaused = true
+        stream.stopReading()
+    }
+
+    /// Handles what was read, and reads on.
+    func endHold() {
+        guard isHeld else { return }
+        isHeld = false
+        guard !isYielding, !isClosed, !closesWhenWritten, let session else { return }
+        if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
+    }
+
+    /// Writes what the socket takes, and lets the connection go.
+    ///
+    /// - Returns: Why it was not taken; nil: it was, and nothing of this process touches it any more.
+    func handOver(_ take: (_ descriptor: Int32, _ record: ConnectionRecord) -> String?) -> String? {
+        let gone = "the connection was about to end"
+        guard !isClosed, !closesWhenWritten, let session else { return gone }
+        isHeld = true
+        isPaused = true
+        stream.stopReading()
+        let sessionRecord = runtime.record(of: session)
+        writeOutput()
+        if isClosed { return gone }
+        let line = splitter.unfinished
+        let record = ConnectionRecord(
+            session: sessionRecord, input: HandoverBytes(pendingInput), unfinishedLine: HandoverBytes(line.bytes),
+            discardedBytes: line.discardedBytes, output: HandoverBytes(Array(session.output.bytes)))
+        if let reason = stream.withDescriptor({ take($0, record) }) { return reason }
+        isClosed = true
+        stream.close()
+        return nil
+    }
+
+    /// Takes the place of the connection that was handed over.
+    func resume(_ record: ConnectionRecord, _ peer: PeerIdentity) {
+        isHeld = true
+        isPaused = true
+        pendingInput = record.input?.bytes ?? []
+        splitter.resume(
+            UnfinishedLine(bytes: record.unfinishedLine?.bytes ?? [], discardedBytes: record.discardedBytes))
+        stream.delegate = self
+        let session = runtime.resume(record.session, peer: peer, transport: self)
+        self.session = session
+        lentSession = .passUnretained(session)
+        guard let output = record.output?.bytes else { return }
+        output.withUnsafeBytes { session.output.append($0) }
+        runtime.markDirty(session)
     }
 }
 

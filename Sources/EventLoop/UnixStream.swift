@@ -114,6 +114,9 @@ public final class UnixStream {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// Lends the descriptor of an open stream, to be duplicated or sent to another process.
+    public func withDescriptor<R>(_ body: (Int32) -> R) -> R { body(descriptor) }
+
     /// Closes the descriptor. Nothing is reported any more. Further calls do nothing.
     public func close() {
         guard let handle else { return }

@@ -105,10 +105,18 @@ final class InProcessHost: TaskHost {
             case .launch: table.pointee.launch
             case .task: table.pointee.call
             case .stop: table.pointee.stop
+            case .keepSessions: isLongEnough(for: \.keep_sessions) ? table.pointee.keep_sessions : nil
+            case .restoreSessions: isLongEnough(for: \.restore_sessions) ? table.pointee.restore_sessions : nil
             }
         guard let function else { return false }
         function(table.pointee.context, request)
         return true
+    }
+
+    /// Whether the plugin was built against a header that has the function.
+    private func isLongEnough(for function: PartialKeyPath<trestle_plugin>) -> Bool {
+        guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
+        return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
     }
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
@@ -129,7 +137,7 @@ extension PluginWork {
     fileprivate var index: UInt32 {
         switch self {
         case .task(let index), .launch(let index): UInt32(index)
-        case .configure, .start, .stop: 0
+        case .configure, .start, .stop, .keepSessions, .restoreSessions: 0
         }
     }
 }

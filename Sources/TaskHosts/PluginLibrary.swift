@@ -67,7 +67,8 @@ struct PluginLibrary {
                     "it was built for version \(table.pointee.abi) of the plugin interface, this daemon speaks "
                     + "version \(TRESTLE_ABI): build it again with this daemon's TaskKit or trestle_plugin.h")
         }
-        let expected = MemoryLayout<trestle_plugin>.size
+        // What was added since is looked at only where the table is long enough.
+        let expected = MemoryLayout<trestle_plugin>.offset(of: \.keep_sessions) ?? MemoryLayout<trestle_plugin>.size
         guard table.pointee.size >= UInt32(expected) else {
             throw PluginLoadError(
                 description: "its table has \(table.pointee.size) bytes, the plugin interface asks for \(expected)")

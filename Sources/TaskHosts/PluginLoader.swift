@@ -21,9 +21,9 @@ public final class PluginLoader {
         public init(launch: LaunchOptions) { self.launch = launch }
     }
 
-    private let runtime: TaskRuntime
-    private let settings: Settings
-    private let log: Logger
+    let runtime: TaskRuntime
+    let settings: Settings
+    let log: Logger
 
     /// A loader that has loaded nothing.
     public init(runtime: TaskRuntime, settings: Settings, log: Logger) {
@@ -125,14 +125,15 @@ public final class PluginLoader {
         ]
     }
 
-    private func perform(
+    @discardableResult
+    func perform(
         _ work: PluginWork, _ plugin: PluginSlot, _ options: JSON, timeout: Duration? = nil
-    ) async throws(BridgeError) {
-        let result: Result<Void, BridgeError> = await withCheckedContinuation { continuation in
+    ) async throws(BridgeError) -> JSON {
+        let result: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
             plugin.perform(work, options: options, timeout: timeout ?? settings.startTimeout) {
                 continuation.resume(returning: $0)
             }
         }
-        try result.get()
+        return try result.get()
     }
 }

@@ -33,6 +33,10 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
     table.pointee.session = { runtime($0).session($1, $2!) }
     table.pointee.stop = { runtime($0).stop($1!) }
+    if !parts.handovers.isEmpty {
+        table.pointee.keep_sessions = { runtime($0).keepSessions($1!) }
+        table.pointee.restore_sessions = { runtime($0).restoreSessions($1!) }
+    }
     return UnsafePointer(table)
 }
 

@@ -77,6 +77,24 @@ public final class Plugin {
         return self
     }
 
+    /// Hands what the plugin knows of sessions to the daemon that takes this one's place and goes on with them. Without it
+    /// the plugin over there finds such sessions as if they had just opened. Once at most.
+    ///
+    /// - Parameters:
+    ///   - state: What is known of one session. Another version of the plugin may read it: let members be optional.
+    ///   - keep: Tells what is known of these sessions; those with nothing to tell are left out. No call is in flight, and
+    ///     `onStop` follows. Loop thread.
+    ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each. Returns the
+    ///     sessions that cannot go on as they were: the daemon closes them and tells them why. Loop thread.
+    @discardableResult
+    public func handover<State: Codable & Sendable>(
+        _ state: State.Type, keep: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],
+        restore: @escaping @Sendable ([SessionID: State]) async throws -> [SessionID]
+    ) -> Self {
+        parts.handovers.append(PluginHandover(state, keep: keep, restore: restore))
+        return self
+    }
+
     /// Describes an event that the plugin sends.
     @discardableResult
     public func event(_ name: String, _ summary: String) -> Self {
@@ -132,6 +150,8 @@ struct PluginParts: Sendable {
     var startHooks: [@Sendable (PluginContext) async throws -> Void] = []
     var stopHooks: [@Sendable () async -> Void] = []
     var sessionHooks: [@Sendable (SessionChange, Caller) -> Void] = []
+    /// One at most; a second is found by `check()`.
+    var handovers: [PluginHandover] = []
 }
 
 struct EventDescription: Sendable {

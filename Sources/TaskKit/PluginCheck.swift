@@ -73,6 +73,7 @@ extension PluginParts {
         for event in events { found += summaryDefects("event \(event.name)", event.summary) }
         found += launchDefects()
         if configurations.count > 1 { found.append("The plugin has more than one configuration.") }
+        if handovers.count > 1 { found.append("The plugin hands its sessions over in more than one way.") }
         for configuration in configurations {
             found += schemaDefects("configuration \(configuration.typeName)", configuration.schema)
         }

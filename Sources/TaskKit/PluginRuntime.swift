@@ -93,13 +93,22 @@ final class PluginRuntime: @unchecked Sendable {
 
     /// Runs a hook as the Swift task of a call, and answers that it is done.
     func perform(_ request: UnsafePointer<trestle_request>, hook body: @escaping @Sendable () async throws -> Void) {
+        perform(request) {
+            try await body()
+            return Done()
+        }
+    }
+
+    /// Runs a hook as the Swift task of a call, and answers with its result.
+    func perform<Answer: Encodable & Sendable>(
+        _ request: UnsafePointer<trestle_request>, answer body: @escaping @Sendable () async throws -> Answer
+    ) {
         let handle = request.pointee.call
         let task = CallTask(request)
         begin(task) {
             task.task = Task.immediate(executorPreference: executor) {
                 do {
-                    try await body()
-                    self.succeed(handle, Done())
+                    self.succeed(handle, try await body())
                 } catch {
                     self.fail(handle, thrown: error)
                 }

@@ -26,6 +26,54 @@ struct MessageSplitterTests {
         #expect(split(stream, sizes: sizes) == lines)
     }
 
+    @Test("Another splitter goes on wherever the stream is cut, with long lines too", arguments: [20, 1000])
+    func handedOver(limit: Int) {
+        // How much is kept of a line that is too long depends on the pieces in which it comes.
+        func comparable(_ pieces: [Piece]) -> [Piece] {
+            pieces.map { piece in
+                guard case .tooLarge(_, let lineBytes) = piece else { return piece }
+                return .tooLarge(prefix: "", lineBytes: lineBytes)
+            }
+        }
+        let whole = comparable(split(stream, limit: limit))
+        for cut in 0...stream.count {
+            var first = MessageSplitter(maximumLineBytes: limit)
+            var second = MessageSplitter(maximumLineBytes: limit)
+            var pieces: [Piece] = []
+            func feed(_ part: ArraySlice<UInt8>, _ splitter: inout MessageSplitter) {
+                withPadding(Array(part)) { piece in
+                    _ = splitter.consume(piece) {
+                        pieces.append(Piece($0))
+                        return true
+                    }
+                }
+            }
+            feed(stream[..<cut], &first)
+            second.resume(first.unfinished)
+            feed(stream[cut...], &second)
+            #expect(comparable(pieces) == whole, "cut at \(cut)")
+        }
+    }
+
+    @Test("A splitter with a lower limit discards what it goes on with, and tells its length")
+    func handedToALowerLimit() {
+        var splitter = MessageSplitter(maximumLineBytes: 10)
+        splitter.resume(UnfinishedLine(bytes: Array(repeating: UInt8(ascii: "x"), count: 50)))
+        var pieces: [Piece] = []
+        withPadding(Array("yz\nnext\n".utf8)) { piece in
+            _ = splitter.consume(piece) {
+                pieces.append(Piece($0))
+                return true
+            }
+        }
+        #expect(pieces.last == .line("next"))
+        guard case .tooLarge(_, let lineBytes) = pieces.first else {
+            Issue.record("the line was taken: \(pieces)")
+            return
+        }
+        #expect(lineBytes == 52)
+    }
+
     @Test("CRLF ends a line as LF does, and an empty line is nothing")
     func lineEnds() {
         #expect(split(Array("a\r\n\r\n\nb\n".utf8)) == [.line("a"), .line("b")])

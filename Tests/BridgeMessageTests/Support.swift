@@ -11,6 +11,14 @@ func withPadding<T>(_ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPoi
 enum Piece: Equatable {
     case line(String)
     case tooLarge(prefix: String, lineBytes: Int)
+
+    init(_ line: SplitLine) {
+        switch line {
+        case .line(let bytes): self = .line(String(decoding: bytes, as: UTF8.self))
+        case .tooLarge(let prefix, let lineBytes):
+            self = .tooLarge(prefix: String(decoding: prefix, as: UTF8.self), lineBytes: lineBytes)
+        }
+    }
 }
 
 /// Splits `stream`, handed over in pieces of these sizes and then the rest, and ends the input where asked.
@@ -18,11 +26,7 @@ func split(_ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, endsInput: B
     var splitter = MessageSplitter(maximumLineBytes: limit)
     var pieces: [Piece] = []
     let collect: (SplitLine) -> Bool = { line in
-        switch line {
-        case .line(let bytes): pieces.append(.line(String(decoding: bytes, as: UTF8.self)))
-        case .tooLarge(let prefix, let lineBytes):
-            pieces.append(.tooLarge(prefix: String(decoding: prefix, as: UTF8.self), lineBytes: lineBytes))
-        }
+        pieces.append(Piece(line))
         return true
     }
     var rest = stream[...]

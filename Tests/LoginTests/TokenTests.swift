@@ -40,4 +40,22 @@ struct TokenTests {
             #expect(Token.hash(of: Secret(changed)) != hash)
         }
     }
+
+    @Test("What a session is logged in with goes from one daemon to the next, and is checked there")
+    func handover() throws {
+        let (old, new) = (SessionTokens(), SessionTokens())
+        let (user, token) = (try #require(UserName("ada")), Token())
+        let grant = Grant(user: user, token: token.text, tokenHash: token.hash, expiresAt: WallTime(milliseconds: 9))
+        _ = old.note(grant, of: 4)
+        let kept = old.kept(of: [3, 4])
+        #expect(Set(kept.keys) == [4])
+        #expect(new.restore(kept) == [])
+        #expect(new[4]?.user == user && new[4]?.token == token.hash && new[4]?.expiresAt.milliseconds == 9)
+        var broken = kept
+        broken[4]?.token.removeLast()
+        #expect(SessionTokens().restore(broken) == [4])
+        broken = kept
+        broken[4]?.user = "\n"
+        #expect(SessionTokens().restore(broken) == [4])
+    }
 }

@@ -106,7 +106,7 @@ final class FakeHost: @unchecked Sendable {
 extension FakeHost {
     /// The plugin's functions that take a request.
     enum Function: Sendable {
-        case configure, start, stop
+        case configure, start, stop, keepSessions, restoreSessions
         case launch(UInt32)
         case call(UInt32)
     }
@@ -144,6 +144,8 @@ extension FakeHost {
         case .configure: plugin.configure(context, &request)
         case .start: plugin.start(context, &request)
         case .stop: plugin.stop(context, &request)
+        case .keepSessions: plugin.keep_sessions(context, &request)
+        case .restoreSessions: plugin.restore_sessions(context, &request)
         case .launch(let index):
             request.index = index
             plugin.launch(context, &request)

@@ -138,4 +138,26 @@ struct HookTests {
         #expect(await host.answer(.stop) == .result([:]))
         #expect(notes.all == ["stopping on the loop: true", "stopped"])
     }
+
+    @Test("hand what is known of sessions over, and go on with what comes back")
+    func handover() async {
+        let notes = notes
+        let host = FakeHost(
+            Plugin("keeper", version: "1.0.0").handover([Int].self) { sessions in
+                await Task.yield()
+                return sessions.contains(3) ? [3: [1, 2], 4: []] : [:]
+            } restore: { states in
+                await Task.yield()
+                notes.add("\(states.sorted { $0.key < $1.key })")
+                return states.keys.contains(9) ? [9] : []
+            })
+        let kept: JSON = ["states": ["3": [1, 2], "4": []]]
+        #expect(await host.answer(.keepSessions, #"{"sessions": [3, 4, 5]}"#) == .result(kept))
+        #expect(await host.answer(.keepSessions, #"{"sessions": [5]}"#) == .result(["states": [:]]))
+        #expect(await host.answer(.restoreSessions, kept.text) == .result(["lost": []]))
+        // What another version wrote and this one cannot read costs no session but its own.
+        let other = #"{"states": {"9": [1], "10": "what?", "no number": [1]}, "later": 1}"#
+        #expect(await host.answer(.restoreSessions, other) == .result(["lost": [10, 9]]))
+        #expect(notes.all == ["[(key: 3, value: [1, 2]), (key: 4, value: [])]", "[(key: 9, value: [1])]"])
+    }
 }

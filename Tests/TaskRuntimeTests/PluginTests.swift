@@ -164,7 +164,7 @@ struct PluginTests {
 
     @Test("What it does beside tasks ends once, also where it takes too long")
     func lifecycle() {
-        var results: [Result<Void, BridgeError>] = []
+        var results: [Result<JSON, BridgeError>] = []
         bench.slot.perform(.start, options: ["a": 1], timeout: .seconds(1)) { results.append($0) }
         #expect(bench.host.started[0].work == .start)
         #expect(bench.host.started[0].options == #"{"a":1}"#)

@@ -28,6 +28,11 @@ extension Plugin {
         .onSession { change, caller in
             if change == .closed { tokens.forget(caller.session) }
         }
+        .handover(KeptLogin.self) {
+            tokens.kept(of: $0)
+        } restore: {
+            tokens.restore($0)
+        }
         .onStop {
             // What was acknowledged is on the disk already: a file that does not close in order loses nothing.
             try? await service.database.close()

@@ -1,6 +1,18 @@
 import Synchronization
 import TaskKit
 
+/// A session's login on its way to the next daemon: who, the hash of the token, and until when that is good.
+struct KeptLogin: Codable, Sendable, Equatable {
+    var user: String
+    var token: [UInt8]
+    /// In milliseconds since 1970.
+    var expiresAt: Int64
+
+    fileprivate init(_ login: SessionTokens.Login) {
+        (user, token, expiresAt) = (login.user.text, login.token.bytes, login.expiresAt.milliseconds)
+    }
+}
+
 /// Which token a session is logged in with: what `logout` revokes. Who is logged in is for the daemon to say; this is
 /// in memory only and forgotten when the session closes.
 final class SessionTokens: Sendable {
@@ -46,6 +58,31 @@ final class SessionTokens: Sendable {
             guard state.logins[session] == login else { return false }
             state.logins[session] = nil
             return true
+        }
+    }
+
+    /// What is known of sessions, for the next daemon.
+    func kept(of sessions: [SessionID]) -> [SessionID: KeptLogin] {
+        state.withLock { state in
+            sessions.reduce(into: [:]) { kept, session in
+                kept[session] = state.logins[session].map(KeptLogin.init)
+            }
+        }
+    }
+
+    /// Goes on with the logins of the daemon before.
+    ///
+    /// - Returns: The sessions whose login makes no sense.
+    func restore(_ kept: [SessionID: KeptLogin]) -> [SessionID] {
+        state.withLock { state in
+            kept.compactMap { session, kept in
+                guard let user = UserName(kept.user), let token = TokenHash(bytes: kept.token) else { return session }
+                state.lastNumber += 1
+                state.logins[session] = Login(
+                    user: user, token: token, expiresAt: WallTime(milliseconds: kept.expiresAt),
+                    number: state.lastNumber)
+                return nil
+            }
         }
     }
 

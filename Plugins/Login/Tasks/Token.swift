@@ -39,6 +39,12 @@ struct Token: Sendable {
 struct TokenHash: Sendable, Hashable {
     let bytes: [UInt8]
 
+    /// A hash that was kept; nil: its length is not that of one.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == Int(crypto_generichash_BYTES) else { return nil }
+        self.bytes = bytes
+    }
+
     /// No salt and no cost: there is nothing to guess in 32 random bytes.
     fileprivate init(of token: [UInt8]) {
         var hash = [UInt8](repeating: 0, count: Int(crypto_generichash_BYTES))

@@ -43,6 +43,11 @@ extension Plugin {
         .onSession { change, caller in
             if change == .closed { store.sessionClosed(caller.session) }
         }
+        .handover([KeptWatch].self) {
+            try await store.keepWatches(of: $0)
+        } restore: {
+            try await store.restoreWatches($0)
+        }
         .onStop { await store.close() }
         .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.")
     }

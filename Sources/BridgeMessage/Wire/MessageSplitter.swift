@@ -8,6 +8,20 @@ public enum SplitLine {
     case tooLarge(prefix: UnsafeRawBufferPointer, lineBytes: Int)
 }
 
+/// The beginning of a line whose end has not come.
+public struct UnfinishedLine: Sendable, Equatable {
+    /// What is kept of it.
+    public var bytes: [UInt8]
+    /// Its length so far, where it is longer than the limit and being discarded.
+    public var discardedBytes: Int?
+
+    /// By default there is none.
+    public init(bytes: [UInt8] = [], discardedBytes: Int? = nil) {
+        self.bytes = bytes
+        self.discardedBytes = discardedBytes
+    }
+}
+
 /// Cuts a stream of bytes into lines, whatever the pieces in which it comes.
 ///
 /// A line that lies whole in one piece is handed on where it lies; only unfinished lines are carried over. Memory
@@ -81,6 +95,19 @@ public struct MessageSplitter: ~Copyable {
         guard holdsPartOfLine, let line = ending(UnsafeRawBufferPointer(start: nil, count: 0)) else { return }
         _ = handle(line)
         if hasHandedOutCarry { endCarried() }
+    }
+
+    /// What is held of an unfinished line, for a splitter that goes on in another process.
+    public var unfinished: UnfinishedLine {
+        guard holdsPartOfLine else { return UnfinishedLine() }
+        return UnfinishedLine(bytes: Array(carry[..<carriedBytes]), discardedBytes: discardedBytes)
+    }
+
+    /// Goes on with the unfinished line of another splitter. Before anything else.
+    public mutating func resume(_ line: UnfinishedLine) {
+        line.bytes.withUnsafeBytes { keep($0) }
+        // Where this splitter's limit is lower, it may have begun to discard the line by itself.
+        if let discarded = line.discardedBytes { discardedBytes = max(discarded, discardedBytes ?? 0) }
     }
 
     /// A line that lies whole in a piece; nil where it is empty.

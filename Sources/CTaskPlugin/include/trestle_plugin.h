@@ -199,7 +199,8 @@ enum {
 /* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
  *
  * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `cancel` and
- * `session` as they come; `stop` at last. Every function but `manifest`, `attach` and `call` may be NULL.
+ * `session` as they come; `stop` at last. Between the launch workers and the first call, and before `stop`, come
+ * `restore_sessions` and `keep_sessions` where sessions go from one daemon to the next. Every function but `manifest`, `attach` and `call` may be NULL.
  */
 typedef struct trestle_plugin {
     uint32_t size;
@@ -234,6 +235,15 @@ typedef struct trestle_plugin {
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
     /* Finish: no call will follow. Answer when done; past the deadline the daemon goes on without. */
     void (*stop)(void *context, const trestle_request *request);
+
+    /* Another daemon is about to take this one's place and to go on with its sessions; no call is in flight, and `stop`
+       follows. `options` is {"sessions": [numbers]}. Answer {"states": {"NUMBER": any JSON}} with what you know of them and
+       the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out. */
+    void (*keep_sessions)(void *context, const trestle_request *request);
+    /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
+       `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. Answer
+       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. */
+    void (*restore_sessions)(void *context, const trestle_request *request);
 } trestle_plugin;
 
 /* The one symbol that a plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */

@@ -15,7 +15,10 @@ extension TaskRuntime {
     ///
     /// - Parameter isOneLine: whether it is known to bear no line break.
     func end(_ call: Call, result: UnsafeRawBufferPointer, isOneLine: Bool = false) {
-        guard result.count <= limits.messageBytes else { return end(call, error: tooLarge(result.count)) }
+        // What the daemon itself asks plugins for is no message.
+        guard result.count <= limits.messageBytes || call.task?.isInternal == true else {
+            return end(call, error: tooLarge(result.count))
+        }
         takeOut(call, isFailure: false)
         if call.hasExtras, let completion = call.completion {
             completion(.result(result))

@@ -48,7 +48,12 @@ extension TaskRuntime {
         refillEvents(of: session)
     }
 
-    func refillEvents(of session: Session) {
+    func refillEvents(of session: Session) { moveEvents(of: session, below: Self.slowReaderBytes) }
+
+    /// Moves all events that wait to the output, however long that grows.
+    func moveEventsToOutput(of session: Session) { moveEvents(of: session, below: .max) }
+
+    private func moveEvents(of session: Session, below limitBytes: Int) {
         guard !session.events.isEmpty else { return }
         let dropped = session.events.takeUntoldDrops()
         if dropped > 0 {
@@ -57,7 +62,7 @@ extension TaskRuntime {
                 MessageEncoder.event(name: "bridge.events_dropped", data: $0, to: session.output)
             }
         }
-        while session.output.count < Self.slowReaderBytes, let line = session.events.popFirst() {
+        while session.output.count < limitBytes, let line = session.events.popFirst() {
             line.withUnsafeBytes { session.output.append($0) }
         }
         markDirty(session)

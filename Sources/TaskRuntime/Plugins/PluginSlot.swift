@@ -220,15 +220,15 @@ public final class PluginSlot: TaskProvider {
             isInternal: true)
     }
     private lazy var lifecycle: [PluginWork] =
-        [.configure, .start, .stop] + manifest.workers.indices.map { .launch($0) }
+        [.configure, .start, .stop, .keepSessions, .restoreSessions] + manifest.workers.indices.map { .launch($0) }
 
     /// Has the plugin do something that is no task.
     ///
     /// - Parameters:
     ///   - timeout: how long it may take.
-    ///   - done: told of the end, once.
+    ///   - done: told of the end, once, with what the plugin answered.
     public func perform(
-        _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<Void, BridgeError>) -> Void
+        _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<JSON, BridgeError>) -> Void
     ) {
         guard let index = lifecycle.firstIndex(of: work) else {
             return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
@@ -239,7 +239,11 @@ public final class PluginSlot: TaskProvider {
                 origin: .daemon, task: .passUnretained(lifecycleEntries[index]), startedAt: now,
                 deadline: timeout.map { now.advanced(by: $0) } ?? .never))
         call.extras.completion = { outcome in
-            if case .failure(let error) = outcome { done(.failure(error)) } else { done(.success(())) }
+            switch outcome {
+            case .failure(let error): done(.failure(error))
+            // `try?`: a result has been checked.
+            case .result(let result): done(.success((try? JSON(parsing: result)) ?? .null))
+            }
         }
         var bytes = options.bytes
         let count = bytes.count
@@ -259,6 +263,8 @@ extension PluginWork {
         case .launch: "launch"
         case .task: "call"
         case .stop: "stop"
+        case .keepSessions: "keep_sessions"
+        case .restoreSessions: "restore_sessions"
         }
     }
 }

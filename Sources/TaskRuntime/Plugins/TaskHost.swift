@@ -28,6 +28,10 @@ public enum PluginWork: Sendable, Hashable {
     case task(Int)
     /// Finish.
     case stop
+    /// Tell what the plugin of the next daemon has to know of sessions.
+    case keepSessions
+    /// Go on with what the plugin of the daemon before knew of sessions.
+    case restoreSessions
 }
 
 /// What a plugin says of itself.

@@ -34,6 +34,8 @@ final class ClientTask: TaskProvider {
 
     var providerName: String { "client" }
     var isEmpty: Bool { registrations.isEmpty }
+    /// Who provides it, the newest last.
+    var providers: [(session: Session, scope: ProviderScope)] { registrations.map { ($0.session, $0.scope) } }
 
     /// Enters a session, or changes its scope. One that registers anew counts as the newest.
     func register(_ session: Session, _ scope: ProviderScope) {

@@ -38,13 +38,17 @@ extension TaskRuntime {
     /// `session.closed`, and it hears of it before the connection ends.
     func close(_ session: Session, info: JSON) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
+        close(session, saying: "web.close", ["info": info])
+    }
+
+    /// Closes a session that is open, or has ended its input; the event is the last thing that it gets.
+    func close(_ session: Session, saying event: String, _ data: JSON) {
         session.phase = .closing
         cancelCalls(of: session, BridgeError(.callCancelled, "the session was closed"), reason: .caller)
         endProviding(session)
         endListening(session)
         refillEvents(of: session)
-        let data: JSON = ["info": info]
-        data.bytes.withUnsafeBytes { MessageEncoder.event(name: "web.close", data: $0, to: session.output) }
+        data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: session.output) }
         markDirty(session)
         session.transport?.closeWhenWritten()
     }

@@ -91,10 +91,15 @@ final class Store: Sendable {
         }
     }
 
-    private func performOnCommits(_ job: @escaping @Sendable () throws -> Void) async throws {
+    private func performOnCommits<T: Sendable>(_ job: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             schedule(.commits) { continuation.resume(with: Result { try job() }) }
         }
+    }
+
+    /// Looks at the store between two batches, apart from any call.
+    func withAccess<T: Sendable>(_ body: @escaping @Sendable (StoreAccess) throws -> T) async throws -> T {
+        try await performOnCommits { try self.commits.withLock { try $0.withAccess(body) } }
     }
 
     // MARK: Watches

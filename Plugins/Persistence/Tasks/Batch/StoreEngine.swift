@@ -150,6 +150,12 @@ struct StoreEngine {
         return StoreAccess(records: records, watches: watches, keys: keys, namespaces: namespaces, sink: sink)
     }
 
+    /// Looks at the store, between two batches.
+    mutating func withAccess<T>(_ body: (StoreAccess) throws -> T) throws -> T {
+        let connection = try usableConnection()
+        return try connection.use { try body(makeAccess($0, $1, connection.collections)) }
+    }
+
     // MARK: Watchers
 
     func stall(_ replay: WatchRegistry.ReplayID) { watches.stall(replay) }

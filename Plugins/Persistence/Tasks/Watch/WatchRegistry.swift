@@ -67,6 +67,14 @@ final class WatchRegistry {
         for place in places[session, default: []] { remove(session, place) }
     }
 
+    /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it named
+    /// the namespace.
+    func all(of session: SessionID) -> [(place: Place, position: Int64?, namesNamespace: Bool)] {
+        places[session, default: []].compactMap { place in
+            watches[place]?[session].map { (place, $0.replay?.position, $0.namesNamespace) }
+        }
+    }
+
     var isEmpty: Bool { watches.isEmpty && places.isEmpty }
 
     // MARK: Live changes

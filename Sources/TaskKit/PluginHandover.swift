@@ -1,0 +1,80 @@
+internal import CTaskPlugin
+
+/// What a plugin knows of sessions, on its way to the next daemon and from the one before; the type of it erased.
+struct PluginHandover: Sendable {
+    /// From the numbers of sessions to what is known of them, by number.
+    let keep: @Sendable ([SessionID]) async throws -> HandoverStates
+    /// The other way; returns the sessions that cannot go on.
+    let restore: @Sendable (HandoverStates) async throws -> [SessionID]
+
+    init<State: Codable & Sendable>(
+        _: State.Type, keep: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],
+        restore: @escaping @Sendable ([SessionID: State]) async throws -> [SessionID]
+    ) {
+        self.keep = { sessions in
+            var states = HandoverStates(states: [:])
+            for (session, state) in try await keep(sessions) {
+                states.states["\(session)"] = try JSONCoding.json(state)
+            }
+            return states
+        }
+        self.restore = { kept in
+            var states: [SessionID: State] = [:]
+            var lost: [SessionID] = []
+            for (number, json) in kept.states {
+                guard let session = SessionID(number) else { continue }
+                // What another version wrote, and this one cannot read, is no reason to lose the others.
+                if let state = try? JSONCoding.decode(State.self, from: json) {
+                    states[session] = state
+                } else {
+                    lost.append(session)
+                }
+            }
+            return lost + (try await restore(states))
+        }
+    }
+}
+
+/// The options of `keep_sessions`.
+struct HandoverSessions: Decodable, Sendable {
+    var sessions: [SessionID]
+}
+
+/// The result of `keep_sessions`, and the options of `restore_sessions`.
+struct HandoverStates: Codable, Sendable {
+    /// By the session's number.
+    var states: [String: JSON]
+}
+
+/// The result of `restore_sessions`.
+struct HandoverLosses: Encodable, Sendable {
+    var lost: [SessionID]
+}
+
+extension PluginRuntime {
+    func keepSessions(_ request: UnsafePointer<trestle_request>) {
+        do throws(JSONMismatch) {
+            let asked = try JSONCoding.decode(HandoverSessions.self, from: request.pointee.options.buffer)
+            perform(request) {
+                var all = HandoverStates(states: [:])
+                for handover in self.parts.handovers { all = try await handover.keep(asked.sessions) }
+                return all
+            }
+        } catch {
+            host.fail(request.pointee.call, BridgeError(error))
+        }
+    }
+
+    func restoreSessions(_ request: UnsafePointer<trestle_request>) {
+        do throws(JSONMismatch) {
+            let kept = try JSONCoding.decode(HandoverStates.self, from: request.pointee.options.buffer)
+            perform(request) {
+                var losses = HandoverLosses(lost: [])
+                for handover in self.parts.handovers { losses.lost += try await handover.restore(kept) }
+                return losses
+            }
+        } catch {
+            host.fail(request.pointee.call, BridgeError(error))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import BridgeJSON
+
+// Sessions that go from one daemon to the next: what a daemon that is replaced tells of them, and how the one that
+// replaces it goes on with them. The connections themselves are the server's affair.
+
+/// What is known of a session without its connection. Read by daemons of other versions too: members are added and never
+/// change their meaning, those that are missing have a default, and those that are not known are passed over.
+public struct SessionRecord: Codable, Sendable, Equatable {
+    /// Its number, which it keeps.
+    public var number: UInt64
+    /// How long it has been open, in milliseconds.
+    public var openMs: Int64?
+    /// What it named as what it speaks for.
+    public var origin: String?
+    /// Who is logged in.
+    public var user: String?
+    /// What the client says of itself.
+    public var client: String?
+    public var version: String?
+    public var userAgent: String?
+    public var page: JSON?
+    /// What it subscribed to.
+    public var events: [String]?
+}
+
+/// That a session provides a task, for one list of all such facts in the order in which they came to be: the newest
+/// provider of a task is preferred.
+public struct ProviderRecord: Codable, Sendable, Equatable {
+    /// The task's name.
+    public var task: String
+    /// The session's number.
+    public var session: UInt64
+    /// Whose calls it takes: "any" or "session".
+    public var scope: String?
+}
+
+extension TaskRuntime {
+    /// The number of the last session that was opened: the next daemon goes on behind it.
+    public var lastSession: UInt64 { lastSessionNumber }
+
+    /// Whether a session can go on in another process: no call by it or to it is in flight, and it is not about to end.
+    public func isAtRest(_ session: Session) -> Bool {
+        session.phase == .open && session.callsInFlight == 0 && session.forwardedCount == 0
+    }
+
+    /// Whether the session works on others' calls, so that these end only if it is read on.
+    public func isProviding(_ session: Session) -> Bool { session.forwardedCount > 0 }
+
+    /// What the next daemon has to know of a session that is at rest. Events that waited for its reader are moved to its
+    /// output.
+    public func record(of session: Session) -> SessionRecord {
+        moveEventsToOutput(of: session)
+        return SessionRecord(
+            number: session.number, openMs: clock.now.since(session.openedAt).wholeMilliseconds,
+            origin: session.hasNamedOrigin ? session.origin : nil, user: session.user, client: session.client,
+            version: session.version, userAgent: session.userAgent, page: session.page,
+            events: session.patterns.isEmpty ? nil : session.patterns.map(\.text))
+    }
+
+    /// Which of these sessions provide what.
+    public func providers(among numbers: Set<UInt64>) -> [ProviderRecord] {
+        registry.all.flatMap { entry -> [ProviderRecord] in
+            guard let task = entry.provider as? ClientTask else { return [] }
+            return task.providers.filter { numbers.contains($0.session.number) }
+                .map { ProviderRecord(task: entry.name, session: $0.session.number, scope: $0.scope.rawValue) }
+        }
+    }
+
+    /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are told that it opened;
+    /// nobody else is, for nothing has happened to it.
+    ///
+    /// - Parameter peer: As the kernel tells it.
+    public func resume(_ record: SessionRecord, peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
+        lastSessionNumber = max(lastSessionNumber, record.number)
+        let openNanoseconds = UInt64(clamping: record.openMs ?? 0).multipliedReportingOverflow(by: 1_000_000)
+        let now = clock.now.nanoseconds
+        let session = Session(
+            number: record.number, peer: peer, isTrusted: policy.trusts(peer),
+            openedAt: RuntimeInstant(
+                nanoseconds: openNanoseconds.overflow ? 0 : now - min(now, openNanoseconds.partialValue)),
+            transport: transport)
+        if let origin = record.origin {
+            session.origin = origin
+            session.hasNamedOrigin = true
+        }
+        session.user = record.user
+        session.client = record.client
+        session.version = record.version
+        session.userAgent = record.userAgent
+        session.page = record.page
+        session.patterns = (record.events ?? []).compactMap(EventPattern.init)
+        if !session.patterns.isEmpty { subscribers.append(session) }
+        sessions[session.number] = session
+        for plugin in plugins { plugin.tell(.opened, session) }
+        return session
+    }
+
+    /// Sessions up to this number have been: no new one bears it.
+    public func continueSessions(after number: UInt64) { lastSessionNumber = max(lastSessionNumber, number) }
+
+    /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or the
+    /// task belongs to a plugin now, is returned.
+    public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
+        providers.filter { provider in
+            guard let session = sessions[provider.session], session.phase == .open else { return true }
+            let scope = provider.scope.flatMap(ProviderScope.init) ?? .any
+            do throws(BridgeError) {
+                try register(provider.task, by: session, scope)
+                return false
+            } catch {
+                return true
+            }
+        }
+    }
+
+    /// Closes a session that cannot be handed over, or gone on with, and tells it why before.
+    public func end(_ session: Session, because reason: String) {
+        guard session.phase == .open || session.phase == .inputEnded else { return }
+        let data: JSON = ["reason": .string(reason)]
+        close(session, saying: "session.not_carried", data)
+    }
+}
