@@ -31,6 +31,7 @@ public struct HandoverBytes: Codable, Sendable, Equatable {
         self.bytes = bytes
     }
 
+    /// Reads such a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         bytes = try container.decode(String.self).unicodeScalars.map { scalar in
@@ -42,6 +43,7 @@ public struct HandoverBytes: Codable, Sendable, Equatable {
         }
     }
 
+    /// Writes such a string.
     public func encode(to encoder: any Encoder) throws {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })

@@ -14,10 +14,13 @@ public struct SessionRecord: Codable, Sendable, Equatable {
     public var origin: String?
     /// Who is logged in.
     public var user: String?
-    /// What the client says of itself.
+    /// The client's name, as it says.
     public var client: String?
+    /// The client's version, as it says.
     public var version: String?
+    /// What shows the client's page, as it says.
     public var userAgent: String?
+    /// The client's page, as it says.
     public var page: JSON?
     /// What it subscribed to.
     public var events: [String]?
