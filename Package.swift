@@ -91,6 +91,7 @@ let package = Package(
         // MARK: Ground floor
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
+        .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
 
         // MARK: The wire, and the plugin author's SDK
@@ -110,8 +111,8 @@ let package = Package(
         .executableTarget(
             name: "trestled",
             dependencies: [
-                "BridgeJSON", "BridgeServer", "EventLoop", "TaskHosts", "TaskRuntime", "TOMLDocument", argumentParser,
-                logging,
+                "BridgeJSON", "BridgeServer", "EventLoop", "ServiceManager", "TaskHosts", "TaskRuntime", "TOMLDocument",
+                argumentParser, logging,
             ],
             swiftSettings: strict),
 
@@ -141,6 +142,8 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
+        .testTarget(
+            name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
             name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "TestSupport"],
@@ -161,11 +164,14 @@ let package = Package(
             name: "trestleTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestle", argumentParser],
             swiftSettings: strict),
         .testTarget(
-            name: "trestledTests", dependencies: ["BridgeJSON", "TOMLDocument", "trestled"], swiftSettings: strict),
+            name: "trestledTests",
+            dependencies: ["BridgeJSON", "EventLoop", "ServiceManager", "TOMLDocument", "trestled", logging],
+            swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests", dependencies: ["BridgeJSON", "trestle", "trestled"], swiftSettings: strict),
         .testTarget(
-            name: "IntegrationTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestled", "trestle"],
+            name: "IntegrationTests",
+            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "TestSupport", "trestled", "trestle"],
             swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
     cxxLanguageStandard: .cxx17

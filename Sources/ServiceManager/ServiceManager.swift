@@ -1,0 +1,76 @@
+// ServiceManager: what a service manager (systemd) tells a service in its environment, and what the service tells it:
+// the notify protocol, descriptors handed over, the watchdog. Without systemd's library: datagrams and variables.
+//
+//   ServiceEnvironment  the variables, read once and taken away
+//   InheritedDescriptor descriptors that came with the process
+//   ServiceManager      the way back: states, status, descriptors to be kept
+//   DatagramSocket      how it gets there; the journal is spoken to in the same way
+
+/// The way to the service manager: a datagram for each message, to the socket that `$NOTIFY_SOCKET` names.
+///
+/// Nothing blocks and nothing is repeated: a message that cannot be sent is an error, and the manager has not got it.
+/// Any thread.
+public struct ServiceManager: ~Copyable, Sendable {
+    private let address: String
+    private let socket: DatagramSocket
+
+    /// A way to the manager that listens at `address`: a path, or `@` and an abstract name. Nothing is sent.
+    ///
+    /// - Throws: ``ServiceManagerError`` where the address is none, or where there is no socket to be had.
+    public init(address: String) throws(ServiceManagerError) {
+        socket = try DatagramSocket(to: address)
+        self.address = address
+    }
+
+    /// Tells the manager some states, all of them in one message.
+    ///
+    /// - Throws: ``ServiceManagerError``: the manager is gone, or does not read.
+    public borrowing func notify(_ states: ServiceState...) throws(ServiceManagerError) { try notify(states) }
+
+    /// The same with an array.
+    public borrowing func notify(_ states: [ServiceState]) throws(ServiceManagerError) {
+        try send(states.map(\.text).joined(separator: "\n"), [])
+    }
+
+    // MARK: The descriptor store
+
+    /// The longest name of a stored descriptor, in bytes; the manager's own bound.
+    public static let longestNameBytes = 255
+
+    /// Has the manager keep a copy of a descriptor. It hands it to the service's next process, whether this one ends in
+    /// order or crashes; it forgets it when the service is stopped. The caller's descriptor stays the caller's.
+    ///
+    /// - Parameter name: ASCII without control characters and colons, at most ``longestNameBytes``. Several may bear one.
+    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the manager's
+    ///   store is full (`FileDescriptorStoreMax=`) nobody is told.
+    public borrowing func store(descriptor stored: Int32, named name: String) throws(ServiceManagerError) {
+        try Self.check(name)
+        try send("FDSTORE=1\nFDNAME=\(name)", [stored])
+    }
+
+    /// Has the manager forget the descriptors that were stored by this name.
+    ///
+    /// - Throws: ``ServiceManagerError``, as ``store(descriptor:named:)``.
+    public borrowing func removeStored(named name: String) throws(ServiceManagerError) {
+        try Self.check(name)
+        try send("FDSTOREREMOVE=1\nFDNAME=\(name)", [])
+    }
+
+    private static func check(_ name: String) throws(ServiceManagerError) {
+        let isGood = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: ":") }
+        guard isGood, (1...longestNameBytes).contains(name.utf8.count) else {
+            throw ServiceManagerError(
+                .name,
+                "a stored descriptor's name has 1 to \(longestNameBytes) printable ASCII characters and no colon")
+        }
+    }
+
+    // MARK: Sending
+
+    private borrowing func send(_ text: String, _ descriptors: [Int32]) throws(ServiceManagerError) {
+        let status = socket.send(Array(text.utf8), descriptors: descriptors)
+        guard status == 0 else {
+            throw ServiceManagerError(status, to: "send to the service manager at \(address)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+
+/// A service manager as far as a service sees it: a datagram socket, at a path or at an abstract name.
+public final class FakeServiceManager {
+    /// What `$NOTIFY_SOCKET` says.
+    public let address: String
+    private let descriptor: Int32
+    private let folder: String
+
+    /// Why a test cannot go on.
+    public struct Failure: Error, CustomStringConvertible {
+        /// Why, in a sentence.
+        public let description: String
+    }
+
+    /// One that listens.
+    public init(isAbstract: Bool = false) throws(Failure) {
+        var template = Array("/tmp/trestle-notify-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "no directory can be made") }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.folder = folder
+        // The name of a directory that was just made is nobody else's.
+        address = isAbstract ? "@\(folder)" : "\(folder)/notify"
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(address.utf8)
+        if isAbstract { bytes[0] = 0 }
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+        let length = MemoryLayout<sa_family_t>.size + bytes.count + (isAbstract ? 0 : 1)
+        let status = withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(length)) }
+        }
+        guard status == 0 else { throw Failure(description: "\(address) cannot be bound") }
+    }
+
+    deinit {
+        close(descriptor)
+        unlink("\(folder)/notify")
+        rmdir(folder)
+    }
+
+    /// The next datagram, and the descriptors that came with it: the caller's to close.
+    ///
+    /// - Parameter milliseconds: how long it is waited for.
+    public func receive(within milliseconds: Int32 = 0) throws(Failure) -> (text: String, descriptors: [Int32]) {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&state, 1, milliseconds) == 1 else { throw Failure(description: "nothing has come") }
+        var data = [UInt8](repeating: 0, count: 8_192)
+        // Aligned as the header wants it.
+        var control = [UInt64](repeating: 0, count: 32)
+        var descriptors: [Int32] = []
+        let count = data.withUnsafeMutableBytes { data in
+            control.withUnsafeMutableBytes { control in
+                var vector = iovec(iov_base: data.baseAddress, iov_len: data.count)
+                return withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = msghdr()
+                    message.msg_iov = vector
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    let count = recvmsg(descriptor, &message, Int32(MSG_DONTWAIT))
+                    if count >= 0, message.msg_controllen > 0 {
+                        descriptors = Self.descriptors(in: UnsafeRawBufferPointer(control))
+                    }
+                    return count
+                }
+            }
+        }
+        guard count >= 0 else { throw Failure(description: "nothing can be received") }
+        return (String(decoding: data[..<count], as: UTF8.self), descriptors)
+    }
+
+    private static func descriptors(in control: UnsafeRawBufferPointer) -> [Int32] {
+        let header = control.load(as: cmsghdr.self)
+        let size = MemoryLayout<cmsghdr>.size
+        return stride(from: size, to: Int(header.cmsg_len), by: MemoryLayout<Int32>.size).map {
+            control.load(fromByteOffset: $0, as: Int32.self)
+        }
+    }
+
+    /// The text of the next datagram.
+    public func text(within milliseconds: Int32 = 0) throws(Failure) -> String {
+        try receive(within: milliseconds).text
+    }
+}
