@@ -16,7 +16,7 @@ public struct ServerLimits: Sendable {
     public init() {}
 }
 
-/// Listens at a Unix socket and serves those who connect.
+/// Listens at Unix sockets and serves those who connect.
 @LoopActor
 public final class BridgeServer {
     let runtime: TaskRuntime
@@ -26,7 +26,7 @@ public final class BridgeServer {
     let decoder = MessageDecoder()
     let memory = MessageMemory()
 
-    private var listener: UnixListener?
+    private var listeners: [UnixListener] = []
     var connections: [ObjectIdentifier: Connection] = [:]
     private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
@@ -50,21 +50,38 @@ public final class BridgeServer {
     /// - Parameter mode: the socket's permissions, such as 0o600.
     /// - Throws: ``SystemError`` where a daemon listens there already, or where the path cannot be used.
     public func listen(path: String, mode: UInt32) throws(SystemError) {
-        let listener = try UnixListener.bind(path: path, mode: mode)
+        start(try UnixListener.bind(path: path, mode: mode))
+    }
+
+    /// Takes over a socket that listens already; who has connected before is served like all others. Its path and
+    /// permissions are left as they are.
+    ///
+    /// - Returns: where it listens.
+    /// - Throws: ``SystemError`` where it is not a Unix stream socket that listens.
+    public func listen(adopting socket: consuming UnixSocket) throws(SystemError) -> String {
+        let listener = try UnixListener(adopting: socket)
+        start(listener)
+        return listener.path
+    }
+
+    private func start(_ listener: UnixListener) {
         listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
         listener.onTrouble = { [log] error, turnedAway in
             log.error("\(error); connections turned away: \(turnedAway)")
         }
         listener.startAccepting()
-        self.listener = listener
+        listeners.append(listener)
     }
 
-    /// Accepts those who are in the socket's queue already, then nobody any more; removes the socket.
+    /// Accepts nobody any more. Those who wait in the queue of a socket of its own are accepted before, and the socket is
+    /// removed. One that was handed over goes on listening without this process: its queue is left to the next one.
     public func stopListening() {
-        listener?.stopAccepting()
-        listener?.drainBacklog()
-        listener?.close()
-        listener = nil
+        for listener in listeners {
+            listener.stopAccepting()
+            if !listener.isAdopted { listener.drainBacklog() }
+            listener.close()
+        }
+        listeners = []
     }
 
     private func accept(_ socket: consuming UnixSocket, _ peer: PeerCredentials) {

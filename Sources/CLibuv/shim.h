@@ -65,6 +65,10 @@ static inline int clibuv_connect(int fd, const struct sockaddr_un *address) {
     return connect(fd, (const struct sockaddr *)address, sizeof *address);
 }
 
+static inline int clibuv_local_address(int fd, struct sockaddr_un *address, socklen_t *length) {
+    return getsockname(fd, (struct sockaddr *)address, length);
+}
+
 /* As read and send. The C library's functions are points where a thread may be cancelled, and in a process of several
    threads they spend some of their time on that; nobody cancels threads here. */
 static inline ssize_t clibuv_read(int fd, void *bytes, size_t count) {

@@ -21,8 +21,14 @@ public final class UnixListener {
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
+    /// Whether the socket was handed over, so that others may hold it too and go on listening.
+    public var isAdopted: Bool { file == nil }
+
+    /// Where it listens: a path, or `@` and an abstract name.
+    public let path: String
 
     private let descriptor: Int32
+    /// Nil where the socket was handed over: then its path is somebody else's to remove.
     private let file: SocketFile?
     private var handle: LoopHandle<uv_poll_t>?
     /// Kept so that a connection can be accepted, and closed, when no other descriptor is left.
@@ -50,34 +56,52 @@ public final class UnixListener {
             try file.bound()
             try systemCall("set the permissions of", path) { chmod(path, mode) }
             try systemCall("listen at", path) { listen(descriptor, backlog) }
-            return try UnixListener(socket, file: file)
+            return try UnixListener(socket, path: path, file: file)
         } catch {
             file.release()
             throw error
         }
     }
 
-    /// Takes over a socket that listens already, such as one handed over by systemd. Its path is left alone.
-    /// - Throws: `EINVAL` where it is not a listening Unix socket; `EBADF`.
+    /// Takes over a socket that listens already, such as one handed over by systemd. Its path and permissions are left
+    /// alone, and so is who waits in its queue when it closes: whoever holds another copy of it may serve them.
+    /// - Throws: `EINVAL` where it is not a listening Unix stream socket; `EBADF`.
     public convenience init(adopting socket: consuming UnixSocket) throws(SystemError) {
         let descriptor = socket.descriptor
-        var listens: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        try systemCall("look at a descriptor") {
-            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)
-        }
-        guard listens != 0 else {
-            throw SystemError(
-                code: EINVAL, operation: "take over descriptor", subject: String(descriptor),
-                advice: "it is not a socket that listens")
-        }
+        try Self.checkListens(descriptor)
         try systemCall("set close-on-exec") { clibuv_set_close_on_exec(descriptor) }
-        try self.init(socket, file: nil)
+        try self.init(socket, path: try SocketAddress.text(of: descriptor), file: nil)
     }
 
-    private init(_ socket: consuming UnixSocket, file: SocketFile?) throws(SystemError) {
+    private static func checkListens(_ descriptor: Int32) throws(SystemError) {
+        let fault: String? =
+            if try socketOption(SO_DOMAIN, of: descriptor) != AF_UNIX {
+                "it is a socket, and no Unix socket"
+            } else if try socketOption(SO_TYPE, of: descriptor) != Int32(SOCK_STREAM.rawValue) {
+                "it is a Unix socket, and no stream (ListenStream=)"
+            } else if try socketOption(SO_ACCEPTCONN, of: descriptor) == 0 {
+                "it is a socket that does not listen (Accept=no)"
+            } else {
+                nil
+            }
+        guard let fault else { return }
+        throw SystemError(code: EINVAL, operation: "listen at descriptor", subject: String(descriptor), advice: fault)
+    }
+
+    private static func socketOption(_ option: Int32, of descriptor: Int32) throws(SystemError) -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        try systemCall("listen at descriptor", String(descriptor)) {
+            getsockopt(descriptor, SOL_SOCKET, option, &value, &length)
+        }
+        return value
+    }
+
+    private init(_ socket: consuming UnixSocket, path: String, file: SocketFile?) throws(SystemError) {
         let descriptor = socket.descriptor
+        // Makes it non-blocking as well.
         let handle = try LoopHandle<uv_poll_t>("watch a listening socket") { uv_poll_init($0, $1, descriptor) }
+        self.path = path
         self.file = file
         self.handle = handle
         self.descriptor = socket.release()
@@ -144,7 +168,7 @@ public final class UnixListener {
             let accepted = uninterrupted { clibuv_accept(descriptor) }
             if accepted >= free {
                 _ = Glibc.close(accepted)
-                trouble = SystemError(code: EMFILE, operation: "accept a connection", subject: file?.path)
+                trouble = SystemError(code: EMFILE, operation: "accept a connection", subject: path)
                 turnedAway += 1
                 continue
             }
@@ -156,7 +180,7 @@ public final class UnixListener {
             if code == EAGAIN { break }
             // The one who connected is gone already: the next.
             if code == ECONNABORTED || code == EPROTO { continue }
-            trouble = SystemError(code: code, operation: "accept a connection", subject: file?.path)
+            trouble = SystemError(code: code, operation: "accept a connection", subject: path)
             guard code == EMFILE || code == ENFILE, turnAwayOne() else { break }
             turnedAway += 1
         }

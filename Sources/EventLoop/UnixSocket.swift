@@ -96,4 +96,17 @@ enum SocketAddress {
         path.withCString { clibuv_set_address(&address, $0, bytes) }
         return address
     }
+
+    /// The address that a socket is bound to: a path, `@` and an abstract name, or nothing where it has none.
+    static func text(of descriptor: Int32) throws(SystemError) -> String {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        try systemCall("read the address of a socket") { clibuv_local_address(descriptor, &address, &length) }
+        return withUnsafeBytes(of: &address) { bytes in
+            let pathOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+            let name = bytes[..<min(Int(length), bytes.count)].dropFirst(pathOffset)
+            guard name.first == 0 else { return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self) }
+            return "@" + String(decoding: name.dropFirst(), as: UTF8.self)
+        }
+    }
 }
