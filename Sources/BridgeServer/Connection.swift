@@ -222,7 +222,7 @@ final class Connection {
             """
             session \(session.number) was closed: it left \(session.queuedBytes) bytes unread and has not read any for \
             \(server.limits.stalled)
-            """)
+            """, metadata: session.logMetadata)
         abandon()
     }
 
@@ -323,7 +323,7 @@ extension Connection: UnixStreamDelegate {
     func writable() { writeOutput() }
 
     func failed(_ error: SystemError) {
-        server.log.info("session \(session?.number ?? 0) failed: \(error)")
+        server.log.info("a connection failed: \(error)", metadata: session?.logMetadata)
         close()
     }
 }

@@ -79,8 +79,17 @@ enum HostFace {
     private static let log: @convention(c) (UnsafePointer<trestle_host>?, UInt32, trestle_bytes, trestle_call) -> Void =
         {
             face, level, message, call in
+            guard let host = host(face), host.log.writes(level: level) else { return }
             let text = message.string
-            host(face)?.log.write(level: level, text, call: call)
+            let handle = CallHandle(rawValue: call)
+            if call == 0 {
+                host.log.write(level: level, text)
+            } else if LoopActor.isOnLoopThread {
+                host.log.write(level: level, text, host.runtime.logMetadata(of: handle))
+            } else {
+                // What there is to be said of the call is known there.
+                onLoop(face) { $0.log.write(level: level, text, $0.runtime.logMetadata(of: handle)) }
+            }
         }
 
     private static let post:
@@ -128,7 +137,7 @@ enum HostFace {
         let data = event.pointee.data.buffer.isEmpty ? Array("null".utf8) : Array(event.pointee.data.buffer)
         if let fault = data.withUnsafeBytes({ host.runtime.fault(in: $0) }) {
             return host.log.write(
-                level: UInt32(TRESTLE_LOG_WARNING), "an event's data are no JSON, it was not sent: \(fault)", call: 0)
+                level: UInt32(TRESTLE_LOG_WARNING), "an event's data are no JSON, it was not sent: \(fault)")
         }
         let sessions = event.pointee.sessions.map {
             Array(UnsafeBufferPointer(start: $0, count: event.pointee.session_count))

@@ -11,9 +11,11 @@ struct HostLog: Sendable {
         self.logger = logger
     }
 
-    func write(level: UInt32, _ message: String, call: UInt64) {
-        logger.log(
-            level: Self.level(level), "\(message)", metadata: call == 0 ? nil : ["call": .stringConvertible(call)])
+    /// Whether lines of this level are written.
+    func writes(level: UInt32) -> Bool { logger.logLevel <= Self.level(level) }
+
+    func write(level: UInt32, _ message: String, _ metadata: Logger.Metadata? = nil) {
+        logger.log(level: Self.level(level), "\(message)", metadata: metadata)
     }
 
     private static func level(_ level: UInt32) -> Logger.Level {

@@ -102,7 +102,10 @@ extension PluginRuntime {
             do throws(JSONMismatch) {
                 onProgress(try JSONCoding.decode(P.self, from: bytes))
             } catch {
-                log.warning("Progress of \(task) was skipped, it is no \(P.self): \(error)")
+                // Not what was there instead: it may be secret.
+                log.warning(
+                    "Progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was expected"
+                )
             }
         }
     }

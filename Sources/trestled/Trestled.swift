@@ -44,13 +44,17 @@ struct Trestled: ParsableCommand {
     @Option(help: "The least severe messages to log: error, warning, notice, info or debug.")
     var logLevel: String?
 
+    @Option(help: "The form of the log: text, json or journal; auto is journal under systemd, else text.")
+    var logFormat: String?
+
     @Flag(help: "Check the configuration and exit.")
     var checkConfig = false
 
     func run() throws {
-        let configuration = try load()
-        let level = Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .notice
-        LoggingSystem.bootstrap { _ in DaemonLog(level: level) }
+        let environment = ConfigurationEnvironment.current()
+        let configuration = try load(environment)
+        let handler = DaemonLog(configuration, environment)
+        LoggingSystem.bootstrap { _ in handler }
         // A peer that is gone is told by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
@@ -65,15 +69,16 @@ struct Trestled: ParsableCommand {
         MainQueue.serve()
     }
 
-    private func load() throws -> Configuration {
+    private func load(_ environment: ConfigurationEnvironment) throws -> Configuration {
         var overrides = ConfigurationOverrides()
         overrides.set("socket", socket)
         overrides.set("state_dir", stateDir)
         overrides.set("plugin_dir", pluginDir)
         overrides.set("log_level", logLevel)
+        overrides.set("log_format", logFormat)
         do throws(ConfigurationErrors) {
             return try Configuration.load(
-                file: config, overrides: overrides, environment: .current(), executable: Self.executablePath)
+                file: config, overrides: overrides, environment: environment, executable: Self.executablePath)
         } catch {
             Self.complain("\(error)")
             throw ExitCode(ExitStatus.badConfiguration)

@@ -14,6 +14,7 @@ struct ConfigurationReadingTests {
             state_dir = "/a/state"
             plugin_dir = ["/a/p", "/b/p"]
             log_level = "debug"
+            log_format = "json"
             drain_timeout = "250ms"
             call_timeout = "2m"
             stop_timeout = "1h"
@@ -33,6 +34,7 @@ struct ConfigurationReadingTests {
         #expect(read.stateDirectory == "/a/state")
         #expect(read.pluginSearch.named == ["/a/p", "/b/p"])
         #expect(read.logLevel == .debug)
+        #expect(read.logFormat == .json)
         #expect(read.drainTimeout == .milliseconds(250))
         #expect(read.callTimeout == .seconds(120))
         #expect(read.stopTimeout == .seconds(3600))

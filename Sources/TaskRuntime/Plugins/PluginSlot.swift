@@ -191,7 +191,8 @@ public final class PluginSlot: TaskProvider {
     public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
         guard let call = ownCall(handle, of: runtime), call.takesProgress else { return }
         if let fault = runtime.check.fault(in: value) {
-            return runtime.log.warning("\(providerName) sent progress that is no JSON: \(fault)")
+            return runtime.log.warning(
+                "\(providerName) sent progress that is no JSON: \(fault)", metadata: call.logMetadata)
         }
         runtime.progress(call, value)
     }
@@ -205,7 +206,9 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func dropLate(_ handle: CallHandle) {
-        runtime.dropReply("\(providerName) answered a call that has ended")
+        runtime.dropReply(
+            "\(providerName) answered a call that has ended",
+            abandoned[handle].map { ["task": .string($0.name)] } ?? [:])
         guard let task = abandoned.removeValue(forKey: handle) else { return }
         task.runningCount -= 1
         admitWaiting()

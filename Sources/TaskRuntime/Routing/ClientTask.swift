@@ -146,7 +146,7 @@ extension TaskRuntime {
                     .messageInvalid, "a message has one of the fields task, result, error, progress, cancel and event")
                 return answer(MessageProblem(error: error, callbackID: callback.callbackID), to: session)
             }
-            return dropReply("session \(session.number) answered a call that it does not have")
+            return dropReply("a client answered a call that it does not have", session.logMetadata)
         }
         // The result is a part of a line, and so bears no line break.
         if callback.isValid, let result = callback.result { return end(call, result: result, isOneLine: true) }
@@ -176,9 +176,9 @@ extension TaskRuntime {
     }
 
     /// A reply to a call that has ended, or that never was: dropped, counted and logged.
-    func dropReply(_ what: String) {
+    func dropReply(_ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata) {
         counters.droppedReplies += 1
-        log.debug("a reply was dropped: \(what)")
+        log.debug("a reply was dropped: \(what())", metadata: metadata())
     }
 
     // MARK: Registration

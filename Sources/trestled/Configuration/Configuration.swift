@@ -17,6 +17,8 @@ struct Configuration: Sendable, Equatable {
     var pluginSearch: PluginSearch
     /// The least severe messages that are logged.
     var logLevel = LogLevel.notice
+    /// The form of the log.
+    var logFormat = LogFormat.auto
     /// How long calls in flight may go on after SIGTERM.
     var drainTimeout = Duration.seconds(5)
     /// The deadline of calls whose caller and task name none.

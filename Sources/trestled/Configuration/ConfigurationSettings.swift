@@ -30,6 +30,9 @@ extension Configuration {
                 """),
         Declaration("log_level", .choice, \.logLevel, "The least severe messages that are logged."),
         Declaration(
+            "log_format", .choice, \.logFormat,
+            "The form of the log; auto is journal where standard error is the systemd journal, else text."),
+        Declaration(
             "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout,
             "How long calls in flight may go on after SIGTERM."),
         Declaration(

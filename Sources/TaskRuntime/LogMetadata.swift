@@ -1,0 +1,26 @@
+public import Logging
+
+// What lines of the log say of a call or a session beside their text: the same names everywhere, so that whoever reads the
+// log can look for them. Numbers and the task's name, never what a client sent.
+
+extension Session {
+    /// Its number and its user.
+    public var logMetadata: Logger.Metadata {
+        ["session": .stringConvertible(number), "uid": .stringConvertible(peer.uid)]
+    }
+}
+
+extension Call {
+    /// Its number, as `bridge.calls` shows it, its task, and the session on whose behalf it is made.
+    var logMetadata: Logger.Metadata {
+        var metadata = session?.logMetadata ?? [:]
+        metadata["call"] = .stringConvertible(number)
+        if let task { metadata["task"] = .string(task.name) }
+        return metadata
+    }
+}
+
+extension TaskRuntime {
+    /// Of a call that is in flight; empty where it has ended. Loop thread.
+    public func logMetadata(of handle: CallHandle) -> Logger.Metadata { calls.call(handle)?.logMetadata ?? [:] }
+}

@@ -1,0 +1,41 @@
+import Logging
+
+/// Writes an entry of the log in the native protocol of the systemd journal: a datagram of fields, each a line, or, where
+/// the value has several lines, its name, its length and its bytes.
+enum JournalEntry {
+    /// The datagram.
+    static func bytes(_ record: LogRecord) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append("PRIORITY", String(record.priority), to: &bytes)
+        append("SYSLOG_IDENTIFIER", "trestled", to: &bytes)
+        append("MESSAGE", record.message, to: &bytes)
+        for (name, value) in record.fields { append(fieldName(name), "\(value)", to: &bytes) }
+        return bytes
+    }
+
+    private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        // Where other control characters are left in, journalctl shows the size of the value instead of it.
+        let value = value.withoutControls(keepsLines: true)
+        bytes += name.utf8
+        if value.utf8.contains(UInt8(ascii: "\n")) {
+            bytes.append(UInt8(ascii: "\n"))
+            withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { bytes += $0 }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes += value.utf8
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    /// The journal throws away fields whose names are longer.
+    private static let longestNameBytes = 64
+
+    /// A field's name as the journal wants it: `TRESTLE_SESSION` for `session`.
+    static func fieldName(_ name: String) -> String {
+        let plain = name.unicodeScalars.map { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                ? Character(scalar) : "_"
+        }
+        return String(("TRESTLE_" + String(plain).uppercased()).prefix(longestNameBytes))
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import Logging
+
+/// An entry of the log, before it takes a form.
+struct LogRecord {
+    var level: Logger.Level
+    var message: String
+    /// What it is about, by name: `plugin`, `call`, `task`, `session`, `uid`.
+    var fields: [(name: String, value: Logger.MetadataValue)]
+    /// Since 1970, UTC.
+    var time: timespec
+
+    init(_ level: Logger.Level, _ message: String, _ fields: Logger.Metadata, time: timespec) {
+        self.level = level
+        self.message = message
+        self.fields = fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        self.time = time
+    }
+
+    /// The priorities of syslog, which the journal knows too.
+    var priority: Int {
+        switch level {
+        case .critical: 2
+        case .error: 3
+        case .warning: 4
+        case .notice: 5
+        case .info: 6
+        case .debug, .trace: 7
+        }
+    }
+}
+
+extension String {
+    /// The text with control characters shown instead of sent, so that nobody can make up lines of his own or command a
+    /// terminal.
+    ///
+    /// - Parameter keepsLines: leaves line feeds and tabs.
+    func withoutControls(keepsLines: Bool = false) -> String {
+        func isShown(_ scalar: Unicode.Scalar) -> Bool {
+            (scalar.value < 0x20 || scalar.value == 0x7F) && !(keepsLines && (scalar == "\n" || scalar == "\t"))
+        }
+        guard unicodeScalars.contains(where: isShown) else { return self }
+        return unicodeScalars.reduce(into: "") { output, scalar in
+            if isShown(scalar) {
+                output += scalar.escaped(asASCII: true)
+            } else {
+                output.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
