@@ -86,6 +86,12 @@ public final class TaskRuntime {
     /// Calls in flight that clients made: what draining waits for.
     public var callsInFlight: Int { clientCallsInFlight }
 
+    /// Calls since the start, whoever made them.
+    public var callsBegun: UInt64 { calls.begunCount }
+
+    /// Who is connected, in number.
+    public var sessionCount: Int { sessions.count }
+
     /// Messages follow, one right after the other, until ``endInput()``. The clock is read once for each call then: when
     /// it ends, and so when the next one begins.
     public func beginInput() {

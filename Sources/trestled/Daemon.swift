@@ -17,20 +17,25 @@ final class Daemon {
     let server: BridgeServer
     let loader: PluginLoader
     private let launchOptions: LaunchOptions
+    let service: DaemonService
     private let shutdown = ShutdownSignals()
+    /// The sockets' paths.
+    var listeningAt: [String] = []
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?
     /// Whether it cannot start because its configuration is at fault.
     var isMisconfigured = false
 
-    init(_ configuration: Configuration, arguments: [String], log: Logger) {
+    init(_ configuration: Configuration, arguments: [String], service: DaemonService, log: Logger) {
         self.configuration = configuration
+        self.service = service
         self.log = log
         let clock = LoopClock()
         runtime = TaskRuntime(
             limits: configuration.runtimeLimits, policy: Policy(daemonUID: geteuid()),
             daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
         clock.attach(runtime)
+        service.sample = { [runtime] in ServiceSample(runtime) }
         server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
         var settings = PluginLoader.Settings(launch: launchOptions)
@@ -48,13 +53,15 @@ final class Daemon {
             try await runtime.launch.run(launchOptions) { report($0) }
         } catch {
             log.error("the daemon cannot start: \(error)")
+            service.failed("\(error)")
             await loader.stopAll()
             server.stopListening()
             return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart
         }
         let thrift = LoopTimer { Task.detached { LaunchMemory.release() } }
         thrift.schedule(after: LaunchMemory.delay)
-        log.notice("ready: \(runtime.plugins.count) plugins, listening at \(configuration.socketPath)")
+        log.notice("ready: \(runtime.plugins.count) plugins, listening at \(listeningAt.joined(separator: ", "))")
+        service.ready()
         let signal = await shutdown.first()
         thrift.close()
         log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
@@ -77,11 +84,15 @@ final class Daemon {
     /// Stops without losing a callback: nobody new, no new calls, those in flight get their time; then the plugins
     /// finish, what is unwritten is written, and the connections close.
     private func drain() async {
+        service.stopping("draining \(runtime.callsInFlight) calls", within: configuration.drainTimeout)
         server.stopListening()
         let timer = LoopTimer { [runtime] in runtime.endCallsInFlight() }
         timer.schedule(after: configuration.drainTimeout)
         await withCheckedContinuation { continuation in runtime.drain { continuation.resume() } }
         timer.close()
+        // One plugin stops after the other.
+        let stopTime = configuration.stopTimeout * runtime.plugins.count + Self.lastWrites
+        service.stopping("stopping \(runtime.plugins.count) plugins", within: stopTime)
         await loader.stopAll()
         await server.close(patience: Self.lastWrites)
         stateLock = nil

@@ -3,6 +3,7 @@ import ArgumentParser
 import EventLoop
 import Glibc
 import Logging
+import ServiceManager
 import TaskRuntime
 
 /// The command line.
@@ -21,6 +22,9 @@ struct Trestled: ParsableCommand {
                   in another terminal.
               trestled --config my.toml --check-config
                   Says whether a configuration is good, its plugins' sections too, and does nothing else.
+
+            Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how it is
+            and that it is alive.
 
             SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once.
 
@@ -51,6 +55,8 @@ struct Trestled: ParsableCommand {
     var checkConfig = false
 
     func run() throws {
+        // Before anything else: no thread, no child and no descriptor may come before it.
+        let service = ServiceEnvironment.take()
         let environment = ConfigurationEnvironment.current()
         let configuration = try load(environment)
         let handler = DaemonLog(configuration, environment)
@@ -59,8 +65,10 @@ struct Trestled: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
         let arguments = CommandLine.arguments
+        let log = Logger(label: "trestled")
+        let daemonService = DaemonService(service, log: log)
         Task { @LoopActor in
-            let daemon = Daemon(configuration, arguments: arguments, log: Logger(label: "trestled"))
+            let daemon = Daemon(configuration, arguments: arguments, service: daemonService, log: log)
             let status = isCheck ? await Self.check(daemon) : await daemon.run()
             // At once, after what was printed is out: exit() would wait for work that still blocks some thread.
             fflush(nil)

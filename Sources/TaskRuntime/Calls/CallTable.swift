@@ -22,6 +22,8 @@ final class CallTable {
     private var lastSerial: UInt64 = 0
     @exclusivity(unchecked) private(set) var deadlines = DeadlineHeap()
 
+    /// How many calls there have been: each has a number.
+    var begunCount: UInt64 { lastNumber }
     /// How many calls are in flight.
     @exclusivity(unchecked) private(set) var count = 0
 

@@ -1,12 +1,19 @@
 import BridgeServer
 import EventLoop
 import Logging
+import ServiceManager
 import TaskRuntime
 
 // What the daemon itself does at launch, beside what its plugins do.
 extension Daemon {
     var launchWorkers: [LaunchWorker] {
         [
+            LaunchWorker("service.environment", phase: .environment) { [unowned self] _ in
+                service.reportProblems()
+            },
+            LaunchWorker("descriptors.limit", phase: .environment, required: false) { [unowned self] _ in
+                try raiseDescriptorLimit()
+            },
             LaunchWorker("state.lock", phase: .environment) { [unowned self] options in
                 try await lockState(options)
             },
@@ -19,11 +26,45 @@ extension Daemon {
         stateLock = try StateLock(directory: options.stateDirectory)
     }
 
+    private func raiseDescriptorLimit() throws {
+        let limit = try DescriptorLimit.raise()
+        if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
+            log.warning("\(warning)")
+        }
+    }
+
+    /// Listens at the sockets that were handed over, else at one of its own.
     private func listen() async throws {
+        while let socket = service.takeSocket() { listeningAt.append(try adopt(socket)) }
+        if listeningAt.isEmpty {
+            listeningAt = [try listenAtOwnSocket()]
+        } else if configuration.origins["socket"] != nil, !listeningAt.contains(configuration.socketPath) {
+            log.warning(
+                """
+                the setting socket (\(configuration.socketPath)) has no effect: the service manager has handed over \
+                \(listeningAt.joined(separator: ", "))
+                """)
+        }
+    }
+
+    /// What a service manager handed over is used as it is: its place and its permissions are that one's affair.
+    private func adopt(_ socket: consuming InheritedDescriptor) throws(SystemError) -> String {
+        let name = socket.name
+        do throws(SystemError) {
+            return try server.listen(adopting: UnixSocket(adopting: socket.release()))
+        } catch {
+            throw SystemError(
+                code: error.code, operation: "use the socket handed over as", subject: name,
+                advice: "\(error); it has to be a Unix stream socket: look at the ListenStream= of its unit")
+        }
+    }
+
+    private func listenAtOwnSocket() throws(SystemError) -> String {
         let folder = configuration.socketPath.parentFolder
         try Folder.make(folder, mode: 0o755)
         try Folder.checkOwner(of: folder)
         try server.listen(path: configuration.socketPath, mode: configuration.socketMode)
+        return configuration.socketPath
     }
 
     private var pluginSet: PluginSet {

@@ -1,0 +1,113 @@
+// Service/: the daemon as somebody's service. Under systemd it takes over sockets, says when it is ready, how it is and
+// that it is alive; without a service manager nothing of this happens, nor costs anything.
+import EventLoop
+import Logging
+import ServiceManager
+
+/// The daemon's side of the service manager: what was handed over, and what the manager is told, when.
+@LoopActor
+final class DaemonService {
+    /// The figures of the status line; set before ``ready()``.
+    var sample: @LoopActor () -> ServiceSample = { ServiceSample() }
+
+    private var environment: ServiceEnvironment
+    private let log: Logger
+    private var watchdog: WatchdogFeed?
+    private var status: StatusReporter?
+    private var isStopping = false
+    /// Whether the last message could not be sent: that is logged once, not with each of them.
+    private var isUnreachable = false
+
+    nonisolated init(_ environment: consuming ServiceEnvironment, log: Logger) {
+        self.environment = environment
+        self.log = log
+    }
+
+    /// Whether there is a manager that listens.
+    var isManaged: Bool { environment.manager != nil }
+
+    /// Logs what the manager said and could not be made sense of.
+    func reportProblems() {
+        for problem in environment.problems { log.warning("\(problem)") }
+    }
+
+    // MARK: How the daemon is
+
+    /// The daemon serves: after its launch, and again after each reload. From the first time on the watchdog is fed and
+    /// the status kept up to date.
+    func ready() {
+        guard isManaged, !isStopping else { return }
+        let reporter = status ?? StatusReporter(sample: sample) { [weak self] in self?.tell(.status($0)) }
+        status = reporter
+        tell(.ready, .status(reporter.begin()))
+        if watchdog == nil, let interval = environment.watchdogInterval {
+            watchdog = WatchdogFeed(interval: interval) { [weak self] in self?.tell(.watchdog) }
+        }
+    }
+
+    /// The daemon reloads its configuration; ``ready()`` follows, whether that succeeds or not.
+    func reloading() {
+        guard !isStopping else { return }
+        status?.pause()
+        tell(.reloading, .status("reloading the configuration"))
+    }
+
+    /// The daemon cannot start.
+    func failed(_ reason: String) { tell(.status("cannot start: \(reason)")) }
+
+    /// The daemon ends, and does now what may take so long. To be said again with each further step.
+    func stopping(_ what: String, within duration: Duration) {
+        isStopping = true
+        status?.close()
+        status = nil
+        tell(.stopping, .status(what), .extendTimeout(duration + Self.patience))
+    }
+
+    /// What a step may take longer than its bound says, on a busy machine.
+    private static let patience = Duration.seconds(5)
+
+    private func tell(_ states: ServiceState...) {
+        tell { manager throws(ServiceManagerError) in try manager.notify(states) }
+    }
+
+    private func tell(_ message: (borrowing ServiceManager) throws(ServiceManagerError) -> Void) {
+        guard environment.manager != nil else { return }
+        do throws(ServiceManagerError) {
+            try environment.withManager(message)
+            isUnreachable = false
+        } catch {
+            if !isUnreachable { log.warning("the service manager could not be told: \(error)") }
+            isUnreachable = true
+        }
+    }
+}
+
+// MARK: What was handed over
+
+extension DaemonService {
+    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets.
+    private static let storedPrefix = "stored."
+
+    /// The next of the sockets that the manager listens at for the daemon; nil: there is none left.
+    func takeSocket() -> InheritedDescriptor? {
+        environment.descriptors.take { !$0.hasPrefix(Self.storedPrefix) }
+    }
+
+    /// Has the manager keep a copy of a descriptor for the daemon's next process; see ``takeStored(named:)``.
+    func store(descriptor: Int32, named name: String) {
+        tell { manager throws(ServiceManagerError) in
+            try manager.store(descriptor: descriptor, named: Self.storedPrefix + name)
+        }
+    }
+
+    /// Has the manager forget what was stored by this name.
+    func removeStored(named name: String) {
+        tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
+    }
+
+    /// What an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager keeps its
+    /// copy until ``removeStored(named:)``.
+    func takeStored(named name: String) -> InheritedDescriptor? {
+        environment.descriptors.take { $0 == Self.storedPrefix + name }
+    }
+}

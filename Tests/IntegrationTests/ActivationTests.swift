@@ -1,0 +1,121 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+private let activate = "/usr/bin/systemd-socket-activate"
+
+@Suite(
+    "Sockets that are handed over", .blocking, .timeLimit(.minutes(2)),
+    .enabled(if: exists(activate), "needs systemd-socket-activate, of the package systemd"))
+struct ActivationTests {
+    /// Listens in the daemon's place, and starts it when somebody connects.
+    private func activated(_ home: DaemonHome, _ sockets: [String]) throws -> SpawnedProcess {
+        let variables = home.environment.flatMap { ["-E", $0] }
+        return try SpawnedProcess(
+            activate, sockets + variables + [Place.program("trestled")] + home.commandLine,
+            errors: .file(home.logPath))
+    }
+
+    /// Connects as soon as somebody listens.
+    private func client(_ path: String, _ process: SpawnedProcess) throws -> Wire {
+        let deadline = Deadline()
+        while true {
+            if let wire = try? Wire(path: path) { return wire }
+            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("nobody listens at \(path)") }
+        }
+    }
+
+    @Test("are served as they are, and left as they are: who connected first too, and their files stay")
+    func adopted() throws {
+        let home = try DaemonHome()
+        let socket = home.folder.file("handed")
+        let other = home.folder.file("other")
+        let process = try activated(home, ["-l", socket, "-l", other])
+        // The one whose connection starts the daemon, which has sent its call before there was a daemon.
+        let first = try client(socket, process)
+        chmod(socket, 0o620)
+        try first.send(#"{"task":"Echo","options":1,"callbackId":1}"#)
+        #expect(try first.receive() == ["callbackId": 1, "result": 1])
+        #expect(try client(other, process).result("Echo", 2) == 2)
+        var status = stat()
+        #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o620)
+        #expect(!exists(home.socketPath))
+        process.signal(SIGTERM)
+        #expect(try process.wait() == .exited(0))
+        #expect(exists(socket) && exists(other))
+        #expect(home.log.contains("listening at \(socket), \(other)"))
+        #expect(home.log.contains("the setting socket (\(home.socketPath)) has no effect"))
+    }
+
+    @Test("are left with who waits in their queue when the daemon stops, for the next one to serve")
+    func queue() throws {
+        let home = try DaemonHome()
+        let listening = try ListeningSocket(home.folder.file("handed"))
+        let first = try listening.start(home)
+        #expect(try client(listening.path, first).result("Echo", 1) == 1)
+        first.signal(SIGTERM)
+        #expect(try first.wait() == .exited(0))
+        let waiting = try Wire(path: listening.path)
+        try waiting.send(#"{"task":"Echo","options":2,"callbackId":2}"#)
+        let second = try listening.start(home)
+        #expect(try waiting.receive() == ["callbackId": 2, "result": 2])
+        second.signal(SIGTERM)
+        #expect(try second.wait() == .exited(0))
+    }
+
+    @Test("are refused in words where they are of another kind")
+    func wrongKind() throws {
+        let home = try DaemonHome()
+        let socket = home.folder.file("handed")
+        let process = try activated(home, ["--seqpacket", "--fdname=web", "-l", socket])
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        let deadline = Deadline()
+        while !connect(descriptor, to: socket) {
+            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("nobody listens at \(socket)") }
+        }
+        #expect(try process.wait() == .exited(1))
+        #expect(
+            home.log.contains(
+                "use the socket handed over as web: listen at descriptor 3: it is a Unix socket, and no stream"),
+            "\(home.log)")
+    }
+
+    private func connect(_ descriptor: Int32, to path: String) -> Bool {
+        withAddress(path) { Glibc.connect(descriptor, $0, $1) } == 0
+    }
+}
+
+/// A socket that listens as a service manager's does, and outlives the daemons that serve it.
+private final class ListeningSocket {
+    let path: String
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard withAddress(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
+            throw Failure("nobody can listen at \(path)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Starts a daemon with this socket as its third descriptor: a shell says so under its own process's number, which is
+    /// the daemon's then, and moves the socket from its standard input to where it belongs.
+    func start(_ home: DaemonHome) throws -> SpawnedProcess {
+        let script = "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=x.socket; exec \"$@\""
+        return try SpawnedProcess(
+            "/bin/sh", ["-c", script, "sh", Place.program("trestled")] + home.commandLine,
+            environment: home.environment, input: .descriptor(descriptor), errors: .file(home.logPath))
+    }
+}
+
+private func withAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+}

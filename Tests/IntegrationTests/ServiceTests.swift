@@ -1,0 +1,176 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The daemon under a service manager", .blocking, .timeLimit(.minutes(2)))
+struct ServiceTests {
+    /// A daemon's paths, and a manager that it is to speak to.
+    private func managed(
+        _ configuration: String = "", pluginDirectory: String? = nil, variables: [String] = [], isAbstract: Bool = false
+    ) throws -> (home: DaemonHome, manager: FakeServiceManager) {
+        let manager = try FakeServiceManager(isAbstract: isAbstract)
+        let home = try DaemonHome(configuration, pluginDirectory: pluginDirectory)
+        home.environment += ["NOTIFY_SOCKET=\(manager.address)"] + variables
+        return (home, manager)
+    }
+
+    @Test("says that it is ready once it listens, and how it is", arguments: [false, true])
+    func ready(isAbstract: Bool) throws {
+        let (home, manager) = try managed(isAbstract: isAbstract)
+        let daemon = try DaemonProcess(in: home)
+        #expect(try manager.awaitText().hasPrefix("READY=1\nSTATUS=0 sessions, 0 calls/s, "))
+        // At the first attempt.
+        #expect(try home.connect().result("Echo", 1) == 1)
+        #expect(try daemon.stop() == .exited(0))
+    }
+
+    @Test("is ready only when its launch workers are done, and says why it cannot start")
+    func cannotStart() throws {
+        let folder = try TemporaryFolder()
+        var plugin = PluginInC()
+        plugin.launchWorkers = #"[{"name":"specimen.prepare","phase":"afterListening"}]"#
+        try plugin.build(in: folder)
+        let (home, manager) = try managed(pluginDirectory: folder.path)
+        let daemon = try DaemonProcess(in: home)
+        let status = try manager.awaitText()
+        #expect(
+            status.hasPrefix("STATUS=cannot start: the required launch worker specimen.prepare failed: the disk is"),
+            "\(status)")
+        #expect(try daemon.wait() == .exited(1))
+        #expect(throws: FakeServiceManager.Failure.self) { try manager.text() }
+    }
+
+    @Test("keeps its status up to date while clients come and go")
+    func status() throws {
+        let (home, manager) = try managed()
+        try withDaemon(in: home) { daemon throws in
+            #expect(try manager.awaitText().hasPrefix("READY=1"))
+            let client = try daemon.connect()
+            _ = try client.result("Echo", 1)
+            // The daemon itself connected to look whether it is ready.
+            #expect(try manager.awaitText { $0.hasPrefix("STATUS=1 session,") } != "")
+            client.close()
+            #expect(try manager.awaitText { $0.hasPrefix("STATUS=0 sessions, 0 calls/s, ") } != "")
+        }
+    }
+
+    @Test("feeds the watchdog from its loop, and no more once the loop stands still")
+    func watchdog() throws {
+        let folder = try TemporaryFolder()
+        var plugin = PluginInC()
+        // Tells the test, and comes back never.
+        plugin.definitions = "#include <fcntl.h>\n#include <unistd.h>"
+        plugin.call = "close(open(\"\(folder.file("stuck"))\", O_CREAT | O_WRONLY, 0600)); for (;;) pause();"
+        try plugin.build(in: folder)
+        let (home, manager) = try managed(pluginDirectory: folder.path, variables: ["WATCHDOG_USEC=100000"])
+        try withDaemon(in: home) { daemon throws in
+            #expect(try manager.awaitText().hasPrefix("READY=1"))
+            for _ in 1...5 { #expect(try manager.awaitText { $0 == "WATCHDOG=1" } != "") }
+            let client = try daemon.connect()
+            try client.send(#"{"task":"specimen","callbackId":1}"#)
+            let deadline = Deadline()
+            while !exists(folder.file("stuck")) {
+                if deadline.isOver { throw Failure("the plugin is not called") }
+                _ = try? manager.text(within: 10)
+            }
+            // What was sent before it came to a standstill; then nothing for longer than a watchdog waits.
+            while (try? manager.text()) != nil {}
+            #expect(throws: FakeServiceManager.Failure.self) { try manager.text(within: 500) }
+            daemon.signal(SIGKILL)
+            #expect(try daemon.wait() == .killed(by: SIGKILL))
+        }
+    }
+
+    @Test("does not feed another process's watchdog")
+    func anothersWatchdog() throws {
+        let (home, manager) = try managed(variables: ["WATCHDOG_USEC=1000", "WATCHDOG_PID=1"])
+        try withDaemon(in: home) { daemon throws in
+            #expect(try manager.awaitText().hasPrefix("READY=1"))
+            #expect(try daemon.stop() == .exited(0))
+            while let text = try? manager.text() { #expect(!text.contains("WATCHDOG")) }
+        }
+    }
+
+    @Test("says that it stops, and for how long it may")
+    func stopping() throws {
+        let (home, manager) = try managed("drain_timeout = \"7s\"\nstop_timeout = \"2s\"")
+        try withDaemon(in: home) { daemon throws in
+            #expect(try manager.awaitText().hasPrefix("READY=1"))
+            daemon.signal(SIGTERM)
+            #expect(try daemon.wait() == .exited(0))
+            // Each with five seconds for a busy machine; one plugin stops after the other, and a second is for writing.
+            #expect(
+                try manager.awaitText { $0.hasPrefix("STOPPING=1") }
+                    == "STOPPING=1\nSTATUS=draining 0 calls\nEXTEND_TIMEOUT_USEC=12000000")
+            let plugins = daemon.log.split(separator: "\n").count { $0.contains(" was started from ") }
+            #expect(
+                try manager.text()
+                    == "STOPPING=1\nSTATUS=stopping \(plugins) plugins\nEXTEND_TIMEOUT_USEC=\(plugins * 2 + 6)000000")
+            #expect(throws: FakeServiceManager.Failure.self) { try manager.text() }
+        }
+    }
+
+    @Test("keeps the manager's variables from plugins and children")
+    func variables() throws {
+        let folder = try TemporaryFolder()
+        var plugin = PluginInC()
+        plugin.definitions = "#include <stdlib.h>"
+        plugin.start = """
+            system("env > \(folder.file("child"))");
+            host->reply(host, request->call, text("{}"));
+            """
+        plugin.call = #"host->reply(host, request->call, text(getenv("NOTIFY_SOCKET") ? "true" : "false"));"#
+        try plugin.build(in: folder)
+        let (home, _) = try managed(
+            pluginDirectory: folder.path,
+            variables: ["WATCHDOG_USEC=1000000", "LISTEN_PID=1", "LISTEN_FDS=1", "LISTEN_FDNAMES=x", "KEPT=1"])
+        try withDaemon(in: home) { daemon throws in
+            #expect(try daemon.connect().result("specimen") == false)
+            let child = contents(of: folder.file("child")).split(separator: "\n")
+            #expect(child.contains("KEPT=1"))
+            for name in ["NOTIFY_", "WATCHDOG_", "LISTEN_"] { #expect(!child.contains { $0.hasPrefix(name) }) }
+            #expect(daemon.log.contains("LISTEN_PID is 1, and this is process \(daemon.pid)"))
+        }
+    }
+
+    @Test("goes on without a manager that cannot be reached, and says so once")
+    func unreachable() throws {
+        let home = try DaemonHome()
+        home.environment += ["NOTIFY_SOCKET=\(home.folder.file("nobody"))", "WATCHDOG_USEC=20000"]
+        try withDaemon(in: home) { daemon throws in
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+            #expect(try daemon.stop() == .exited(0))
+            #expect(daemon.log.split(separator: "\n").count { $0.contains("service manager could not be told") } == 1)
+        }
+    }
+
+    @Test("may have as many descriptors as the hard limit says, and warns where those are too few")
+    func descriptorLimit() throws {
+        let home = try DaemonHome("limits.sessions = 500")
+        let process = try SpawnedProcess(
+            "/usr/bin/prlimit", ["--nofile=64:256", Place.program("trestled")] + home.commandLine,
+            environment: home.environment, errors: .file(home.logPath))
+        let deadline = Deadline()
+        while (try? home.connect()) == nil {
+            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("no daemon: \(home.log)") }
+        }
+        let limits = contents(of: "/proc/\(process.pid)/limits").split(separator: "\n")
+        let line = try #require(limits.first { $0.hasPrefix("Max open files") })
+        #expect(line.split(separator: " ").dropFirst(3).prefix(2) == ["256", "256"])
+        #expect(home.log.contains("256 descriptors, which is enough for 156 sessions, and limits.sessions is 500"))
+        process.signal(SIGTERM)
+        #expect(try process.wait() == .exited(0))
+    }
+}
+
+extension FakeServiceManager {
+    /// The next text that is wanted; waits for it, and leaves others out.
+    func awaitText(_ isWanted: (String) -> Bool = { _ in true }) throws -> String {
+        let deadline = Deadline()
+        while true {
+            let text = try text(within: deadline.millisecondsLeft)
+            if isWanted(text) { return text }
+        }
+    }
+}
