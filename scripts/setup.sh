@@ -5,8 +5,8 @@ set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
 readonly libraries=(libuv1-dev libsqlite3-dev libsodium-dev libtomlplusplus-dev)
-# Package and command; any package that brings the command will do.
-readonly tools=(pkg-config socat python3)
+# Command and the package that brings it; any other package that does will do.
+readonly tools=(pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd)
 
 fail() {
     printf '%s\n' "$@" >&2
@@ -33,7 +33,7 @@ missing_packages() {
             echo "$package"
     done
     for tool in "${tools[@]}"; do
-        command -v "$tool" >/dev/null || echo "$tool"
+        command -v "${tool%:*}" >/dev/null || echo "${tool#*:}"
     done
 }
 
@@ -48,7 +48,7 @@ install_packages() {
 
 check_swift
 command -v dpkg-query >/dev/null ||
-    fail "This is no Debian: install what these Debian packages hold, and build with swift build: ${libraries[*]} ${tools[*]}"
+    fail "This is no Debian: install what these Debian packages hold, and build with swift build: ${libraries[*]} ${tools[*]#*:}"
 
 mapfile -t missing < <(missing_packages)
 if ((${#missing[@]} > 0)); then

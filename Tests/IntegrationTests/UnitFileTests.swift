@@ -1,0 +1,52 @@
+import Glibc
+import Testing
+
+private let analyze = "/usr/bin/systemd-analyze"
+
+@Suite(
+    "The units for systemd", .blocking, .timeLimit(.minutes(2)),
+    .enabled(if: exists(analyze), "needs systemd-analyze, of the package systemd"))
+struct UnitFileTests {
+    /// The units of a kind in a folder of their own, with a daemon that there is on this machine.
+    private func units(_ kind: String) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for name in ["trestle.service", "trestle.socket"] {
+            let text = contents(of: "\(Place.package)/etc/systemd/\(kind)/\(name)")
+            #expect(!text.isEmpty)
+            let parts = text.split(separator: "/usr/bin/trestled", omittingEmptySubsequences: false)
+            try folder.write(parts.joined(separator: Place.program("trestled")), to: name)
+        }
+        return folder
+    }
+
+    @Test("say nothing that systemd does not understand", arguments: ["system", "user"])
+    func verify(kind: String) throws {
+        let folder = try units(kind)
+        let check = try run(
+            analyze,
+            ["--\(kind)", "verify", "--man=no", folder.file("trestle.service"), folder.file("trestle.socket")],
+            environment: ["XDG_RUNTIME_DIR=\(folder.path)"])
+        #expect(check.end == .exited(0), "\(check.errors)")
+        #expect(check.errors == "" && check.output == "")
+    }
+
+    @Test("leave the daemon next to nothing to do harm with")
+    func security() throws {
+        let check = try run(
+            analyze,
+            [
+                "security", "--offline=true", "--threshold=5", "--no-pager",
+                "\(Place.package)/etc/systemd/system/trestle.service",
+            ])
+        // The threshold is ten times the exposure: at most 0.5.
+        #expect(check.end == .exited(0), "\(check.output)")
+        #expect(check.output.contains("Overall exposure level"))
+    }
+
+    @Test("leave peers their user ids, and give the daemon more time than it takes")
+    func promises() throws {
+        let service = contents(of: "\(Place.package)/etc/systemd/system/trestle.service")
+        #expect(!service.contains("\nPrivateUsers=yes"))
+        #expect(service.contains("\nType=notify\n") && service.contains("\nTimeoutStopSec=45s\n"))
+    }
+}
