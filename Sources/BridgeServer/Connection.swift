@@ -274,26 +274,30 @@ extension Connection {
         if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
     }
 
-    /// Writes what the socket takes, and lets the connection go.
+    /// Writes what the socket takes, and tells the rest. Nothing is read or handled from here on.
     ///
-    /// - Returns: Why it was not taken; nil: it was, and nothing of this process touches it any more.
-    func handOver(_ take: (_ descriptor: Int32, _ record: ConnectionRecord) -> String?) -> String? {
-        let gone = "the connection was about to end"
-        guard !isClosed, !closesWhenWritten, let session else { return gone }
+    /// - Returns: Nil: the connection has just ended.
+    func prepareHandover() -> HeldConnection? {
+        guard !isClosed, !closesWhenWritten, let session else { return nil }
         isHeld = true
         isPaused = true
         stream.stopReading()
         let sessionRecord = runtime.record(of: session)
         writeOutput()
-        if isClosed { return gone }
+        guard !isClosed, let socket = stream.inode else { return nil }
         let line = splitter.unfinished
-        let record = ConnectionRecord(
-            session: sessionRecord, input: HandoverBytes(pendingInput), unfinishedLine: HandoverBytes(line.bytes),
-            discardedBytes: line.discardedBytes, output: HandoverBytes(Array(session.output.bytes)))
-        if let reason = stream.withDescriptor({ take($0, record) }) { return reason }
+        return HeldConnection(
+            descriptor: stream.descriptor,
+            record: ConnectionRecord(
+                socket: socket, session: sessionRecord, input: HandoverBytes(pendingInput),
+                unfinishedLine: HandoverBytes(line.bytes), discardedBytes: line.discardedBytes,
+                output: HandoverBytes(Array(session.output.bytes))))
+    }
+
+    /// Somebody else has the connection: nothing of this process touches it any more.
+    func finishHandover() {
         isClosed = true
         stream.close()
-        return nil
     }
 
     /// Takes the place of the connection that was handed over.

@@ -1,5 +1,6 @@
 // Connections that go from one daemon to the next: their descriptors are kept by a third party meanwhile, and what the
 // daemon knows of them, with what it had read and not handled, and not written yet, is told in a record.
+import BridgeJSON
 import BridgeMessage
 public import EventLoop
 public import TaskRuntime
@@ -7,6 +8,8 @@ public import TaskRuntime
 /// A connection without its descriptor. Read by daemons of other versions too: members are added and never change their
 /// meaning, those that are missing have a default, and those that are not known are passed over.
 public struct ConnectionRecord: Codable, Sendable, Equatable {
+    /// Which socket it is: its inode, the same for every descriptor of it, in whatever process.
+    public var socket: UInt64
     /// Its session.
     public var session: SessionRecord
     /// Whole lines that were read and not handled.
@@ -17,6 +20,14 @@ public struct ConnectionRecord: Codable, Sendable, Equatable {
     public var discardedBytes: Int?
     /// What was not written yet.
     public var output: HandoverBytes?
+}
+
+/// A connection that is to be handed over.
+public struct HeldConnection {
+    /// Its descriptor, which stays the connection's.
+    public let descriptor: Int32
+    /// Everything else.
+    public let record: ConnectionRecord
 }
 
 /// Bytes of any kind as JSON: a string in which each character stands for the byte of its number. Most are plain text, and
@@ -59,24 +70,30 @@ extension BridgeServer {
         for connection in connections.values { connection.hold() }
     }
 
-    /// Hands over the connections that are at rest, in the order of their sessions.
+    /// Hands over the connections that are at rest, in the order of their sessions. The loop does nothing else meanwhile.
     ///
-    /// - Parameters:
-    ///   - take: Gets a connection's descriptor, which it must duplicate or send away before it returns, and its record.
-    ///     Nil: it has taken it, and the connection is this process's no more. Otherwise the reason why not, which the
-    ///     client is told before its connection is closed.
+    /// - Parameter take: Gets the connections. What it wants of their descriptors, which are closed after it has returned, it
+    ///   must have duplicated or sent away by then. Returns the sessions that it has not taken, each with the reason, which
+    ///   the client is told before its connection is closed too.
     /// - Returns: The sessions that were handed over.
-    public func handOver(_ take: (_ descriptor: Int32, _ record: ConnectionRecord) -> String?) -> [UInt64] {
-        let ordered = connections.values.compactMap { connection in
-            connection.session.map { (connection, $0) }
-        }.sorted { $0.1.number < $1.1.number }
+    public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
+        let resting = connections.values.filter { connection in
+            connection.session.map { runtime.isAtRest($0) } == true
+        }
+        var offered: [(connection: Connection, held: HeldConnection)] = []
+        for connection in resting {
+            if let held = connection.prepareHandover() { offered.append((connection, held)) }
+        }
+        offered.sort { $0.held.record.session.number < $1.held.record.session.number }
+        let refused = take(offered.map(\.held))
         var handedOver: [UInt64] = []
-        for (connection, session) in ordered {
-            guard runtime.isAtRest(session) else { continue }
-            if let reason = connection.handOver(take) {
-                runtime.end(session, because: reason)
+        for (connection, held) in offered {
+            let number = held.record.session.number
+            if let reason = refused[number] {
+                if let session = connection.session { runtime.end(session, because: reason) }
             } else {
-                handedOver.append(session.number)
+                handedOver.append(number)
+                connection.finishHandover()
                 connections[ObjectIdentifier(connection)] = nil
             }
         }
@@ -92,6 +109,17 @@ extension BridgeServer {
         let connection = Connection(stream, server: self)
         connections[ObjectIdentifier(connection)] = connection
         connection.resume(record, PeerIdentity(uid: peer.uid, gid: peer.gid, pid: peer.pid))
+    }
+
+    /// Closes a connection of the daemon before that cannot go on, and tells it why.
+    public func refuse(_ socket: consuming UnixSocket, because reason: String) {
+        let output = OutputBuffer()
+        let data: JSON = ["reason": .string(reason)]
+        data.bytes.withUnsafeBytes { MessageEncoder.event(name: "session.not_carried", data: $0, to: output) }
+        // `try?`: what is no connection cannot be told anything.
+        guard let stream = try? UnixStream(adopting: socket) else { return }
+        _ = stream.write(output.bytes)
+        stream.close()
     }
 
     /// The connections that were adopted are read on, beginning with what the daemon before had not handled.

@@ -89,6 +89,11 @@ static inline int clibuv_set_close_on_exec(int fd) {
     return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+/* A file in memory, closed on exec; the descriptor, or -1 with errno. */
+static inline int clibuv_memory_file(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
+}
+
 /* open is variadic. */
 static inline int clibuv_open(const char *path, int flags, mode_t mode) {
     return open(path, flags | O_CLOEXEC, mode);

@@ -46,6 +46,13 @@ public struct UnixSocket: ~Copyable, Sendable {
         return descriptor
     }
 
+    /// Which socket this is: the same number for every descriptor of it, in whatever process; nil: it cannot be told.
+    public static func inode(of descriptor: Int32) -> UInt64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        return UInt64(status.st_ino)
+    }
+
     /// Hands two sockets that are connected to each other to `body`: non-blocking, closed on exec.
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; and what `body` throws, wrapped in nothing.
     public static func pair<R: ~Copyable>(

@@ -33,7 +33,8 @@ public final class UnixStream {
     public var isOpen: Bool { handle != nil }
 
     private var handle: LoopHandle<uv_poll_t>?
-    private let descriptor: Int32
+    /// The stream's own, until `close()`: for others to duplicate, or to send to another process.
+    public let descriptor: Int32
     private let isSocket: Bool
 
     private var isReading = false
@@ -114,8 +115,8 @@ public final class UnixStream {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Lends the descriptor of an open stream, to be duplicated or sent to another process.
-    public func withDescriptor<R>(_ body: (Int32) -> R) -> R { body(descriptor) }
+    /// Which socket it is: the same number for every descriptor of it, in whatever process; nil: it is closed.
+    public var inode: UInt64? { isOpen ? UnixSocket.inode(of: descriptor) : nil }
 
     /// Closes the descriptor. Nothing is reported any more. Further calls do nothing.
     public func close() {

@@ -9,13 +9,16 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
     public var descriptors: InheritedDescriptors
     /// How often at least the watchdog wants to be fed; nil: there is none.
     public let watchdogInterval: Duration?
+    /// How many descriptors the manager keeps for the service at most (`FDSTORE`: from systemd 254 on by itself, before
+    /// that as its unit says); 0: none.
+    public let descriptorStoreLimit: Int
     /// What could not be made sense of, for the log. The process goes on without it.
     public let problems: [ServiceManagerError]
 
     /// Every variable of the protocol. None of them may reach a child, which would take it for its own.
     static let variables = [
         "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC",
-        "WATCHDOG_PID",
+        "WATCHDOG_PID", "FDSTORE",
     ]
 
     /// Descriptors are handed over from this number on, behind the standard streams.
@@ -61,6 +64,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
         let reader = VariableReader(variables: variables, pid: pid)
         descriptors = InheritedDescriptors(reader.descriptors(from: firstDescriptor, &problems))
         watchdogInterval = reader.watchdogInterval(&problems)
+        descriptorStoreLimit = reader.descriptorStoreLimit(&problems)
         self.manager = manager
         self.problems = problems
     }
@@ -97,6 +101,10 @@ private struct VariableReader {
     }
 
     // MARK: Descriptors
+
+    func descriptorStoreLimit(_ problems: inout [ServiceManagerError]) -> Int {
+        number("FDSTORE", in: 0...Int(Int32.max), &problems) ?? 0
+    }
 
     func descriptors(
         from first: Int32, _ problems: inout [ServiceManagerError]

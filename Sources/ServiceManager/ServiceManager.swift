@@ -6,6 +6,8 @@
 //   ServiceManager      the way back: states, status, descriptors to be kept
 //   DatagramSocket      how it gets there; the journal is spoken to in the same way
 
+import Glibc
+
 /// The way to the service manager: a datagram for each message, to the socket that `$NOTIFY_SOCKET` names.
 ///
 /// Nothing blocks and nothing is repeated: a message that cannot be sent is an error, and the manager has not got it.
@@ -48,6 +50,47 @@ public struct ServiceManager: ~Copyable, Sendable {
         try send("FDSTORE=1\nFDNAME=\(name)", [stored])
     }
 
+    /// The same for many at once, waiting where the manager does not read as fast as this sends.
+    ///
+    /// - Parameter patience: How long it may take in all.
+    public borrowing func store(
+        descriptors: [Int32], named name: String, patience: Duration
+    ) throws(ServiceManagerError) {
+        try Self.check(name)
+        let deadline = ContinuousClock.now + patience
+        for first in stride(from: 0, to: descriptors.count, by: Self.mostAtOnce) {
+            let part = Array(descriptors[first..<min(first + Self.mostAtOnce, descriptors.count)])
+            try send("FDSTORE=1\nFDNAME=\(name)", part, until: deadline)
+        }
+    }
+
+    /// As many descriptors as one message carries, SCM_MAX_FD in the kernel, and some less.
+    private static let mostAtOnce = 200
+
+    /// Waits until the manager has taken in everything that was sent before. Blocks this thread.
+    ///
+    /// - Throws: ``ServiceManagerError`` where it does not within `patience`.
+    public borrowing func awaitTaken(patience: Duration) throws(ServiceManagerError) {
+        let deadline = ContinuousClock.now + patience
+        var ends: (read: Int32, write: Int32) = (-1, -1)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let status = withUnsafeMutableBytes(of: &ends) {
+            socketpair(AF_UNIX, kind, 0, $0.bindMemory(to: Int32.self).baseAddress)
+        }
+        guard status == 0 else { throw ServiceManagerError(errno, to: "make a socket pair") }
+        defer { close(ends.read) }
+        // The manager closes its copy of one end when it gets to the message.
+        let sent = Result { () throws(ServiceManagerError) in try send("BARRIER=1", [ends.write], until: deadline) }
+        close(ends.write)
+        try sent.get()
+        var state = pollfd(fd: ends.read, events: 0, revents: 0)
+        repeat {
+            let left = max(.zero, deadline - ContinuousClock.now)
+            if poll(&state, 1, Int32(clamping: Int64(left / .milliseconds(1)))) > 0 { return }
+        } while ContinuousClock.now < deadline
+        throw ServiceManagerError(ETIMEDOUT, to: "wait for the service manager at \(address)")
+    }
+
     /// Has the manager forget the descriptors that were stored by this name.
     ///
     /// - Throws: ``ServiceManagerError``, as ``store(descriptor:named:)``.
@@ -66,6 +109,20 @@ public struct ServiceManager: ~Copyable, Sendable {
     }
 
     // MARK: Sending
+
+    private borrowing func send(
+        _ text: String, _ descriptors: [Int32], until deadline: ContinuousClock.Instant
+    ) throws(ServiceManagerError) {
+        while true {
+            do throws(ServiceManagerError) {
+                return try send(text, descriptors)
+            } catch {
+                // The manager's queue is full: there is nothing to wait on but time.
+                guard error.code == .system(EAGAIN), ContinuousClock.now < deadline else { throw error }
+                usleep(1_000)
+            }
+        }
+    }
 
     private borrowing func send(_ text: String, _ descriptors: [Int32]) throws(ServiceManagerError) {
         let status = socket.send(Array(text.utf8), descriptors: descriptors)

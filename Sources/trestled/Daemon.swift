@@ -86,6 +86,8 @@ final class Daemon {
     private func drain() async {
         service.stopping("draining \(runtime.callsInFlight) calls", within: configuration.drainTimeout)
         server.stopListening()
+        let handsOver = service.descriptorStoreLimit > 0
+        if handsOver { server.hold() }
         let timer = LoopTimer { [runtime] in runtime.endCallsInFlight() }
         timer.schedule(after: configuration.drainTimeout)
         await withCheckedContinuation { continuation in runtime.drain { continuation.resume() } }
@@ -93,9 +95,16 @@ final class Daemon {
         // One plugin stops after the other.
         let stopTime = configuration.stopTimeout * runtime.plugins.count + Self.lastWrites
         service.stopping("stopping \(runtime.plugins.count) plugins", within: stopTime)
+        let shares = handsOver ? await handover.collectShares() : nil
         await loader.stopAll()
+        if let shares { handover.give(shares) }
         await server.close(patience: Self.lastWrites)
         stateLock = nil
+    }
+
+    /// To the daemon's next process, and from the one before.
+    var handover: SessionHandover {
+        SessionHandover(runtime: runtime, server: server, loader: loader, service: service, log: log)
     }
 
     /// How long a client that does not read may delay the exit, once all is said.

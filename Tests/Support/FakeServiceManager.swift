@@ -4,6 +4,8 @@ import Glibc
 public final class FakeServiceManager {
     /// What `$NOTIFY_SOCKET` says.
     public let address: String
+    /// What a service has had it keep, with ``keep(until:within:)``.
+    public private(set) var stored: [(name: String, descriptor: Int32)] = []
     private let descriptor: Int32
     private let folder: String
 
@@ -35,6 +37,7 @@ public final class FakeServiceManager {
     }
 
     deinit {
+        for entry in stored { close(entry.descriptor) }
         close(descriptor)
         unlink("\(folder)/notify")
         rmdir(folder)
@@ -47,8 +50,8 @@ public final class FakeServiceManager {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&state, 1, milliseconds) == 1 else { throw Failure(description: "nothing has come") }
         var data = [UInt8](repeating: 0, count: 8_192)
-        // Aligned as the header wants it.
-        var control = [UInt64](repeating: 0, count: 32)
+        // Aligned as the header wants it; room for as many as one message carries.
+        var control = [UInt64](repeating: 0, count: 160)
         var descriptors: [Int32] = []
         let count = data.withUnsafeMutableBytes { data in
             control.withUnsafeMutableBytes { control in
@@ -77,6 +80,33 @@ public final class FakeServiceManager {
         return stride(from: size, to: Int(header.cmsg_len), by: MemoryLayout<Int32>.size).map {
             control.load(fromByteOffset: $0, as: Int32.self)
         }
+    }
+
+    /// Reads until a message fulfils the condition; the descriptors that came on the way are kept by their names, a
+    /// barrier is let pass, and what is to be forgotten is closed, as a manager with a descriptor store does it.
+    @discardableResult
+    public func keep(until isLast: (String) -> Bool, within milliseconds: Int32) throws(Failure) -> String {
+        while true {
+            let (text, descriptors) = try receive(within: milliseconds)
+            let lines = text.split(separator: "\n").map(String.init)
+            let name = lines.first { $0.hasPrefix("FDNAME=") }.map { String($0.dropFirst(7)) } ?? "stored"
+            if lines.contains("FDSTORE=1") {
+                stored += descriptors.map { (name, $0) }
+            } else {
+                for descriptor in descriptors { close(descriptor) }
+            }
+            if lines.contains("FDSTOREREMOVE=1") {
+                for entry in stored where entry.name == name { close(entry.descriptor) }
+                stored.removeAll { $0.name == name }
+            }
+            if isLast(text) { return text }
+        }
+    }
+
+    /// Loses what it was to keep.
+    public func forget(_ isLost: (String) -> Bool) {
+        for entry in stored where isLost(entry.name) { close(entry.descriptor) }
+        stored.removeAll { isLost($0.name) }
     }
 
     /// The text of the next datagram.

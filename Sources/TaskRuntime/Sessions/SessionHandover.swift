@@ -41,6 +41,12 @@ extension TaskRuntime {
     /// The number of the last session that was opened: the next daemon goes on behind it.
     public var lastSession: UInt64 { lastSessionNumber }
 
+    /// The sessions that can go on in another process, in their order.
+    public var sessionsAtRest: [UInt64] { sessions.values.filter(isAtRest).map(\.number).sorted() }
+
+    /// The open session of this number.
+    public func session(_ number: UInt64) -> Session? { sessions[number] }
+
     /// Whether a session can go on in another process: no call by it or to it is in flight, and it is not about to end.
     public func isAtRest(_ session: Session) -> Bool {
         session.phase == .open && session.callsInFlight == 0 && session.forwardedCount == 0

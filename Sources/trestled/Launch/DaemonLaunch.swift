@@ -18,7 +18,13 @@ extension Daemon {
                 try await lockState(options)
             },
             LaunchWorker("plugins.load", phase: .plugins) { [unowned self] _ in try await loadPlugins() },
-            LaunchWorker("socket.listen", phase: .listening) { [unowned self] _ in try await listen() },
+            // Before others connect: the sessions of the process before have come first.
+            LaunchWorker("sessions.take", phase: .listening) { [unowned self] _ in
+                if service.hasStored { await handover.take() }
+            },
+            LaunchWorker("socket.listen", phase: .listening, after: ["sessions.take"]) { [unowned self] _ in
+                try await listen()
+            },
         ]
     }
 

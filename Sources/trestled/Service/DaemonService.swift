@@ -85,7 +85,8 @@ final class DaemonService {
 // MARK: What was handed over
 
 extension DaemonService {
-    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets.
+    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets. Short,
+    /// because the names of all of them come in one variable of the environment.
     private static let storedPrefix = "stored."
 
     /// The next of the sockets that the manager listens at for the daemon; nil: there is none left.
@@ -93,21 +94,42 @@ extension DaemonService {
         environment.descriptors.take { !$0.hasPrefix(Self.storedPrefix) }
     }
 
-    /// Has the manager keep a copy of a descriptor for the daemon's next process; see ``takeStored(named:)``.
-    func store(descriptor: Int32, named name: String) {
-        tell { manager throws(ServiceManagerError) in
-            try manager.store(descriptor: descriptor, named: Self.storedPrefix + name)
+    /// How many descriptors the manager keeps for the daemon's next process.
+    var descriptorStoreLimit: Int { isManaged ? environment.descriptorStoreLimit : 0 }
+
+    /// How long the manager may take over what it is to keep.
+    private static let storingTime = Duration.seconds(5)
+
+    /// Has the manager keep copies of descriptors for the daemon's next process; see ``takeStored(named:)``. Blocks the
+    /// loop: for its very end.
+    func store(_ descriptors: [Int32], named name: String) throws(ServiceManagerError) {
+        try environment.withManager { manager throws(ServiceManagerError) in
+            try manager.store(
+                descriptors: descriptors, named: Self.storedPrefix + name, patience: Self.storingTime)
         }
     }
 
-    /// Has the manager forget what was stored by this name.
-    func removeStored(named name: String) {
-        tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
+    /// Waits until the manager has everything that it is to keep: what it had not looked at when this process ends it may
+    /// not take for ours any more.
+    func awaitManager() throws(ServiceManagerError) {
+        try environment.withManager { manager throws(ServiceManagerError) in
+            try manager.awaitTaken(patience: Self.storingTime)
+        }
     }
 
-    /// What an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager keeps its
-    /// copy until ``removeStored(named:)``.
+    /// Has the manager forget what was stored by these names.
+    func forgetStored(_ names: [String]) {
+        for name in names {
+            tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
+        }
+    }
+
+    /// Something that an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager
+    /// keeps its copy until ``forgetStored(_:)``.
     func takeStored(named name: String) -> InheritedDescriptor? {
         environment.descriptors.take { $0 == Self.storedPrefix + name }
     }
+
+    /// Whether an earlier process of the daemon stored anything.
+    var hasStored: Bool { environment.descriptors.names.contains { $0.hasPrefix(Self.storedPrefix) } }
 }

@@ -28,7 +28,7 @@ final class SpawnedProcess {
 
     init(
         _ file: String, _ arguments: [String] = [], environment: [String] = [], input: Stream = .nowhere,
-        output: Stream = .nowhere, errors: Stream = .nowhere
+        output: Stream = .nowhere, errors: Stream = .nowhere, handedOver: [Int32] = []
     ) throws {
         command = ([file] + arguments).joined(separator: " ")
         let ends = try connectedPair()
@@ -42,6 +42,14 @@ final class SpawnedProcess {
         Self.connect(output, to: STDOUT_FILENO, &actions)
         Self.connect(errors, to: STDERR_FILENO, &actions)
         posix_spawn_file_actions_adddup2(&actions, ends.theirs, Self.lifelineInChild)
+        // By way of numbers that none of them has, lest one take the place of another.
+        for (index, descriptor) in handedOver.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(500 + index))
+        }
+        for index in handedOver.indices {
+            posix_spawn_file_actions_adddup2(&actions, Int32(500 + index), Int32(3 + index))
+            posix_spawn_file_actions_addclose(&actions, Int32(500 + index))
+        }
 
         let path = getenv("PATH").map { ["PATH=" + String(cString: $0)] } ?? []
         var pid = pid_t()
@@ -71,7 +79,7 @@ final class SpawnedProcess {
     deinit {
         if end == nil {
             Glibc.kill(pid, SIGKILL)
-            reap()
+            reap(0)
         }
         close(lifeline)
     }
@@ -85,14 +93,16 @@ final class SpawnedProcess {
         guard end == nil else { return true }
         var state = pollfd(fd: lifeline, events: 0, revents: 0)
         guard poll(&state, 1, milliseconds) == 1 else { return false }
-        reap()
-        return true
+        if reap(WNOHANG) { return true }
+        // It has closed what it did not know, as systemd-socket-activate does, or is about to end.
+        usleep(UInt32(clamping: milliseconds) * 1_000)
+        return reap(WNOHANG)
     }
 
     /// Waits for its end.
     @discardableResult
     func wait(_ deadline: Deadline = Deadline()) throws -> ProcessEnd {
-        while !hasEnded(within: deadline.millisecondsLeft) {
+        while !hasEnded(within: min(20, deadline.millisecondsLeft)) {
             if deadline.isOver { throw Failure("\(command) does not end") }
         }
         // Set by `hasEnded`.
@@ -100,10 +110,14 @@ final class SpawnedProcess {
         return end
     }
 
-    private func reap() {
+    @discardableResult
+    private func reap(_ options: Int32) -> Bool {
         var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        var found = waitpid(pid, &status, options)
+        while found < 0, errno == EINTR { found = waitpid(pid, &status, options) }
+        guard found == pid else { return false }
         end = ProcessEnd(status: status)
+        return true
     }
 }
 

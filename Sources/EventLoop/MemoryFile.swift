@@ -1,0 +1,59 @@
+import CLibuv
+import Glibc
+
+/// A file that is nowhere but in memory, and there for as long as somebody has a descriptor of it.
+public struct MemoryFile: ~Copyable, Sendable {
+    /// Closed on exec, and with this value.
+    public let descriptor: Int32
+
+    /// Takes a descriptor over.
+    public init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+    /// A file of this content.
+    ///
+    /// - Parameter name: Shown in /proc, for people.
+    /// - Throws: `ENOMEM`, `EMFILE`, `ENFILE`.
+    public static func make(named name: String, content: [UInt8]) throws(SystemError) -> MemoryFile {
+        let descriptor = clibuv_memory_file(name)
+        guard descriptor >= 0 else { throw SystemError(code: errno, operation: "make a file in memory") }
+        let file = MemoryFile(adopting: descriptor)
+        try file.write(content)
+        return file
+    }
+
+    deinit { close(descriptor) }
+
+    private func write(_ content: [UInt8]) throws(SystemError) {
+        var written = 0
+        while written < content.count {
+            let count = content[written...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(written))
+            }
+            guard count > 0 else { throw SystemError(code: errno, operation: "write a file in memory") }
+            written += count
+        }
+    }
+
+    /// What is in it, from its beginning, whoever has read it before.
+    ///
+    /// - Parameter limitBytes: More than that is none of ours.
+    /// - Throws: `EFBIG` past the limit; `EINVAL` and others where it is no file.
+    public func content(limitBytes: Int) throws(SystemError) -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemError(code: errno, operation: "look at a file") }
+        let sizeBytes = Int(status.st_size)
+        guard sizeBytes <= limitBytes else { throw SystemError(code: EFBIG, operation: "read a file in memory") }
+        var bytes = [UInt8](repeating: 0, count: sizeBytes)
+        var read = 0
+        while read < sizeBytes {
+            let count = bytes[read...].withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(read))
+            }
+            guard count > 0 else {
+                throw SystemError(code: count == 0 ? EIO : errno, operation: "read a file in memory")
+            }
+            read += count
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,190 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("A restart with a descriptor store", .blocking, .timeLimit(.minutes(2)))
+struct SessionHandoverTests {
+    private let manager: FakeServiceManager
+    private let home: DaemonHome
+
+    init() throws {
+        manager = try FakeServiceManager()
+        home = try DaemonHome()
+        home.environment += ["NOTIFY_SOCKET=\(manager.address)"]
+    }
+
+    /// Starts the daemon with what the manager keeps, and waits until it is ready.
+    private func start(storeLimit: Int = 100) throws -> SpawnedProcess {
+        // As the manager hands them over: from 3 on, meant for the process that becomes the daemon.
+        let kept = manager.stored
+        let names = kept.map(\.name).joined(separator: ":")
+        // A shell that exports its own number and becomes the daemon.
+        let script =
+            kept.isEmpty
+            ? "exec \"$@\""
+            : "export LISTEN_PID=$$ LISTEN_FDS=\(kept.count) LISTEN_FDNAMES=\(names); exec \"$@\""
+        let process = try SpawnedProcess(
+            "/bin/sh", ["-c", script, "sh", Place.program("trestled")] + home.commandLine,
+            environment: home.environment + ["FDSTORE=\(storeLimit)"], output: .file(home.logPath),
+            errors: .file(home.logPath), handedOver: kept.map(\.descriptor))
+        do {
+            try manager.keep(until: { $0.hasPrefix("READY=1") }, within: 20_000)
+        } catch {
+            throw Failure("the daemon does not get ready: \(home.log.suffix(4_096))")
+        }
+        return process
+    }
+
+    /// Ends the daemon as a restart does, and keeps what it hands over.
+    private func end(_ process: SpawnedProcess) throws {
+        process.signal(SIGTERM)
+        // What comes until nothing more does, the process having ended.
+        while !process.hasEnded(within: 1) {
+            _ = try? manager.keep(until: { _ in false }, within: 20)
+        }
+        _ = try? manager.keep(until: { _ in false }, within: 0)
+        #expect(try process.wait() == .exited(0), "\(home.log.suffix(4_096))")
+    }
+
+    private func session(of wire: Wire) throws -> JSON? {
+        let sessions = try wire.result("bridge.sessions")["sessions"]?.arrayValue ?? []
+        return sessions.first { $0["client"] == "me" }
+    }
+
+    @Test("keeps sessions with their number, origin, login, subscriptions, watches and tasks")
+    func everything() throws {
+        var daemon = try start()
+        let me = try home.connect()
+        let other = try home.connect()
+        _ = try other.result("login.users.add", ["user": "ada", "password": "pw"])
+        _ = try me.result("bridge.hello", ["client": "me", "origin": "page:1", "version": "2"])
+        _ = try me.result("login", ["user": "ada", "password": "pw"])
+        _ = try me.result("bridge.register", ["tasks": ["mine"]])
+        _ = try me.result("bridge.subscribe", ["events": ["door.*"]])
+        _ = try other.result("persistence.watch", ["table": "t"])
+        let status = try me.result("login.status")
+        let before = try session(of: other)
+        for _ in 1...2 {
+            try end(daemon)
+            #expect(manager.stored.count == 3, "\(home.log.suffix(4_096))")
+            daemon = try start()
+            // Given up once they have been taken over.
+            _ = try? manager.keep(until: { _ in false }, within: 0)
+            #expect(manager.stored.isEmpty)
+        }
+        let after = try session(of: other)
+        for member in ["session", "uid", "pid", "origin", "user", "version", "tasks", "subscriptions"] {
+            #expect(after?[member] == before?[member], "\(member)")
+        }
+        #expect(try me.result("login.status") == status)
+        // A newcomer gets a number that nobody has had.
+        let late = try home.connect()
+        _ = try late.result("bridge.hello", ["client": "late"])
+        let numbers = try late.result("bridge.sessions")["sessions"]?.arrayValue?.compactMap {
+            $0["session"]?.int64Value
+        }
+        #expect(Set(numbers ?? []).count == 3)
+        // What it provides, listens to and watches.
+        try late.send(#"{"task":"mine","options":{"a":1},"callbackId":"m"}"#)
+        let call = try me.receive { $0["task"] == "mine" }
+        try me.send(#"{"callbackId":\#(call["callbackId"]?.text ?? ""),"result":"done"}"#)
+        #expect(try late.receive { $0["callbackId"] == "m" }["result"] == "done")
+        _ = try late.result("bridge.publish", ["event": "door.opened", "data": 7])
+        #expect(try me.receive { $0["event"] == "door.opened" }["data"] == 7)
+        _ = try late.result("persistence.create", ["table": "t", "key": "k", "record": [:]])
+        #expect(try other.receive { $0["event"] == "record.changed" }["data"]?["key"] == "k")
+        try end(daemon)
+    }
+
+    @Test("loses no call: what was sent while there was no daemon is answered by the next one, half lines too")
+    func input() throws {
+        var daemon = try start()
+        let wires = try (0..<5).map { _ in try home.connect() }
+        for (index, wire) in wires.enumerated() { #expect(try wire.result("Echo", .number(JSONNumber(index))) != nil) }
+        var sent = 0
+        for round in 0..<3 {
+            // The beginning of a line is with the old daemon, its end comes to the new one.
+            for wire in wires {
+                try wire.send(#"{"task":"Echo","options":"before","callbackId":\#(sent)}"#)
+                try wire.send(bytes: Array(#"{"task":"Echo","options":"cut "#.utf8))
+            }
+            // The daemon has read that when it has answered what stands before it.
+            for wire in wires { #expect(try wire.receive()["callbackId"] == .number(JSONNumber(sent))) }
+            try end(daemon)
+            for wire in wires {
+                try wire.send("in two\",\"callbackId\":\(sent + 1)}")
+                for number in 2..<20 {
+                    try wire.send(#"{"task":"Echo","options":\#(number),"callbackId":\#(sent + number)}"#)
+                }
+            }
+            daemon = try start()
+            for wire in wires {
+                #expect(try wire.receive() == ["callbackId": .number(JSONNumber(sent + 1)), "result": "cut in two"])
+                for number in 2..<20 {
+                    let id = JSON.number(JSONNumber(sent + number))
+                    #expect(
+                        try wire.receive() == ["callbackId": id, "result": .number(JSONNumber(number))], "\(round)")
+                }
+            }
+            sent += 100
+        }
+        try end(daemon)
+    }
+
+    @Test("ends calls in flight first, and the sessions that made them go on")
+    func inFlight() throws {
+        home.arguments += ["--config", home.folder.file("short.toml")]
+        try home.folder.write("drain_timeout = \"50ms\"\n", to: "short.toml")
+        var daemon = try start()
+        let (caller, provider) = (try home.connect(), try home.connect())
+        _ = try provider.result("bridge.register", ["tasks": ["never"]])
+        try caller.send(#"{"task":"never","callbackId":1}"#)
+        _ = try provider.receive { $0["task"] == "never" }
+        try end(daemon)
+        #expect(try caller.receive { $0["callbackId"] == 1 }["error"]?["code"] == "shutting_down")
+        daemon = try start()
+        #expect(try caller.result("Echo", 2) == 2)
+        #expect(try provider.result("Echo", 3) == 3)
+        try end(daemon)
+    }
+
+    @Test("says so where a session cannot be kept")
+    func full() throws {
+        var daemon = try start(storeLimit: 2)
+        let first = try home.connect()
+        _ = try first.result("Echo", 1)
+        let second = try home.connect()
+        _ = try second.result("Echo", 2)
+        try end(daemon)
+        let told = try second.receive { $0["event"] == "session.not_carried" }
+        #expect(told["data"]?["reason"] == "only 1 sessions can be handed over")
+        daemon = try start(storeLimit: 2)
+        #expect(try first.result("Echo", 3) == 3)
+        try end(daemon)
+    }
+
+    @Test("closes connections of which nothing is known any more, and says so")
+    func noTable() throws {
+        var daemon = try start()
+        let wire = try home.connect()
+        _ = try wire.result("Echo", 1)
+        try end(daemon)
+        manager.forget { $0 == "stored.t" }
+        daemon = try start()
+        #expect(try wire.receive()["event"] == "session.not_carried")
+        #expect(throws: Failure.self) { try wire.receive() }
+        #expect(try home.connect().result("Echo", 2) == 2)
+        try end(daemon)
+    }
+
+    @Test("is as before without a store: connections end")
+    func without() throws {
+        let daemon = try start(storeLimit: 0)
+        let wire = try home.connect()
+        _ = try wire.result("Echo", 1)
+        try end(daemon)
+        #expect(manager.stored.isEmpty)
+        #expect(throws: Failure.self) { try wire.receive() }
+    }
+}

@@ -1,0 +1,74 @@
+import BridgeJSON
+import BridgeServer
+import TaskRuntime
+import TestSupport
+import Testing
+
+@testable import trestled
+
+@Suite("The table of sessions that go from one process of the daemon to the next")
+struct SessionTableTests {
+    /// Lines as this version writes them: a change here must still be read by the versions that are out.
+    private let text = [
+        #"{"sessions":{"lastSession":9,"providers":[{"task":"t","session":3,"scope":"any"}]}}"#,
+        #"{"share":{"plugin":"login","state":{"states":{"3":{"user":"ada"}}}}}"#,
+        #"{"connection":{"socket":77,"session":{"number":3,"openMs":5,"origin":"a"},"input":"{\"task\":\"x\"}\n","#
+            + #""unfinishedLine":"{\u00ff","output":"\u0000é"}}"#,
+    ]
+
+    private func table(_ lines: [String]) -> SessionTable {
+        SessionTable(reading: Array(lines.joined(separator: "\n").utf8))
+    }
+
+    @Test("is written as it is read")
+    func roundTrip() throws {
+        let table = table(text)
+        #expect(table.faults == [])
+        #expect(table.lastSession == 9 && table.providers.map(\.task) == ["t"])
+        #expect(table.plugins.map(\.plugin) == ["login"])
+        let connection = try #require(table.connections.first)
+        #expect(connection.socket == 77 && connection.session.origin == "a")
+        #expect(connection.input?.bytes == Array("{\"task\":\"x\"}\n".utf8))
+        #expect(connection.unfinishedLine?.bytes == [UInt8(ascii: "{"), 0xFF])
+        #expect(connection.output?.bytes == [0, 0xE9])
+        let again = SessionTable(reading: try table.text())
+        #expect(again.connections == table.connections && again.providers == table.providers)
+        #expect(again.plugins.map(\.state) == table.plugins.map(\.state) && again.lastSession == 9)
+    }
+
+    @Test("is read where another version has added members and kinds of lines")
+    func newer() {
+        var lines = text.map { $0.replacing("{\"socket\":77", with: "{\"later\":[1],\"socket\":77") }
+        lines.insert(#"{"kind of line":{"a":1}}"#, at: 1)
+        let table = table(lines)
+        #expect(table.faults == [] && table.connections.count == 1 && table.lastSession == 9)
+    }
+
+    @Test("loses no more than the lines that make no sense, and says which")
+    func faults() {
+        let bad = [
+            #"{"connection":{"session":{"number":4}}}"#, #"{"connection":{"socket":1,"session":{}}}"#,
+            #"{"connection":{"socket":1,"session":{"number":1},"input":"\u0100"}}"#, "no JSON", #"{"share":{}}"#,
+        ]
+        let table = table(bad + text)
+        #expect(table.faults.count == bad.count, "\(table.faults)")
+        #expect(table.faults.first?.hasPrefix("line 1 of the table of sessions") == true)
+        #expect(table.connections.map(\.session.number) == [3])
+    }
+
+    @Test("is read, whatever becomes of its bytes", arguments: 0..<200 as Range<UInt64>)
+    func mutated(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var bytes = Array(text.joined(separator: "\n").utf8)
+        for _ in 0..<Int.random(in: 1...6, using: &generator) {
+            let index = Int.random(in: 0..<bytes.count, using: &generator)
+            switch UInt8.random(in: 0...2, using: &generator) {
+            case 0: bytes[index] = .random(in: 0...255, using: &generator)
+            case 1: bytes.remove(at: index)
+            default: bytes.insert(.random(in: 0...255, using: &generator), at: index)
+            }
+        }
+        let table = SessionTable(reading: bytes)
+        #expect(table.connections.count <= 1 && table.faults.count <= 8)
+    }
+}
