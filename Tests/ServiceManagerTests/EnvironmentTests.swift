@@ -6,12 +6,24 @@ import Testing
 
 @Suite("What the service manager says when it starts a process")
 struct EnvironmentTests {
-    /// Some descriptors in a row, far above all others of this process, as a manager hands them over.
-    private func descriptors(_ count: Int32, from first: Int32) throws {
-        for index in 0..<count {
-            let made = open("/dev/null", O_RDONLY)
-            try #require(made >= 0 && dup2(made, first + index) == first + index)
-            close(made)
+    /// Some descriptors in a row, as a manager hands them over: far above the others of this process, and never in the place
+    /// of one, for other tests run in the same process.
+    private func descriptors(_ count: Int32) throws -> Int32 {
+        let made = open("/dev/null", O_RDONLY)
+        try #require(made >= 0)
+        defer { close(made) }
+        var first: Int32 = 800
+        search: while true {
+            for index in 0..<count {
+                let copy = fcntl(made, F_DUPFD, first + index)
+                try #require(copy >= 0)
+                if copy == first + index { continue }
+                close(copy)
+                for taken in first..<first + index { close(taken) }
+                first = copy + 1
+                continue search
+            }
+            return first
         }
     }
 
@@ -45,8 +57,7 @@ struct EnvironmentTests {
 
     @Test("are descriptors with their names, closed on exec, and closed where nobody takes them")
     func handedOver() throws {
-        let first: Int32 = 600
-        try descriptors(3, from: first)
+        let first = try descriptors(3)
         do {
             var environment = read(
                 ["LISTEN_PID": "7", "LISTEN_FDS": "3", "LISTEN_FDNAMES": "web.socket:stored.x:"], first: first)
@@ -66,8 +77,7 @@ struct EnvironmentTests {
 
     @Test("names nothing where names and descriptors are not of the same number, and says so")
     func unnamed() throws {
-        let first: Int32 = 610
-        try descriptors(2, from: first)
+        let first = try descriptors(2)
         let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "one"], first: first)
         #expect(environment.descriptors.names == ["unknown", "unknown"])
         #expect(environment.problems.map(\.code) == [.variable])
@@ -75,8 +85,7 @@ struct EnvironmentTests {
 
     @Test("leaves descriptors alone that were meant for another process, and says so")
     func another() throws {
-        let first: Int32 = 620
-        try descriptors(1, from: first)
+        let first = try descriptors(1)
         do {
             let environment = read(["LISTEN_PID": "8", "LISTEN_FDS": "1"], first: first)
             #expect(environment.descriptors.names == [])
@@ -91,8 +100,7 @@ struct EnvironmentTests {
 
     @Test("takes over what is there where fewer descriptors are open than it says, and says so")
     func fewer() throws {
-        let first: Int32 = 630
-        try descriptors(1, from: first)
+        let first = try descriptors(1)
         let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "1000000000"], first: first)
         #expect(environment.descriptors.names == ["unknown"])
         #expect(environment.problems.map(\.code) == [.system(EBADF)])
