@@ -1,7 +1,10 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check format lint
+.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb format lint
+
+# Where `make install` puts things; docs/operations.md has the others.
+export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
 
 SWIFT_FILES = $(shell scripts/swift-files.sh)
 
@@ -31,6 +34,19 @@ bench: build ## Measure what calls cost; BENCH='--only echo' passes options
 
 bench-check: ## Measure, and fail where a limit is past
 	@$(MAKE) --no-print-directory bench BENCH='--check $(BENCH)'
+
+install: ## Install what `make build` built; PREFIX=/usr/local, DESTDIR=
+	@scripts/install
+
+uninstall: ## Remove what `make install` installed, but no state and no changed configuration
+	@scripts/uninstall
+
+test-install: build ## Install into a folder, run from there, remove again
+	@scripts/test-install
+
+deb: build ## Pack a Debian package, into .build/deb
+	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev lintian:lintian
+	@scripts/deb
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Makes sure that what the build and its tests need is there: Swift, and some Debian packages.
-# Quick and silent when nothing is missing; safe to run at any time.
+# setup.sh [COMMAND:PACKAGE]…: makes sure that what the build and its tests need is there: Swift, some Debian packages,
+# and those that are named. Quick and silent when nothing is missing; safe to run at any time.
 set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
 readonly libraries=(libuv1-dev libsqlite3-dev libsodium-dev libtomlplusplus-dev)
 # Command and the package that brings it; any other package that does will do.
-readonly tools=(pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd)
+readonly tools=(
+    pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd patchelf:patchelf strip:binutils "$@"
+)
 
 fail() {
     printf '%s\n' "$@" >&2

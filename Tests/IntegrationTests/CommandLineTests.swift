@@ -9,11 +9,12 @@ struct CommandLineTests {
         try run(Place.program("trestled"), arguments, environment: home?.environment ?? DaemonHome().environment)
     }
 
-    @Test("--version and --help say it on standard output and end with 0")
+    @Test("--version and --help say it on standard output and end with 0; the command line is of the same version")
     func versionAndHelp() throws {
         let version = try trestled(["--version"])
         #expect(version.end == .exited(0))
         #expect(version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil, "\(version.output)")
+        #expect(try run(Place.program("trestle"), ["--version"]).output == version.output)
         let help = try trestled(["--help"])
         #expect(help.end == .exited(0))
         for flag in ["--socket", "--state-dir", "--plugin-dir", "--config", "--log-level", "--check-config"] {
