@@ -1,7 +1,7 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb format lint
+.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -47,6 +47,9 @@ test-install: build ## Install into a folder, run from there, remove again
 deb: build ## Pack a Debian package, into .build/deb
 	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev lintian:lintian
 	@scripts/deb
+
+test-service: build ## Try the package in a container with a real systemd (as root)
+	@scripts/test-service
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)

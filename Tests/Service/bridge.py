@@ -1,0 +1,68 @@
+"""A client of the bridge, as somebody would write it with Python alone."""
+
+import itertools
+import json
+import socket
+import time
+
+SOCKET = "/run/trestle/bridge.sock"
+
+
+class Bridge:
+    """One connection."""
+
+    def __init__(self, path=SOCKET, timeout=60):
+        self.socket = socket.socket(socket.AF_UNIX)
+        # Without a timeout: with one, Python does not wait for room in a socket's queue, but fails.
+        self.socket.connect(path)
+        self.socket.settimeout(timeout)
+        self.lines = self.socket.makefile("rb")
+        self.numbers = itertools.count(1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.lines.close()
+        self.socket.close()
+
+    def send(self, task, options=None, **fields):
+        """Sends a call, and returns its callbackId."""
+        number = next(self.numbers)
+        message = {"task": task, "options": options or {}, "callbackId": number, **fields}
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+        return number
+
+    def receive(self):
+        """The next message, or None at the end."""
+        line = self.lines.readline()
+        return json.loads(line) if line.endswith(b"\n") else None
+
+    def call(self, task, options=None, **fields):
+        """A call and its callback, which is the only message that may come."""
+        number = self.send(task, options, **fields)
+        message = self.receive()
+        if message is None:
+            raise ConnectionResetError(f"{task}: the connection ended before the callback")
+        assert message["callbackId"] == number, message
+        return message
+
+
+def call(task, options=None):
+    """The result of a call on a connection of its own."""
+    with Bridge() as bridge:
+        message = bridge.call(task, options)
+    assert "result" in message, message
+    return message["result"]
+
+
+def wait_until(what, condition, seconds=30):
+    """Returns what the condition returns once that is true; fails when it never is."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"after {seconds} s still not: {what}")
+        time.sleep(0.05)

@@ -1,0 +1,125 @@
+"""systemd and dpkg, as an operator uses them."""
+
+import glob
+import os
+import subprocess
+import time
+import unittest
+
+from bridge import Bridge, wait_until
+
+SERVICE = "trestle.service"
+UNIT_SOCKET = "trestle.socket"
+CONFIGURATION = "/etc/trestle/trestled.toml"
+STATE = "/var/lib/trestle"
+DROP_IN = f"/run/systemd/system/{SERVICE}.d"
+
+
+def run(*command, check=True):
+    """What a command prints; its failure shows everything that it said."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def ended_well(*command):
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def show(name, unit=SERVICE):
+    """A property of a unit."""
+    return run("systemctl", "show", "--value", "--property", name, unit).strip()
+
+
+def is_active(unit=SERVICE):
+    return show("ActiveState", unit) == "active"
+
+
+def main_process():
+    """The daemon's process, 0 where there is none."""
+    return int(show("MainPID"))
+
+
+def package(revision):
+    (path,) = glob.glob(f"/root/packages/trestle_*-{revision}_*.deb")
+    return path
+
+
+def install(revision):
+    run("dpkg", "--install", "--force-confold", package(revision))
+
+
+def journal(since):
+    """What the service's units said since a time in seconds of the epoch."""
+    return run("journalctl", "--no-pager", "--quiet", f"--since=@{since:.6f}", "--unit", SERVICE, "--output", "cat")
+
+
+def answers(seconds=30):
+    """Waits for a daemon that answers, over as many connections as it takes."""
+
+    def ping():
+        try:
+            with Bridge(timeout=5) as bridge:
+                return "result" in bridge.call("bridge.ping")
+        except OSError:
+            return False
+
+    wait_until("the daemon answers", ping, seconds)
+
+
+class ServiceTest(unittest.TestCase):
+    """Each test begins with a daemon that has just been started, by the configuration and units of the package."""
+
+    def setUp(self):
+        self.started = time.time()
+        run("systemctl", "reset-failed", SERVICE, UNIT_SOCKET)
+        run("systemctl", "start", UNIT_SOCKET)
+        run("systemctl", "restart", SERVICE)
+        answers()
+
+    def change_unit(self, *lines):
+        """Overrides settings of the service, until the test is over."""
+        os.makedirs(DROP_IN, exist_ok=True)
+        with open(f"{DROP_IN}/test.conf", "w") as file:
+            file.write("\n".join(["[Service]", *lines, ""]))
+        self.addCleanup(self.restore_unit)
+        run("systemctl", "daemon-reload")
+        run("systemctl", "restart", SERVICE)
+        answers()
+
+    def restore_unit(self):
+        os.remove(f"{DROP_IN}/test.conf")
+        run("systemctl", "daemon-reload")
+
+    def change_configuration(self, text):
+        """Appends to the configuration, until the test is over."""
+        with open(CONFIGURATION) as file:
+            was = file.read()
+
+        def restore():
+            with open(CONFIGURATION, "w") as file:
+                file.write(was)
+
+        self.addCleanup(restore)
+        with open(CONFIGURATION, "w") as file:
+            file.write(text + "\n" + was)
+
+    def wait_for_restart(self, process, seconds=60):
+        """Waits for another daemon than that process, and returns its own."""
+
+        def other():
+            now = main_process()
+            return is_active() and now not in (0, process) and now
+
+        now = wait_until(f"systemd has started another daemon than {process}", other, seconds)
+        answers()
+        return now
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        outcome = super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            print(f"--- the journal of {self.id()}\n{journal(getattr(self, 'started', 0))[-4000:]}---", flush=True)
+        return outcome

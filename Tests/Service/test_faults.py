@@ -1,0 +1,75 @@
+"""What systemd does when the daemon dies, hangs or takes too much."""
+
+import os
+import signal
+import time
+import unittest
+
+from bridge import Bridge, call
+from machine import ServiceTest, journal, main_process, show
+
+
+def memory_is_counted():
+    """Whether systemd can hold a unit's memory to a limit here."""
+    return show("MemoryCurrent") not in ("", "[not set]", "18446744073709551615")
+
+
+class Faults(ServiceTest):
+    def test_killed(self):
+        """A daemon that is killed is started again, and every record is still there"""
+        stored = [call("persistence.create", {"table": "killed", "record": {"n": n}}) for n in range(20)]
+        process = main_process()
+        os.kill(process, signal.SIGKILL)
+        self.wait_for_restart(process)
+        for n, record in enumerate(stored):
+            self.assertEqual(call("persistence.read", {"table": "killed", "key": record["key"]})["record"], {"n": n})
+
+    def test_hung(self):
+        """A daemon whose loop stands still is killed by the watchdog, and started again"""
+        self.assertNotIn(show("WatchdogUSec"), ("0", "infinity"), "the unit has no watchdog")
+        self.change_unit("WatchdogSec=2s")
+        process = main_process()
+        os.kill(process, signal.SIGSTOP)
+        self.wait_for_restart(process)
+        self.assertIn("Watchdog timeout", journal(self.started))
+
+    def test_watchdog_leaves_alone(self):
+        """A daemon that is busy with calls all the time keeps its watchdog content"""
+        self.change_unit("WatchdogSec=1s")
+        process = main_process()
+        end = time.monotonic() + 4
+        with Bridge() as bridge:
+            while time.monotonic() < end:
+                for _ in range(100):
+                    bridge.send("Echo", {"text": "x" * 1_000})
+                for _ in range(100):
+                    self.assertIn("result", bridge.receive())
+        self.assertEqual(main_process(), process)
+
+    def test_memory(self):
+        """A daemon that takes more memory than its limit is killed, and started again"""
+        if not memory_is_counted():
+            raise unittest.SkipTest("this machine's control groups do not count memory")
+        self.change_unit("MemoryMax=48M", "MemoryHigh=infinity", "MemorySwapMax=0")
+        process = main_process()
+        bridges = []
+        # Lines without an end: each session may hold one of nearly 1 MiB.
+        try:
+            for _ in range(200):
+                bridge = Bridge()
+                bridges.append(bridge)
+                bridge.socket.sendall(b'{"task":"Echo","options":"' + b"x" * 1_000_000)
+        except OSError:
+            pass  # It is gone already.
+        self.wait_for_restart(process)
+        for bridge in bridges:
+            bridge.__exit__()
+        # With control groups of version 1 systemd does not know why the kernel killed it.
+        self.assertRegex(journal(self.started), "status=9/KILL|oom-kill")
+
+    def test_again(self):
+        """It is started again as often as it dies within reason, not only once"""
+        for _ in range(3):
+            process = main_process()
+            os.kill(process, signal.SIGKILL)
+            self.wait_for_restart(process)

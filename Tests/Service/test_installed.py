@@ -1,0 +1,118 @@
+"""What the package installs, and how the daemon comes to run."""
+
+import glob
+import os
+import socket
+import stat
+import subprocess
+import unittest
+
+from bridge import SOCKET, Bridge, call, wait_until
+from machine import CONFIGURATION, SERVICE, UNIT_SOCKET, ServiceTest, is_active, main_process, run, show
+
+
+class Installed(unittest.TestCase):
+    def test_libraries(self):
+        """Every program and plugin finds its libraries, and none of them in a toolchain"""
+        files = glob.glob("/usr/lib/trestle/**/*.so", recursive=True) + ["/usr/bin/trestle", "/usr/bin/trestled"]
+        self.assertGreater(len(files), 10)
+        for file in files:
+            for line in run("ldd", file).splitlines():
+                self.assertNotIn("not found", line, file)
+                name, _, path = line.strip().partition(" => ")
+                if "swift" in name or "Foundation" in name or "dispatch" in name:
+                    real = os.path.realpath(path.split(" ")[0])
+                    self.assertEqual(os.path.dirname(real), "/usr/lib/trestle", f"{file}: {line}")
+
+    def test_units(self):
+        """systemd has nothing against the units"""
+        for folder, manager in (("/lib/systemd/system", "--system"), ("/usr/lib/systemd/user", "--user")):
+            for unit in glob.glob(f"{folder}/trestle*"):
+                # A user's manager wants the directory that a login would have made.
+                os.makedirs("/run/user/0", exist_ok=True)
+                done = subprocess.run(
+                    ["systemd-analyze", manager, "verify", "--man=no", unit], capture_output=True, text=True,
+                    env={**os.environ, "XDG_RUNTIME_DIR": "/run/user/0"})
+                self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), unit)
+
+    def test_exposure(self):
+        """systemd rates the service as little exposed"""
+        run("systemd-analyze", "security", "--no-pager", "--threshold=15", SERVICE)
+
+    def test_configuration(self):
+        """The sample configuration is good, and every setting in it is at its default"""
+        self.assertIn("good:", run("trestled", "--config", CONFIGURATION, "--check-config"))
+        self.assertIn(CONFIGURATION, run("dpkg-query", "--show", "--showformat=${Conffiles}", "trestle"))
+
+    def test_account(self):
+        """The daemon has a user of its own, who cannot log in"""
+        name, _, _, _, _, _, shell = run("getent", "passwd", show("User") or "trestle").strip().split(":")
+        self.assertEqual(name, "trestle")
+        self.assertIn("nologin", shell)
+
+
+class Socket(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        run("systemctl", "stop", SERVICE)
+
+    def test_enabled(self):
+        """The socket listens after installation, starts with the machine, and no daemon runs yet"""
+        self.assertEqual(run("systemctl", "is-enabled", UNIT_SOCKET).strip(), "enabled")
+        self.assertTrue(is_active(UNIT_SOCKET))
+        self.assertTrue(stat.S_ISSOCK(os.stat(SOCKET).st_mode))
+        self.assertEqual(main_process(), 0)
+
+    def test_activation(self):
+        """The first message starts the daemon, and is answered"""
+        said = subprocess.run(
+            ["socat", "-t", "30", "-", f"UNIX-CONNECT:{SOCKET}"],
+            input=b'{"task":"Echo","options":{"first":true},"callbackId":1}\n', capture_output=True, timeout=60)
+        self.assertEqual(said.stdout, b'{"callbackId":1,"result":{"first":true}}\n', said.stderr)
+        self.assertTrue(is_active())
+
+    def test_waiting(self):
+        """Whoever connects before the daemon is ready waits, and nobody is refused"""
+        waiting = [Bridge() for _ in range(20)]
+        for index, bridge in enumerate(waiting):
+            self.assertEqual(bridge.call("Echo", {"index": index})["result"], {"index": index})
+            bridge.__exit__()
+
+    def test_command_line(self):
+        """The command line finds the socket by itself"""
+        self.assertEqual(run("trestle", "call", "Echo", "a=1").strip(), '{"a":1}')
+
+
+class Status(ServiceTest):
+    def test_status(self):
+        """systemctl status tells what the daemon is doing"""
+        text = wait_until("the daemon tells its status", lambda: show("StatusText"))
+        self.assertIn(f'Status: "{text}"', run("systemctl", "status", "--no-pager", "--lines=0", SERVICE))
+
+    def test_notify(self):
+        """The unit is up only once the daemon is ready"""
+        self.assertTrue(show("Type").startswith("notify"), show("Type"))
+        self.assertEqual(call("Echo", {"ready": True}), {"ready": True})
+
+    def test_journal(self):
+        """Each line of the log bears its priority in the journal"""
+        self.change_configuration('log_level = "info"')
+        run("systemctl", "restart", SERVICE)
+        call("bridge.ping")
+        lines = run(
+            "journalctl", "--quiet", "--no-pager", f"--since=@{self.started:.6f}", f"_PID={main_process()}",
+            "--output=json", "--output-fields=PRIORITY,MESSAGE").splitlines()
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertNotRegex(line, r'"MESSAGE":"<\d>')
+        self.assertTrue(any('"PRIORITY":"6"' in line for line in lines), lines)
+
+    def test_nothing_else(self):
+        """Nobody but the daemon's log writes to the journal, and a start leaves no warnings there"""
+        call("bridge.ping")
+        process = f"_PID={main_process()}"
+        read = ["journalctl", "--quiet", "--no-pager", f"--since=@{self.started:.6f}", "--output=cat"]
+        others = run(*read, process, "_TRANSPORT=stdout", "_TRANSPORT=syslog").splitlines()
+        # That one is libdispatch's, about a priority that only root may have: see the unit.
+        self.assertEqual([line for line in others if not line.startswith("Failed to set thread priority")], [])
+        self.assertEqual(run(*read, "--priority=warning", process), "")

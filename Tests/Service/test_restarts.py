@@ -1,0 +1,113 @@
+"""Calls while the daemon is restarted under them."""
+
+import threading
+
+from bridge import Bridge, call
+from machine import SERVICE, ServiceTest, main_process, run
+
+CALLS = 1_000
+CLIENTS = 10
+
+
+class Writer(threading.Thread):
+    """Stores records one after the other; whatever is not acknowledged is tried again on a new connection."""
+
+    def __init__(self, name, keys, progress):
+        super().__init__()
+        self.table = name
+        self.waiting = list(keys)
+        self.progress = progress
+        self.acknowledged = []
+        self.trouble = []
+        self.refused = 0
+        self.unanswered = 0
+
+    def run(self):
+        try:
+            while self.waiting:
+                self.write_over_one_connection()
+        except Exception as error:
+            self.trouble.append(repr(error))
+
+    def write_over_one_connection(self):
+        try:
+            bridge = Bridge()
+        except ConnectionRefusedError:
+            self.refused += 1
+            return
+        with bridge:
+            while self.waiting:
+                key = self.waiting[0]
+                try:
+                    number = bridge.send("persistence.create", {"table": self.table, "key": key, "record": {"k": key}})
+                    callback = bridge.receive()
+                except OSError:
+                    callback = None
+                if callback is None:
+                    # The connection ended: the call may have been begun or not, and its record tells.
+                    self.unanswered += 1
+                    return
+                if not self.settle(key, number, callback):
+                    return
+            # Nothing may come after the last callback.
+            bridge.socket.shutdown(1)
+            if (extra := bridge.receive()) is not None:
+                self.trouble.append(f"one callback too many: {extra}")
+
+    def settle(self, key, number, callback):
+        """Reads a callback; false where another connection is needed."""
+        if callback.get("callbackId") != number or ("result" in callback) == ("error" in callback):
+            self.trouble.append(f"call {number} was answered {callback}")
+        error = callback.get("error")
+        if error and error["code"] not in ("record.conflict", "shutting_down"):
+            self.trouble.append(f"call {number} was answered {callback}")
+        if error and error["code"] == "shutting_down":
+            return False
+        self.waiting.pop(0)
+        self.acknowledged.append(key)
+        self.progress.release()
+        return True
+
+
+class Restarts(ServiceTest):
+    def test_restarts(self):
+        """Of 1,000 writes during three restarts each gets one callback, none is refused, none acknowledged is lost"""
+        progress = threading.Semaphore(0)
+        share = CALLS // CLIENTS
+        writers = [Writer(f"restarts{c}", [f"{n:04}" for n in range(share)], progress) for c in range(CLIENTS)]
+        processes = {main_process()}
+        for writer in writers:
+            writer.start()
+        for restart in range(3):
+            # While they are at it: each time when another quarter of the calls is through.
+            for _ in range(CALLS // 4):
+                self.assertTrue(progress.acquire(timeout=60), [writer.trouble for writer in writers])
+            run("systemctl", "restart", SERVICE)
+            processes.add(main_process())
+        for writer in writers:
+            writer.join(120)
+            self.assertFalse(writer.is_alive())
+        self.assertEqual([trouble for writer in writers for trouble in writer.trouble], [])
+        self.assertEqual(sum(writer.refused for writer in writers), 0, "the socket was not open all the time")
+        self.assertEqual(len(processes), 4)
+        for writer in writers:
+            self.assertEqual(len(writer.acknowledged), share)
+            for key in writer.acknowledged:
+                self.assertEqual(call("persistence.read", {"table": writer.table, "key": key})["record"], {"k": key})
+        print(f"[{sum(writer.unanswered for writer in writers)} calls sent to a daemon that was gone] ", end="")
+
+    def test_in_flight(self):
+        """A call that hangs while the daemon is restarted gets its one callback first"""
+        with Bridge() as provider, Bridge() as caller:
+            provider.call("bridge.register", {"tasks": ["hang"]})
+            number = caller.send("hang")
+            self.assertEqual(provider.receive()["task"], "hang")
+            run("systemctl", "restart", SERVICE)
+            callback = caller.receive()
+            self.assertEqual(callback["callbackId"], number)
+            self.assertIn("code", callback["error"])
+            # The connection may go on with the next daemon, or end; a second callback may not come either way.
+            try:
+                self.assertIn("result", caller.call("Echo"))
+            except OSError:
+                pass
