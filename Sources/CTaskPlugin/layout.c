@@ -10,5 +10,5 @@ _Static_assert(sizeof(trestle_error) == 72, "trestle_error");
 _Static_assert(sizeof(trestle_bridge_call) == 88, "trestle_bridge_call");
 _Static_assert(sizeof(trestle_event) == 64, "trestle_event");
 _Static_assert(sizeof(trestle_host) == 96, "trestle_host");
-_Static_assert(sizeof(trestle_plugin) == 112, "trestle_plugin");
+_Static_assert(sizeof(trestle_plugin) == 120, "trestle_plugin");
 #endif

@@ -101,6 +101,8 @@ final class InProcessHost: TaskHost {
         let function =
             switch work {
             case .configure: table.pointee.configure
+            case .checkConfiguration, .reconfigure:
+                isLongEnough(for: \.reconfigure) ? table.pointee.reconfigure : nil
             case .start: table.pointee.start
             case .launch: table.pointee.launch
             case .task: table.pointee.call
@@ -133,10 +135,12 @@ final class InProcessHost: TaskHost {
 }
 
 extension PluginWork {
-    /// The number of the task, or of the launch worker.
+    /// The number of the task, or of the launch worker; how far a plugin is to reconfigure itself.
     fileprivate var index: UInt32 {
         switch self {
         case .task(let index), .launch(let index): UInt32(index)
+        case .reconfigure: UInt32(TRESTLE_RECONFIGURE_TAKE)
+        case .checkConfiguration: UInt32(TRESTLE_RECONFIGURE_CHECK)
         case .configure, .start, .stop, .keepSessions, .restoreSessions: 0
         }
     }

@@ -22,7 +22,7 @@ public final class PluginLoader {
     }
 
     let runtime: TaskRuntime
-    let settings: Settings
+    private(set) var settings: Settings
     let log: Logger
 
     /// A loader that has loaded nothing.
@@ -69,6 +69,24 @@ public final class PluginLoader {
     public func configure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
         try await perform(.configure, plugin, section)
     }
+
+    /// Has a running plugin check another section of the configuration, and go on as before.
+    ///
+    /// - Throws: as ``configure(_:section:)``.
+    public func check(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
+        try await perform(.checkConfiguration, plugin, section)
+    }
+
+    /// Has a running plugin go by another section of the configuration from now on. Only where its manifest says that
+    /// it can.
+    ///
+    /// - Throws: as ``configure(_:section:)``; the plugin goes on as before then.
+    public func reconfigure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
+        try await perform(.reconfigure, plugin, section)
+    }
+
+    /// How long a plugin may take to finish, from now on.
+    public func setStopTimeout(_ timeout: Duration) { settings.stopTimeout = timeout }
 
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {

@@ -24,6 +24,7 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     // `!` on every argument below: the header promises them.
     table.pointee.attach = { runtime($0).attach(Host($1!)) }
     table.pointee.configure = { runtime($0).configure($1!) }
+    table.pointee.reconfigure = { runtime($0).reconfigure($1!) }
     table.pointee.start = { runtime($0).start($1!) }
     table.pointee.launch = { runtime($0).launch($1!) }
     table.pointee.call = { context, request in
@@ -55,8 +56,25 @@ extension PluginRuntime {
     }
 
     fileprivate func configure(_ request: UnsafePointer<trestle_request>) {
+        answer(request) { try $0.read($1) }
+    }
+
+    fileprivate func reconfigure(_ request: UnsafePointer<trestle_request>) {
+        let takes = request.pointee.index == UInt32(TRESTLE_RECONFIGURE_TAKE)
+        answer(request) { try takes && $0.effect == .reload ? $0.read($1) : $0.check($1) }
+    }
+
+    /// Hands the section of a request to the plugin's configuration, and answers what came of it.
+    private func answer(
+        _ request: UnsafePointer<trestle_request>,
+        _ read: (PluginConfiguration, UnsafeRawBufferPointer) throws -> Void
+    ) {
         do {
-            try readConfiguration(request.pointee.options.buffer)
+            if let configuration = parts.configurations.first {
+                try read(configuration, request.pointee.options.buffer)
+            } else {
+                try refuseAnyKey(request.pointee.options.buffer)
+            }
             [UInt8]("{}".utf8).withUnsafeBytes { host.reply(request.pointee.call, $0) }
         } catch let error as JSONMismatch {
             host.fail(request.pointee.call, BridgeError(configuration: error))
@@ -67,9 +85,8 @@ extension PluginRuntime {
         }
     }
 
-    private func readConfiguration(_ section: UnsafeRawBufferPointer) throws {
-        if let configuration = parts.configurations.first { return try configuration.read(section) }
-        // Without a configuration every key is unknown.
+    /// Without a configuration every key is unknown.
+    private func refuseAnyKey(_ section: UnsafeRawBufferPointer) throws {
         let json = (try? JSON(parsing: section)) ?? .null
         guard let key = json.objectValue?.first(where: { _ in true })?.key else { return }
         throw JSONMismatch(

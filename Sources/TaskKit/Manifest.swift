@@ -16,6 +16,7 @@ extension PluginParts {
         if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
         // `try?` here and below: `defects()` has derived each schema before.
         manifest["configuration"] = configurations.first.flatMap { try? $0.schema() }
+        if configurations.first?.effect == .reload { manifest["reconfigurable"] = true }
         return .object(manifest)
     }
 }

@@ -22,16 +22,25 @@ public final class Plugin {
 
     /// The type of the plugin's own section of the configuration. An absent section reads as `{}`.
     ///
-    /// A value that does not fit, and a key that `C` does not know, are refused with their place before `apply` is
-    /// called.
+    /// A value that does not fit, and a key that `C` does not know, are refused with their place before `check` and
+    /// `apply` are called. Both are called on the loop thread.
     ///
-    /// - Parameter apply: Keeps the configuration, and may refuse it by throwing. It touches nothing else: a check of
-    ///   the configuration calls it and goes no further. Called on the loop thread, before anything is started.
+    /// - Parameters:
+    ///   - settings: What is to be known about the settings beyond their types, by key: members of JSON Schema such as
+    ///     `description`, `default`, `minimum`. The daemon shows them to operators; it enforces none of them.
+    ///   - effect: Whether a changed section holds at a reload of the configuration or after a restart.
+    ///   - check: Refuses by throwing, and keeps nothing. At a reload the daemon asks every plugin, whatever its `effect`,
+    ///     before anything is changed.
+    ///   - apply: Keeps the configuration, and may refuse it by throwing. It touches nothing else: a check of the
+    ///     configuration calls it and goes no further. Called before anything is started, and with
+    ///     `effect: .reload` again at each reload that changes the section; who refuses then goes on as before.
     @discardableResult
     public func configuration<C: Codable & Sendable>(
-        _: C.Type, apply: @escaping @Sendable (C) throws -> Void
+        _: C.Type, settings: [String: JSON] = [:], effect: ConfigurationEffect = .restart,
+        check: @escaping @Sendable (C) throws -> Void = { _ in }, apply: @escaping @Sendable (C) throws -> Void
     ) -> Self {
-        parts.configurations.append(PluginConfiguration(C.self, apply: apply))
+        parts.configurations.append(
+            PluginConfiguration(C.self, settings: settings, effect: effect, check: check, apply: apply))
         return self
     }
 
@@ -111,6 +120,14 @@ public final class Plugin {
     }
 }
 
+/// When a changed section of the configuration holds.
+public enum ConfigurationEffect: Sendable, Hashable, CaseIterable {
+    /// At a reload: the plugin takes it while it is at work.
+    case reload
+    /// When the daemon is started again.
+    case restart
+}
+
 /// When a launch worker runs.
 public enum LaunchPhase: String, Sendable, Hashable, CaseIterable {
     /// Before the daemon takes connections, which wait for it.
@@ -170,16 +187,43 @@ struct LaunchWorker: Sendable {
 /// A plugin's section of the configuration, its type erased.
 struct PluginConfiguration: Sendable {
     let typeName: String
+    let effect: ConfigurationEffect
+    let settings: [String: JSON]
     let schema: @Sendable () throws(JSONSchemaError) -> JSON
+    /// Checks a section and keeps nothing.
+    let check: @Sendable (UnsafeRawBufferPointer) throws -> Void
+    /// Checks a section and keeps it.
     let read: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
-    init<C: Codable & Sendable>(_: C.Type, apply: @escaping @Sendable (C) throws -> Void) {
+    init<C: Codable & Sendable>(
+        _: C.Type, settings: [String: JSON], effect: ConfigurationEffect,
+        check: @escaping @Sendable (C) throws -> Void, apply: @escaping @Sendable (C) throws -> Void
+    ) {
         typeName = String(describing: C.self)
+        self.effect = effect
+        self.settings = settings
         schema = { () throws(JSONSchemaError) in
             var schema = try JSONSchema.derive(from: C.self).objectValue ?? JSONObject()
             schema["additionalProperties"] = false
+            schema["properties"] = schema["properties"].map { Self.describe($0, settings) }
             return .object(schema)
         }
-        read = { try apply(JSONCoding.decode(C.self, from: $0, unknownKeys: .refuse)) }
+        self.check = { try check(JSONCoding.decode(C.self, from: $0, unknownKeys: .refuse)) }
+        read = {
+            let section = try JSONCoding.decode(C.self, from: $0, unknownKeys: .refuse)
+            try check(section)
+            try apply(section)
+        }
+    }
+
+    /// The derived properties with what is said about them.
+    private static func describe(_ properties: JSON, _ settings: [String: JSON]) -> JSON {
+        var described = JSONObject()
+        for (key, derived) in properties.objectValue ?? JSONObject() {
+            var schema = derived.objectValue ?? JSONObject()
+            for (keyword, value) in settings[key]?.objectValue ?? JSONObject() { schema[keyword] = value }
+            described[key] = .object(schema)
+        }
+        return .object(described)
     }
 }

@@ -76,6 +76,7 @@ extension PluginParts {
         if handovers.count > 1 { found.append("The plugin hands its sessions over in more than one way.") }
         for configuration in configurations {
             found += schemaDefects("configuration \(configuration.typeName)", configuration.schema)
+            found += configuration.settingDefects()
         }
         return found
     }
@@ -124,6 +125,16 @@ extension AnyTask {
         found += schemaDefects("options of the task \(name)", optionsSchema)
         found += schemaDefects("result of the task \(name)", resultSchema)
         return found
+    }
+}
+
+extension PluginConfiguration {
+    /// What is said about settings that the type does not have.
+    fileprivate func settingDefects() -> [String] {
+        guard let properties = (try? schema())?["properties"]?.objectValue else { return [] }
+        return settings.keys.sorted().filter { properties[$0] == nil }.map {
+            "The configuration \(typeName) has no setting \($0), though it is described."
+        }
     }
 }
 

@@ -109,6 +109,8 @@ extension FakeHost {
         case configure, start, stop, keepSessions, restoreSessions
         case launch(UInt32)
         case call(UInt32)
+        /// Whether the section is to be taken, or only checked.
+        case reconfigure(takes: Bool)
     }
 
     /// Makes a request and returns its handle. Loop.
@@ -142,6 +144,9 @@ extension FakeHost {
         let (plugin, context) = (plugin.pointee, plugin.pointee.context)
         switch function {
         case .configure: plugin.configure(context, &request)
+        case .reconfigure(let takes):
+            request.index = UInt32(takes ? TRESTLE_RECONFIGURE_TAKE : TRESTLE_RECONFIGURE_CHECK)
+            plugin.reconfigure(context, &request)
         case .start: plugin.start(context, &request)
         case .stop: plugin.stop(context, &request)
         case .keepSessions: plugin.keep_sessions(context, &request)

@@ -88,6 +88,49 @@ struct HookTests {
         #expect(notes.all.isEmpty)
     }
 
+    /// A plugin whose section has a bound, and that notes what it takes.
+    private func bounded(_ effect: ConfigurationEffect) -> FakeHost {
+        let notes = notes
+        return FakeHost(
+            Plugin("bounded", version: "1.0.0").configuration(
+                Settings.self, effect: effect,
+                check: { if $0.limit > 9 { throw BridgeError(.configurationInvalid, "The limit is too high.") } },
+                apply: { notes.add("took \($0.limit)") }))
+    }
+
+    @Test(
+        "check a section at launch before it is kept, and at a reload without keeping it",
+        arguments: ConfigurationEffect.allCases)
+    func checkedSection(effect: ConfigurationEffect) async {
+        let host = bounded(effect)
+        let tooHigh = FakeHost.Answer.error(BridgeError(.configurationInvalid, "The limit is too high."))
+        #expect(await host.answer(.configure, #"{"limit": 10}"#) == tooHigh)
+        #expect(await host.answer(.reconfigure(takes: false), #"{"limit": 10}"#) == tooHigh)
+        #expect(await host.answer(.reconfigure(takes: false), #"{"limit": 9}"#) == .result([:]))
+        guard case .error(let unfit) = await host.answer(.reconfigure(takes: false), #"{"limit": "x"}"#) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(unfit.data?["path"] == "$.limit")
+        #expect(notes.all == [])
+    }
+
+    @Test("hand a section to a plugin at work, where it takes one and its check does not refuse it")
+    func takenSection() async {
+        let host = bounded(.reload)
+        #expect(await host.answer(.configure, #"{"limit": 1}"#) == .result([:]))
+        #expect(await host.answer(.reconfigure(takes: true), #"{"limit": 2}"#) == .result([:]))
+        _ = await host.answer(.reconfigure(takes: true), #"{"limit": 10}"#)
+        #expect(notes.all == ["took 1", "took 2"])
+    }
+
+    @Test("never hand a section to a plugin at work that takes it at its start")
+    func keptSection() async {
+        let host = bounded(.restart)
+        #expect(await host.answer(.reconfigure(takes: true), #"{"limit": 2}"#) == .result([:]))
+        #expect(notes.all == [])
+    }
+
     @Test("refuse any key where there is no configuration")
     func noConfiguration() async {
         let host = FakeHost(Plugin("plain", version: "1.0.0"))
@@ -98,6 +141,11 @@ struct HookTests {
         }
         #expect(error.code == .configurationInvalid)
         #expect(error.data?["path"] == "$.a")
+        #expect(await host.answer(.reconfigure(takes: false)) == .result([:]))
+        guard case .error = await host.answer(.reconfigure(takes: false), #"{"a": 1}"#) else {
+            Issue.record("no error at a reload")
+            return
+        }
     }
 
     @Test("start the plugin, one after the other, and answer when all are done")

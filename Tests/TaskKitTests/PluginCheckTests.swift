@@ -153,4 +153,27 @@ struct PluginCheckTests {
     func names(_ name: String, _ isLegal: Bool) {
         #expect(defects(Plugin("names", version: "1.0.0").event(name, "An event.")).isEmpty == isLegal)
     }
+
+    @Test("shows the configuration's types with what is said about them, and whether it can change at work")
+    func describedConfiguration() throws {
+        let described: [String: JSON] = [
+            "who": ["description": "Whose it is.", "default": "nobody"], "times": ["minimum": 1],
+        ]
+        let live = Plugin("live", version: "1")
+            .configuration(Good.Options.self, settings: described, effect: .reload) { _ in }
+        try live.check()
+        let manifest = try FakeHost(live).manifest
+        #expect(manifest["reconfigurable"] == true)
+        let properties = manifest["configuration"]?["properties"]
+        #expect(properties?["who"] == ["type": "string", "description": "Whose it is.", "default": "nobody"])
+        #expect(properties?["times"]?["minimum"] == 1)
+        #expect(try FakeHost(good()).manifest["reconfigurable"] == nil)
+    }
+
+    @Test("has no description of a setting that there is not")
+    func describedTooMuch() {
+        let plugin = Plugin("lively", version: "1")
+            .configuration(Good.Options.self, settings: ["whom": ["description": "?"]]) { _ in }
+        #expect(defects(plugin) == ["The configuration Options has no setting whom, though it is described."])
+    }
 }

@@ -7,7 +7,9 @@ extension Plugin {
     public static func alert() -> Plugin {
         let order = PresenterOrder()
         return Plugin("alert", version: "1.0.0") { AlertTask(order: order) }
-            .configuration(AlertConfiguration.self) { try order.apply($0) }
+            .configuration(
+                AlertConfiguration.self, settings: AlertConfiguration.settings, effect: .reload,
+                check: { try $0.check() }, apply: { order.apply($0) })
     }
 }
 

@@ -21,7 +21,10 @@ extension Plugin {
             RemoveUserTask(service: service, tokens: tokens)
             ListUsersTask(service: service)
         }
-        .configuration(LoginConfiguration.self) { try service.configure($0) }
+        .configuration(
+            LoginConfiguration.self, settings: LoginConfiguration.settings, effect: .reload,
+            check: { try LoginService.check($0) }, apply: { try service.configure($0) }
+        )
         .launchWorker("login.open", phase: .beforeListening) { context in
             try await service.open(directory: context.stateDirectory)
         }

@@ -19,6 +19,21 @@ struct LoginConfiguration: Codable, Sendable {
         case passwordCost = "password_cost"
         case tokenDays = "token_days"
     }
+
+    /// What operators are told of the settings.
+    static let settings: [String: JSON] = [
+        "password_cost": [
+            "description": """
+            How much work it is to check a password: interactive takes 64 MiB of memory, moderate 256 MiB. Passwords \
+            that were hashed at another cost stay valid, and are hashed anew at the next login.
+            """,
+            "default": "interactive",
+        ],
+        "token_days": [
+            "description": "For how many days a token is good for logging in again. A change holds for new tokens.",
+            "default": 30, "minimum": 1, "maximum": .number(JSONNumber(LoginSettings.maximumTokenDays)),
+        ],
+    ]
 }
 
 /// What the login service goes by. The defaults are those of an empty configuration.
@@ -32,7 +47,7 @@ struct LoginSettings: Sendable {
     var lockOut = LockOut.Rules()
 
     /// Ten years: beyond it a number of days is a slip of the pen.
-    private static let maximumTokenDays = 3650
+    static let maximumTokenDays = 3650
 
     /// Takes over what the configuration says.
     ///

@@ -22,20 +22,34 @@ final class LoginService: Sendable {
     private let hashing = HashingQueue()
     private let clocks: LoginClocks
     private let state: Mutex<State>
+    /// What holds where the configuration says nothing.
+    private let standard: LoginSettings
 
     init(settings: LoginSettings = LoginSettings(), clocks: LoginClocks = LoginClocks()) {
         self.clocks = clocks
+        standard = settings
         state = Mutex(State(settings))
     }
 
-    /// Takes over the configuration. Before anything else is asked.
+    /// Whether a configuration could be taken over.
+    ///
+    /// - Throws: `JSONMismatch`.
+    static func check(_ configuration: LoginConfiguration) throws {
+        var settings = LoginSettings()
+        try settings.apply(configuration)
+    }
+
+    /// Takes over the configuration. What has begun goes on as it began; who is locked out stays so.
     ///
     /// - Throws: `JSONMismatch`.
     func configure(_ configuration: LoginConfiguration) throws {
-        var settings = state.withLock { $0.settings }
+        var settings = standard
         try settings.apply(configuration)
-        let configured = State(settings)
-        state.withLock { $0 = configured }
+        let hasher = PasswordHasher(cost: settings.cost)
+        state.withLock { state in
+            state.settings = settings
+            state.hasher = hasher
+        }
     }
 
     /// Opens the accounts in the plugin's directory.

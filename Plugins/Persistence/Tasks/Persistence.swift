@@ -26,10 +26,10 @@ extension Plugin {
             WatchTask(store: store)
             TransactionTask(store: store)
         }
-        .configuration(PersistenceConfiguration.self) { section in
-            try section.check()
-            configuration.withLock { $0 = section }
-        }
+        .configuration(
+            PersistenceConfiguration.self, settings: PersistenceConfiguration.settings,
+            check: { section in try section.check() }, apply: { section in configuration.withLock { $0 = section } }
+        )
         .onStart { daemon.attach($0) }
         .launchWorker("persistence.migrate", phase: .beforeListening) { context in
             let section = configuration.withLock { $0 }

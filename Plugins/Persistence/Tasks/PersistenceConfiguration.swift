@@ -10,6 +10,20 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
 
     static let defaultFile = "records.sqlite"
     static let defaultTombstones: Int64 = 100_000
+    private static let mostTombstones: Int64 = 1_000_000_000
+
+    /// What operators are told of the settings.
+    static let settings: [String: JSON] = [
+        "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
+        "tombstones": [
+            "description": """
+            Deletions that each namespace remembers for those who watch from an older version. Whoever has missed \
+            more must read its tables anew (cursor.expired).
+            """,
+            "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
+            "maximum": .number(JSONNumber(mostTombstones)),
+        ],
+    ]
 
     /// - Throws: `configuration.invalid` with the place.
     func check() throws(BridgeError) {
@@ -19,8 +33,9 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         {
             throw Self.unfit("$.file", expected: "a file name without a directory", got: "\"\(file)\"")
         }
-        if let tombstones, !(0...1_000_000_000).contains(tombstones) {
-            throw Self.unfit("$.tombstones", expected: "integer from 0 to 1000000000", got: "number \(tombstones)")
+        if let tombstones, !(0...Self.mostTombstones).contains(tombstones) {
+            throw Self.unfit(
+                "$.tombstones", expected: "integer from 0 to \(Self.mostTombstones)", got: "number \(tombstones)")
         }
     }
 

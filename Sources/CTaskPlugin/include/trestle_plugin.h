@@ -199,8 +199,9 @@ enum {
 /* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
  *
  * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `cancel` and
- * `session` as they come; `stop` at last. Between the launch workers and the first call, and before `stop`, come
- * `restore_sessions` and `keep_sessions` where sessions go from one daemon to the next. Every function but `manifest`, `attach` and `call` may be NULL.
+ * `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the first call, and before
+ * `stop`, come `restore_sessions` and `keep_sessions` where sessions go from one daemon to the next. Every function but `manifest`,
+ * `attach` and `call` may be NULL.
  */
 typedef struct trestle_plugin {
     uint32_t size;
@@ -211,8 +212,10 @@ typedef struct trestle_plugin {
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
         "private"?, "options"?: JSON Schema, "result"?: JSON Schema}], "events"?: [{"name", "summary"}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
-        "error"?}
+        "reconfigurable"?, "error"?}
        "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
+       "configuration": of an object; its properties' "description" and "default" are shown to operators.
+       "reconfigurable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
        "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it
        with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
@@ -244,7 +247,17 @@ typedef struct trestle_plugin {
        `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. Answer
        {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. */
     void (*restore_sessions)(void *context, const trestle_request *request);
+    /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
+       `configure`, `index` is TRESTLE_RECONFIGURE_…. Who refuses keeps what it had. NULL: the section is not looked at
+       before the daemon starts again. */
+    void (*reconfigure)(void *context, const trestle_request *request);
 } trestle_plugin;
+
+/* What `reconfigure` is to do. */
+enum {
+    TRESTLE_RECONFIGURE_CHECK = 0, /* Check the section, and change nothing. */
+    TRESTLE_RECONFIGURE_TAKE = 1,  /* Go by it from now on. Only where the manifest says "reconfigurable". */
+};
 
 /* The one symbol that a plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */
 #define TRESTLE_PLUGIN_ENTRY "trestle_plugin_entry"

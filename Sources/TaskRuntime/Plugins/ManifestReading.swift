@@ -28,6 +28,8 @@ extension PluginManifest {
         var tasks: [Task]
         var events: [Event]?
         var launchWorkers: [Worker]?
+        var configuration: JSON?
+        var reconfigurable: Bool?
         var error: String?
     }
 
@@ -54,6 +56,8 @@ extension PluginManifest {
         events = (text.events ?? []).map { ($0.name, $0.summary) }
         workers = []
         for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
+        configuration = text.configuration
+        isReconfigurable = text.reconfigurable ?? false
         let names = tasks.map(\.name)
         guard Set(names).count == names.count else { throw Self.refusal("two of its tasks have one name") }
     }

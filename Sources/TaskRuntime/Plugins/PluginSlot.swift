@@ -223,7 +223,8 @@ public final class PluginSlot: TaskProvider {
             isInternal: true)
     }
     private lazy var lifecycle: [PluginWork] =
-        [.configure, .start, .stop, .keepSessions, .restoreSessions] + manifest.workers.indices.map { .launch($0) }
+        [.configure, .checkConfiguration, .reconfigure, .start, .stop, .keepSessions, .restoreSessions]
+        + manifest.workers.indices.map { .launch($0) }
 
     /// Has the plugin do something that is no task.
     ///
@@ -262,6 +263,8 @@ extension PluginWork {
     var name: String {
         switch self {
         case .configure: "configure"
+        case .checkConfiguration: "check"
+        case .reconfigure: "reconfigure"
         case .start: "start"
         case .launch: "launch"
         case .task: "call"

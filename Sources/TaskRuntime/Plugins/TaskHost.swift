@@ -1,4 +1,4 @@
-import BridgeJSON
+public import BridgeJSON
 
 /// Where a plugin's code runs: in this process, in another one. The runtime asks, the host answers through the
 /// ``PluginSlot`` that it was given. Loop thread only.
@@ -20,6 +20,10 @@ public protocol TaskHost: AnyObject {
 public enum PluginWork: Sendable, Hashable {
     /// Check its section of the configuration and keep it.
     case configure
+    /// Check another section while it is at work, and change nothing.
+    case checkConfiguration
+    /// Go by another section from now on.
+    case reconfigure
     /// Make ready.
     case start
     /// Run the launch worker of this number.
@@ -58,4 +62,8 @@ public struct PluginManifest: Sendable {
     public var events: [(name: String, summary: String)]
     /// Its launch workers, in the order of their numbers.
     public var workers: [Worker]
+    /// The JSON Schema of its section of the configuration; nil: it has none, or does not say.
+    public var configuration: JSON?
+    /// Whether it takes a new section while it is at work.
+    public var isReconfigurable = false
 }

@@ -3,6 +3,8 @@ struct PluginInC {
     var name = "specimen"
     var task = "specimen"
     var abi = "TRESTLE_ABI"
+    /// How long the plugin says that its table is.
+    var size = "sizeof(trestle_plugin)"
     /// The manifest's launch workers, JSON. Each of them fails.
     var launchWorkers = "[]"
     /// What `start` does: statements in C, with `request` and `host`; empty: there is no such function.
@@ -36,7 +38,7 @@ struct PluginInC {
         static void launch(void *context, const trestle_request *request) { fail(request, "the disk is upside down"); }
         static const char manifest[] = "\(manifest.escapedForC)";
         static const trestle_plugin table = {
-            .size = sizeof(trestle_plugin), .abi = \(abi), .manifest = {manifest, sizeof manifest - 1},
+            .size = \(size), .abi = \(abi), .manifest = {manifest, sizeof manifest - 1},
             .attach = attach, .start = \(start.isEmpty ? "0" : "start"), .launch = launch, .call = call};
         const trestle_plugin *trestle_plugin_entry(void) { return &table; }
         """

@@ -12,7 +12,10 @@ func makeGreeter() -> Plugin {
         Mirror()
     }
     .event("greet.signed", "Somebody signed the guest book.")
-    .configuration(Manners.Section.self) { section in try manners.take(section) }
+    .configuration(
+        Manners.Section.self, settings: Manners.Section.settings, effect: .reload,
+        check: { section in try section.check() }, apply: { section in manners.take(section) }
+    )
     .onStart { context in try await book.open(in: context.stateDirectory) }
     .onStop { await book.finish() }
     .launchWorker("greeter.count", phase: .afterListening, required: false) { context in

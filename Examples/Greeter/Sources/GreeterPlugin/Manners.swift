@@ -7,17 +7,25 @@ final class Manners: Sendable {
     struct Section: Codable, Sendable {
         /// How often a session may sign; by default once.
         var signatures: Int?
+
+        /// What operators are told of the settings.
+        static let settings: [String: JSON] = [
+            "signatures": ["description": "How often a session may sign.", "default": 1, "minimum": 1]
+        ]
+
+        func check() throws {
+            if let signatures, signatures < 1 {
+                throw BridgeError(
+                    .configurationInvalid, "signatures is \(signatures); it must be at least 1.",
+                    data: ["path": "$.signatures", "expected": "at least 1", "got": "\(signatures)"])
+            }
+        }
     }
 
     private let section = Mutex(Section())
     private let signed = Mutex<[SessionID: Int]>([:])
 
-    func take(_ new: Section) throws {
-        if let signatures = new.signatures, signatures < 1 {
-            throw BridgeError(
-                .configurationInvalid, "signatures is \(signatures); it must be at least 1.",
-                data: ["path": "$.signatures", "expected": "at least 1"])
-        }
+    func take(_ new: Section) {
         section.withLock { $0 = new }
     }
 
