@@ -20,7 +20,7 @@ public struct ServerLimits: Sendable {
 @LoopActor
 public final class BridgeServer {
     let runtime: TaskRuntime
-    let limits: ServerLimits
+    private(set) var limits: ServerLimits
     let log: Logger
     /// One decoder for all: a line is decoded and handled before the next one is looked at.
     let decoder = MessageDecoder()
@@ -41,6 +41,15 @@ public final class BridgeServer {
         self.log = log
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
+    }
+
+    /// Goes by other bounds from now on, also by those that the runtime has been given before, and for living connections
+    /// too. Where there are more than there may be, they stay.
+    public func apply(_ limits: ServerLimits) {
+        self.limits = limits
+        // A copy: a connection that goes on may end.
+        for connection in Array(connections.values) { connection.limitsChanged() }
+        sweepTimer?.schedule(after: limits.stalled / 4)
     }
 
     // MARK: Listening
@@ -71,6 +80,16 @@ public final class BridgeServer {
         }
         listener.startAccepting()
         listeners.append(listener)
+    }
+
+    /// Whether it listens at sockets that it has made itself.
+    public var ownsSocket: Bool { !listeners.isEmpty && !listeners.contains { $0.isAdopted } }
+
+    /// Gives its own sockets other permissions; who is connected stays so.
+    ///
+    /// - Throws: ``SystemError`` where a socket's path is no longer its own.
+    public func setSocketMode(_ mode: UInt32) throws(SystemError) {
+        for listener in listeners { try listener.setMode(mode) }
     }
 
     /// Accepts nobody any more. Those who wait in the queue of a socket of its own are accepted before, and the socket is

@@ -46,6 +46,12 @@ final class Connection {
         splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
     }
 
+    /// The runtime goes by other bounds: so does this, and who read too slowly may do so no longer.
+    func limitsChanged() {
+        splitter.maximumLineBytes = runtime.limits.messageBytes
+        if isPaused, !isClosed, !closesWhenWritten, let session { resume(session) }
+    }
+
     func open(_ peer: PeerIdentity) {
         stream.delegate = self
         session = runtime.open(peer, transport: self)

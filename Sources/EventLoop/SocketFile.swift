@@ -33,6 +33,15 @@ struct SocketFile {
         identity = try FileIdentity(path: path)
     }
 
+    /// Sets the permissions of our socket.
+    func setMode(_ mode: mode_t) throws(SystemError) {
+        guard let identity, try FileIdentity.existing(at: path) == identity else {
+            throw SystemError(
+                code: ENOENT, operation: "set the permissions of", subject: path, advice: "the socket is gone")
+        }
+        try systemCall("set the permissions of", path) { chmod(path, mode) }
+    }
+
     /// Removes our socket and gives the claim up.
     func release() {
         if let identity, (try? FileIdentity(path: path)) == identity { unlink(path) }

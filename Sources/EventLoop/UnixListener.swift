@@ -109,6 +109,10 @@ public final class UnixListener {
         handle.retain(self)
     }
 
+    /// Gives the socket that `bind` made other permissions.
+    /// - Throws: `ENOENT` where the path is another socket's by now, or nobody's.
+    public func setMode(_ mode: mode_t) throws(SystemError) { try file?.setMode(mode) }
+
     /// Begins to accept.
     public func startAccepting() {
         isAccepting = true

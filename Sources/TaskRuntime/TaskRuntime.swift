@@ -21,7 +21,7 @@ public import Logging
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class TaskRuntime {
     /// Bounds that hold for every session.
-    public let limits: RuntimeLimits
+    @exclusivity(unchecked) public private(set) var limits: RuntimeLimits
     /// Who may do what.
     public let policy: Policy
     /// What the daemon says of itself.
@@ -36,7 +36,7 @@ public final class TaskRuntime {
     let clock: any RuntimeClock
     let log: Logger
     let startedAt: RuntimeInstant
-    let standardTimeoutNanoseconds: UInt64
+    @exclusivity(unchecked) private(set) var standardTimeoutNanoseconds: UInt64
     let calls = CallTable()
     @exclusivity(unchecked) var counters = RuntimeStatistics()
     let check = JSONCheck()
@@ -79,6 +79,12 @@ public final class TaskRuntime {
         startedAt = clock.now
         launch = LaunchRegistry { clock.now }
         addBridgeTasks()
+    }
+
+    /// Goes by other bounds from now on, for living sessions too. Calls in flight keep their deadlines.
+    public func apply(_ limits: RuntimeLimits) {
+        self.limits = limits
+        standardTimeoutNanoseconds = limits.callTimeout.clampedNanoseconds
     }
 
     // MARK: Time

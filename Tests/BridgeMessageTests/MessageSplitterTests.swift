@@ -97,6 +97,21 @@ struct MessageSplitterTests {
         }
     }
 
+    @Test("Another limit holds for the line that is being read, wherever it was cut", arguments: [1, 50, 99, 150, 199])
+    func anotherLimit(cut: Int) {
+        let line = String(repeating: "x", count: 200)
+        let stream = Array((line + "\nnext\n").utf8)
+        #expect(split(stream, sizes: [cut], limit: 1_000, laterLimit: 200) == [.line(line), .line("next")])
+        #expect(
+            split(stream, sizes: [cut], limit: 1_000, laterLimit: 100)
+                == [.tooLarge(prefix: line, lineBytes: 200), .line("next")])
+        // What is being thrown away already stays so.
+        let isGone = cut > 101
+        #expect(
+            split(stream, sizes: [cut], limit: 100, laterLimit: 1_000)
+                == [isGone ? .tooLarge(prefix: String(line.prefix(cut)), lineBytes: 200) : .line(line), .line("next")])
+    }
+
     @Test("A line that is too long is told once, at its end, and the next one is intact")
     func tooLong() {
         let long = String(repeating: "y", count: 300_000)

@@ -22,7 +22,11 @@ enum Piece: Equatable {
 }
 
 /// Splits `stream`, handed over in pieces of these sizes and then the rest, and ends the input where asked.
-func split(_ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, endsInput: Bool = false) -> [Piece] {
+///
+/// - Parameter laterLimit: holds from the second piece on.
+func split(
+    _ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, laterLimit: Int? = nil, endsInput: Bool = false
+) -> [Piece] {
     var splitter = MessageSplitter(maximumLineBytes: limit)
     var pieces: [Piece] = []
     let collect: (SplitLine) -> Bool = { line in
@@ -33,6 +37,7 @@ func split(_ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, endsInput: B
     for size in sizes where !rest.isEmpty {
         _ = withPadding(rest.prefix(size)) { splitter.consume($0, collect) }
         rest = rest.dropFirst(size)
+        if let laterLimit { splitter.maximumLineBytes = laterLimit }
     }
     _ = withPadding(rest) { splitter.consume($0, collect) }
     if endsInput { splitter.finishInput(collect) }

@@ -38,6 +38,22 @@ import Testing
         #expect(access(path + ".lock", F_OK) != 0)
     }
 
+    @Test("The path's permissions can be changed while it is the listener's, and no other's are touched")
+    func changedPermissions() async throws {
+        let listener = try UnixListener.bind(path: path, mode: 0o600)
+        defer { listener.close() }
+        #expect(!listener.isAdopted)
+        try listener.setMode(0o660)
+        #expect(try mode(path) == 0o660)
+        unlink(path)
+        #expect(throws: SystemError.self) { try listener.setMode(0o666) }
+        try leaveStaleSocket()
+        let others = try mode(path)
+        let error = #expect(throws: SystemError.self) { try listener.setMode(0o777) }
+        #expect(error?.description.contains("the socket is gone") == true)
+        #expect(try mode(path) == others)
+    }
+
     @Test("A second server is refused, in words, and the first one lives on")
     func live() async throws {
         let server = try Server(path)

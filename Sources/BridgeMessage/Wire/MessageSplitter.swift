@@ -32,7 +32,8 @@ public struct MessageSplitter: ~Copyable {
     /// How much of a line that is too long is kept, so that its callbackId can be found and answered.
     public static let keptPrefixBytes = 64 * 1024
 
-    private let maximumLineBytes: Int
+    /// The longest line, its end not counted. Another bound holds for the line that is being read, too.
+    public var maximumLineBytes: Int
     private var carry: UnsafeMutableRawBufferPointer
     private var carriedBytes = 0
     /// Bytes of the line being discarded, `nil` where the line is still within the limit.
