@@ -1,7 +1,8 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format lint
+.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format \
+	generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -53,6 +54,10 @@ test-service: build ## Try the package in a container with a real systemd (as ro
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)
+
+generate: ## Write sample, schema and reference of the configuration
+	@scripts/quietly.sh swift build
+	@scripts/generate.sh
 
 lint: ## Check the format of all Swift code
 	@swift format lint --strict --parallel --recursive $(SWIFT_FILES)

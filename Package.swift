@@ -165,7 +165,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "trestledTests",
-            dependencies: ["BridgeJSON", "EventLoop", "ServiceManager", "TOMLDocument", "trestled", logging],
+            dependencies: [
+                "BridgeJSON", "EventLoop", "ServiceManager", "TaskRuntime", "TestSupport", "TOMLDocument", "trestled",
+                logging,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests", dependencies: ["BridgeJSON", "trestle", "trestled"], swiftSettings: strict),

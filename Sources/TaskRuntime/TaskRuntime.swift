@@ -32,6 +32,9 @@ public final class TaskRuntime {
     public let launch: LaunchRegistry
     /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
     public var loopLag: () -> Duration = { .zero }
+    /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil: there
+    /// is no configuration.
+    public var onReload: ((CallHandle) -> Void)?
 
     let clock: any RuntimeClock
     let log: Logger

@@ -42,7 +42,7 @@ struct Trestle: AsyncParsableCommand {
                     TasksCommand.self, DescribeCommand.self, StatusCommand.self, SessionsCommand.self,
                     CallsCommand.self, PluginsCommand.self,
                 ]),
-            CommandGroup(name: "Changing", subcommands: [KillCommand.self, UserCommand.self]),
+            CommandGroup(name: "Changing", subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self]),
         ])
 
     @OptionGroup var connection: ConnectionOptions

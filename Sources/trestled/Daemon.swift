@@ -11,8 +11,13 @@ final class Daemon {
     /// What it says of itself.
     nonisolated static let version = "0.1.0"
 
-    let configuration: Configuration
+    /// Where the configuration comes from, also at a reload.
+    let source: ConfigurationSource
+    /// The configuration in force.
+    var configuration: Configuration
     let log: Logger
+    /// What is logged; follows the configuration.
+    let threshold: LogThreshold
     let runtime: TaskRuntime
     let server: BridgeServer
     let loader: PluginLoader
@@ -21,15 +26,33 @@ final class Daemon {
     private let shutdown = ShutdownSignals()
     /// The sockets' paths.
     var listeningAt: [String] = []
+    private(set) lazy var reloader = Reloader(self)
+    var hangUp: SignalWatcher?
+    /// Whether the launch is over.
+    var isReady = false
+    /// Whether a reload was asked for before that.
+    var isReloadDue = false
+    /// Whether it has been told to end.
+    private(set) var isStopping = false
+    /// The plugins that were found at launch.
+    var installedPlugins = InstalledPlugins()
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?
     /// Whether it cannot start because its configuration is at fault.
     var isMisconfigured = false
 
-    init(_ configuration: Configuration, arguments: [String], service: DaemonService, log: Logger) {
+    /// - Parameters:
+    ///   - configuration: What was read from the source.
+    ///   - threshold: What the log goes by.
+    init(
+        _ configuration: Configuration, from source: ConfigurationSource, arguments: [String], service: DaemonService,
+        log: Logger, threshold: LogThreshold
+    ) {
+        self.source = source
         self.configuration = configuration
         self.service = service
         self.log = log
+        self.threshold = threshold
         let clock = LoopClock()
         runtime = TaskRuntime(
             limits: configuration.runtimeLimits, policy: Policy(daemonUID: geteuid()),
@@ -49,6 +72,8 @@ final class Daemon {
     func run() async -> Int32 {
         do {
             try shutdown.watch()
+            try serveReloads()
+            for warning in configuration.warnings() { log.warning("\(warning)") }
             for worker in launchWorkers { try runtime.launch.register(worker) }
             try await runtime.launch.run(launchOptions) { report($0) }
         } catch {
@@ -62,7 +87,9 @@ final class Daemon {
         thrift.schedule(after: LaunchMemory.delay)
         log.notice("ready: \(runtime.plugins.count) plugins, listening at \(listeningAt.joined(separator: ", "))")
         service.ready()
+        becomeReady()
         let signal = await shutdown.first()
+        isStopping = true
         thrift.close()
         log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
         await drain()

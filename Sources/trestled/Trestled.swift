@@ -22,11 +22,15 @@ struct Trestled: ParsableCommand {
                   in another terminal.
               trestled --config my.toml --check-config
                   Says whether a configuration is good, its plugins' sections too, and does nothing else.
+              trestled --print-config sample > my.toml
+                  Every setting at its default, with a comment.
 
             Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how it is
             and that it is alive.
 
-            SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once.
+            SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once. SIGHUP, \
+            like `trestle reload`, has it read its configuration again: what can change without a restart holds at \
+            once, the log names the rest; where anything is wrong, everything stays as it was.
 
             EXIT STATUS
               0  stopped in order      1  could not start      64  wrong usage      78  wrong configuration
@@ -54,22 +58,36 @@ struct Trestled: ParsableCommand {
     @Flag(help: "Check the configuration and exit.")
     var checkConfig = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Print every setting, of the daemon and of the plugins that are installed, and exit.",
+            discussion: "As a sample file, as the tables of docs/configuration.md, or as a JSON Schema.",
+            valueName: PrintedConfiguration.allValueStrings.joined(separator: "|")))
+    var printConfig: PrintedConfiguration?
+
     func run() throws {
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
-        let environment = ConfigurationEnvironment.current()
-        let configuration = try load(environment)
-        let handler = DaemonLog(configuration, environment)
+        let source = source
+        let configuration = try load(source)
+        let threshold = LogThreshold(configuration.logLevel.level)
+        let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
         // A peer that is gone is told by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
+        let printed = printConfig
         let arguments = CommandLine.arguments
         let log = Logger(label: "trestled")
         let daemonService = DaemonService(service, log: log)
         Task { @LoopActor in
-            let daemon = Daemon(configuration, arguments: arguments, service: daemonService, log: log)
-            let status = isCheck ? await Self.check(daemon) : await daemon.run()
+            let daemon = Daemon(
+                configuration, from: source, arguments: arguments, service: daemonService, log: log,
+                threshold: threshold)
+            let status =
+                if let printed { Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
+                    await daemon.run()
+                }
             // At once, after what was printed is out: exit() would wait for work that still blocks some thread.
             fflush(nil)
             _exit(status)
@@ -77,16 +95,21 @@ struct Trestled: ParsableCommand {
         MainQueue.serve()
     }
 
-    private func load(_ environment: ConfigurationEnvironment) throws -> Configuration {
+    private var source: ConfigurationSource {
         var overrides = ConfigurationOverrides()
         overrides.set("socket", socket)
         overrides.set("state_dir", stateDir)
         overrides.set("plugin_dir", pluginDir)
         overrides.set("log_level", logLevel)
         overrides.set("log_format", logFormat)
+        return ConfigurationSource(
+            file: config, overrides: overrides, environment: .current(), executable: Self.executablePath)
+    }
+
+    /// The configuration; what is printed does not depend on what a file says.
+    private func load(_ source: ConfigurationSource) throws -> Configuration {
         do throws(ConfigurationErrors) {
-            return try Configuration.load(
-                file: config, overrides: overrides, environment: environment, executable: Self.executablePath)
+            return printConfig == nil ? try source.load() : try source.withoutFile()
         } catch {
             Self.complain("\(error)")
             throw ExitCode(ExitStatus.badConfiguration)
@@ -97,8 +120,20 @@ struct Trestled: ParsableCommand {
     private static func check(_ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             let count = try await daemon.checkConfiguration()
+            for warning in daemon.configuration.warnings() { complain("warning: \(warning)") }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
-            print("good: \(source), with \(count) plugins")
+            Swift.print("good: \(source), with \(count) plugins")
+            return 0
+        } catch {
+            complain("\(error)")
+            return ExitStatus.badConfiguration
+        }
+    }
+
+    @LoopActor
+    private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) -> Int32 {
+        do throws(ConfigurationErrors) {
+            Swift.print(printed.text(of: try daemon.describeConfiguration()), terminator: "")
             return 0
         } catch {
             complain("\(error)")

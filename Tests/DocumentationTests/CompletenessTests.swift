@@ -28,9 +28,9 @@ struct CompletenessTests {
         #expect(listed.filter { code in !texts.contains { $0.contains("\"\(code)\"") } } == [])
     }
 
-    @Test("Every setting of the daemon is in the operator's page")
+    @Test("Every setting of the daemon is in the page about them")
     func settings() throws {
-        let page = try Page("docs/operations.md").lines.joined(separator: "\n")
+        let page = try Page("docs/configuration.md").lines.joined(separator: "\n")
         let sources = try Self.sources(in: "Sources/trestled/Configuration")
             .filter { $0.lastPathComponent == "ConfigurationSettings.swift" }
             .map { try String(contentsOf: $0, encoding: .utf8) }.joined()

@@ -17,7 +17,9 @@ struct CommandLineTests {
         #expect(try run(Place.program("trestle"), ["--version"]).output == version.output)
         let help = try trestled(["--help"])
         #expect(help.end == .exited(0))
-        for flag in ["--socket", "--state-dir", "--plugin-dir", "--config", "--log-level", "--check-config"] {
+        for flag in [
+            "--socket", "--state-dir", "--plugin-dir", "--config", "--log-level", "--check-config", "--print-config",
+        ] {
             #expect(help.output.contains(flag))
         }
     }
@@ -106,6 +108,64 @@ struct CommandLineTests {
         #expect(daemon.output.hasPrefix("good: \(home.folder.file("trestled.toml")), with "), "\(daemon.output)")
         #expect(!exists(home.socketPath))
         #expect(!exists(home.statePath))
+    }
+
+    @Test("--check-config tells what will hardly be meant, and finds it good")
+    func checkWarns() throws {
+        let home = try DaemonHome("[limits]\nsessions = 1000000\nevent_queue_bytes = \"4KiB\"")
+        chmod(home.folder.file("trestled.toml"), 0o666)
+        // As many descriptors as a shell commonly gives.
+        let command = (["ulimit -n 1024; exec \"$0\" \"$@\"", Place.program("trestled")] + home.commandLine)
+        let daemon = try run("/bin/sh", ["-c"] + command + ["--check-config"], environment: home.environment)
+        #expect(daemon.end == .exited(0))
+        #expect(daemon.output.hasPrefix("good: "))
+        let lines = daemon.errors.split(separator: "\n")
+        let file = home.folder.file("trestled.toml")
+        #expect(lines.count == 3)
+        #expect(lines.allSatisfy { $0.hasPrefix("warning: \(file):") }, "\(daemon.errors)")
+        #expect(lines.contains { $0.contains(":2:12: limits.sessions: the process may have 1024 descriptors") })
+        #expect(lines.contains { $0.contains(":3:21: limits.event_queue_bytes: ") })
+        #expect(lines.contains { $0.contains("everybody may write the file") })
+    }
+
+    @Test(
+        "--check-config tells every kind of mistake with its line, and ends with 78",
+        arguments: [
+            ("a = [", ":1:"), ("log_level = \"info\"\nlog_level = \"info\"", ":2:"),
+            ("sokcet = \"/s\"", ":1:1: sokcet: unknown key"),
+            ("limits = 1", ":1:10: limits: expected a table"),
+            ("socket = \"s\"", ":1:10: socket: expected an absolute path"),
+            ("socket_mode = 600", ":1:15: socket_mode: expected octal"),
+            ("\nlog_level = \"loud\"", ":2:13: log_level: expected one of"),
+            ("stop_timeout = 5", ":1:16: stop_timeout: expected a duration"),
+            ("limits.sessions = 0", ":1:19: limits.sessions: expected a number of sessions"),
+            ("limits.unread_bytes = \"1TiB\"", ":1:23: limits.unread_bytes: expected a size"),
+            ("plugin_dir = [\"/nowhere\"]", ":1:15: plugin_dir[0]: the directory /nowhere cannot be read"),
+            ("plugins.disabled = [\"ehco\"]", ":1:21: plugins.disabled[0]: \"ehco\": no plugin of this name"),
+            ("[plugins.ehco]", ":1:10: plugins.ehco: no plugin of this name"),
+            ("[plugins.alert]\npresenter = 1", ":2:1: plugins.alert.presenter: unknown key"),
+            (
+                "[plugins.alert]\npresenters = [\"log\", \"log\"]",
+                ":2:22: plugins.alert.presenters[1]: expected a presenter"
+            ),
+            ("[plugins.login]\ntoken_days = 0", ":2:14: plugins.login.token_days: expected"),
+            ("[plugins.echo]\nx = 1", ":2:1: plugins.echo.x: unknown key"),
+        ])
+    func everyMistake(text: String, problem: String) throws {
+        let home = try DaemonHome(text)
+        let daemon = try trestled(["--check-config"], in: home)
+        #expect(daemon.end == .exited(78))
+        #expect(daemon.output == "")
+        let file = home.folder.file("trestled.toml")
+        #expect(daemon.errors.hasPrefix(file + problem), "\(daemon.errors)")
+        #expect(daemon.errors.split(separator: "\n").count == 1, "\(daemon.errors)")
+    }
+
+    @Test("--print-config refuses a form that there is not, and names those that there are")
+    func printedForms() throws {
+        let daemon = try trestled(["--print-config", "yaml"])
+        #expect(daemon.end == .exited(64))
+        for form in ["sample", "reference", "schema"] { #expect(daemon.errors.contains(form), "\(daemon.errors)") }
     }
 
     @Test("--check-config can be asked while a daemon runs with that configuration")

@@ -31,7 +31,10 @@ struct IdentityTests {
     @Test("may call nothing, is told by which rule, and sees no tasks")
     func stranger() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
-            let tasks = ["Echo", "bridge.tasks", "bridge.register", "persistence.create", "bridge.kill", "nobody"]
+            let tasks = [
+                "Echo", "bridge.tasks", "bridge.register", "persistence.create", "bridge.kill", "bridge.reload",
+                "nobody",
+            ]
             let lines = tasks.map { "{\"task\":\"\($0)\",\"callbackId\":\"\($0)\"}\n" }.joined()
             let stranger = try talk(lines, to: daemon)
             let answers = try stranger.output.split(separator: "\n").map { try JSON(parsing: String($0)) }

@@ -41,6 +41,21 @@ struct ServiceTests {
         #expect(throws: FakeServiceManager.Failure.self) { try manager.text() }
     }
 
+    @Test("tells when a reload begins and ends, whether it is good or not")
+    func reload() throws {
+        let (home, manager) = try managed("log_level = \"info\"")
+        try withDaemon(in: home) { daemon throws in
+            #expect(try manager.awaitText().hasPrefix("READY=1"))
+            for configuration in ["log_level = \"error\"", "log_level = \"loud\""] {
+                try home.write(configuration: configuration)
+                daemon.signal(SIGHUP)
+                let begin = try manager.awaitText { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }
+                #expect(begin.hasSuffix("STATUS=reloading the configuration"), "\(begin)")
+                #expect(try manager.awaitText { $0.hasPrefix("READY=1\nSTATUS=") } != "")
+            }
+        }
+    }
+
     @Test("keeps its status up to date while clients come and go")
     func status() throws {
         let (home, manager) = try managed()

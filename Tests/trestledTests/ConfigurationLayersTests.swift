@@ -85,9 +85,10 @@ struct ConfigurationLayersTests {
 struct ConfigurationFileTests {
     private func load(_ file: String?, _ variables: [String: String] = [:]) throws(ConfigurationErrors) -> Configuration
     {
-        try Configuration.load(
-            file: file, overrides: ConfigurationOverrides(), environment: environment(variables),
-            executable: "/opt/trestle/bin/trestled")
+        try ConfigurationSource(
+            file: file, environment: environment(variables), executable: "/opt/trestle/bin/trestled"
+        )
+        .load()
     }
 
     @Test("A named file that does not exist is an error")

@@ -74,12 +74,13 @@ struct ConfigurationReadingTests {
         }
     }
 
-    @Test("Each setting is declared once, with a sentence that says what it is for")
+    @Test("Each setting is declared once, with sentences that say what it is for, in a table that is described")
     func declarations() {
         let keys = Configuration.settings.map(\.key)
         #expect(Set(keys).count == keys.count)
         for setting in Configuration.settings {
-            #expect(setting.summary.hasSuffix("."), "\(setting.key)")
+            #expect(setting.documentation.hasSuffix("."), "\(setting.key)")
+            #expect(Configuration.tables[setting.table]?.hasSuffix(".") == true, "\(setting.key)")
             #expect(setting.defaultNote.map { $0.hasSuffix(".") } ?? true, "\(setting.key)")
         }
     }

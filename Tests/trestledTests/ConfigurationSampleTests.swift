@@ -1,41 +1,47 @@
+import BridgeJSON
+import TOMLDocument
+import TaskRuntime
 import Testing
 
-@testable import TOMLDocument
 @testable import trestled
 
-@Suite("The sample file, etc/trestled.toml")
+@Suite("The sample of a configuration")
 struct ConfigurationSampleTests {
     /// As an installation for the whole machine has it: that is whose paths the sample shows.
     private let defaults = Configuration(environment: environment(userID: 0), executable: "/usr/bin/trestled")
 
-    private let path = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/etc/trestled.toml"
-
     private func sample() throws -> [Substring] {
-        let bytes = try FileText.read(path, limitBytes: TOMLDocument.maximumBytes)
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        try ConfigurationSample(document: describedConfiguration()).text
+            .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
     /// The sample with its settings in force: `#key = value` without a space behind the `#`.
     private func inForce(_ lines: [Substring]) throws -> TOMLDocument {
-        let uncommented = lines.map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }
-        return try TOMLDocument(parsing: uncommented.joined(separator: "\n"), file: "etc/trestled.toml")
+        let uncommented = lines.map { isSetting($0) ? $0.dropFirst() : $0 }
+        return try TOMLDocument(parsing: uncommented.joined(separator: "\n"), file: "sample.toml")
+    }
+
+    private func isSetting(_ line: Substring) -> Bool {
+        line.hasPrefix("#") && !line.hasPrefix("# ") && !line.hasPrefix("#:") && line != "#"
     }
 
     @Test("As it stands it says nothing")
     func nothingInForce() throws {
-        let document = try TOMLDocument(contentsOf: path)
+        let document = try TOMLDocument(parsing: sample().joined(separator: "\n"), file: "sample.toml")
         let read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/")
         #expect(read.origins.isEmpty)
         #expect(read.pluginSections.isEmpty)
     }
 
-    @Test("Each of its settings is at its default")
+    @Test("Each of its settings is at its default, those of plugins too")
     func defaultsAsShown() throws {
         let document = try inForce(try sample())
         var read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/")
         // One of the candidates, by its plain name.
         #expect(read.pluginSearch.named == ["/usr/lib/trestle/plugins"])
         #expect(defaults.pluginSearch.named.contains("/usr/bin/../lib/trestle/plugins"))
+        #expect(read.section(of: "lamp")?.json == ["colours": ["red", "green"], "level": 3])
+        read.pluginSections = []
         read.pluginSearch = defaults.pluginSearch
         read.origins = [:]
         read.file = nil
@@ -46,7 +52,8 @@ struct ConfigurationSampleTests {
     func complete() throws {
         let document = try inForce(try sample())
         let keys = document.root.entries.flatMap { entry in
-            entry.value.table.map { $0.entries.map { "\(entry.key).\($0.key)" } } ?? [entry.key]
+            entry.value.table.map { $0.entries.filter { $0.value.table == nil }.map { "\(entry.key).\($0.key)" } }
+                ?? [entry.key]
         }
         #expect(keys == Configuration.settings.map(\.key))
     }
@@ -54,9 +61,26 @@ struct ConfigurationSampleTests {
     @Test("Every setting has a comment above it, and no line is longer than 120 characters")
     func comments() throws {
         let lines = try sample()
-        for (line, above) in zip(lines.dropFirst(), lines) where line.hasPrefix("#") && !line.hasPrefix("# ") {
-            #expect(line == "#" || above.hasPrefix("#"), "\(line)")
+        for (line, above) in zip(lines.dropFirst(), lines) where isSetting(line) {
+            #expect(above.hasPrefix("# "), "\(line)")
         }
         #expect(lines.allSatisfy { $0.count <= 120 })
     }
+}
+
+/// A plugin that describes its section, one that does not, and the daemon's own settings.
+func describedConfiguration() throws -> ConfigurationDocument {
+    let described = #"""
+        {"name": "lamp", "version": "1", "tasks": [], "reconfigurable": true, "configuration": {"type": "object",
+         "properties": {
+          "colours": {"type": ["array", "null"], "items": {"enum": ["red", "green"]}, "default": ["red", "green"],
+           "description": "Which colours | lights it has."},
+          "level": {"type": ["integer", "null"], "minimum": 1, "maximum": 5, "default": 3,
+           "description": "How bright it is."}}}}
+        """#
+    let plain = #"{"name": "plain", "version": "1", "tasks": []}"#
+    return ConfigurationDocument(
+        plugins: try [plain, described].map { text in
+            try Array(text.utf8).withUnsafeBytes { try PluginManifest(parsing: $0) }
+        })
 }

@@ -1,8 +1,9 @@
-import BridgeJSON
+public import BridgeJSON
 
-/// The tasks that the daemon itself provides. Each is a function of the call and its options; it answers at once.
+/// The tasks that the daemon itself provides. Each is a function of the call and its options. It answers at once, or
+/// returns nil and answers later, by the call's handle.
 final class BridgeTasks: TaskProvider {
-    typealias Handler = (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON
+    typealias Handler = (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
 
     struct Task {
         var name: String
@@ -26,14 +27,14 @@ final class BridgeTasks: TaskProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
         do throws(BridgeError) {
-            let result = try handlers[task.index](call, options)
+            guard let result = try handlers[task.index](call, options) else { return }
             result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
         } catch {
             runtime.end(call, .failure(error))
         }
     }
 
-    /// Nothing goes on behind a call that answers at once.
+    /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun.
     func abandon(_ call: Call, reason: CancelReason) {}
 
     /// Reads the options of a task into its type.
@@ -50,13 +51,24 @@ final class BridgeTasks: TaskProvider {
 
 extension TaskRuntime {
     func addBridgeTasks() {
-        let tasks = greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + sessionControlTasks
+        let tasks =
+            greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + configurationTasks
+            + sessionControlTasks
         let provider = BridgeTasks(runtime: self, handlers: tasks.map(\.run))
         for (index, task) in tasks.enumerated() {
             registry.insert(
                 TaskEntry(
                     TaskDescription(name: task.name, summary: task.summary), index: index, provider: provider,
                     isInternal: task.isInternal))
+        }
+    }
+
+    /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
+    public func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) {
+        guard let call = calls.call(handle) else { return }
+        switch result {
+        case .success(let value): value.bytes.withUnsafeBytes { end(call, .result($0)) }
+        case .failure(let error): end(call, .failure(error))
         }
     }
 

@@ -42,6 +42,11 @@ public struct Policy: Sendable {
         other === session || session.isTrusted ? .allowed : denied
     }
 
+    /// May the session have the daemon's configuration read again?
+    func reload(by session: Session) -> PolicyDecision {
+        session.isTrusted ? .allowed : denied
+    }
+
     private var denied: PolicyDecision {
         .denied(rule: "default: only root and uid \(daemonUID) may do this")
     }

@@ -68,27 +68,6 @@ struct Configuration: Sendable, Equatable {
         pluginSearch = .beside(executable: executable)
     }
 
-    /// Reads the configuration. Blocks.
-    ///
-    /// - Parameters:
-    ///   - file: The file that was named, which must then exist; nil: the default one, if there is one.
-    ///   - overrides: What flags say.
-    ///   - environment: Who runs the daemon, with which variables.
-    ///   - executable: The daemon's own file.
-    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error.
-    static func load(
-        file: String?, overrides: ConfigurationOverrides, environment: ConfigurationEnvironment, executable: String
-    ) throws(ConfigurationErrors) -> Configuration {
-        let defaults = Configuration(environment: environment, executable: executable)
-        let document: TOMLDocument?
-        do throws(TOMLError) {
-            document = try read(file, environment)
-        } catch {
-            throw ConfigurationErrors(problems: [ConfigurationProblem(error)])
-        }
-        return try defaults.overlaid(by: document, overrides, workingDirectory: environment.workingDirectory)
-    }
-
     /// These settings, with those of a document over them, and those of flags over both.
     func overlaid(
         by document: TOMLDocument?, _ overrides: ConfigurationOverrides, workingDirectory: String
@@ -104,18 +83,6 @@ struct Configuration: Sendable, Equatable {
             configuration.pluginSections = reader.sections.map { PluginSection($0, file: document.file) }
         }
         return configuration
-    }
-
-    /// The file named, or the default one; nil where that does not exist.
-    private static func read(
-        _ file: String?, _ environment: ConfigurationEnvironment
-    ) throws(TOMLError) -> TOMLDocument? {
-        if let file { return try TOMLDocument(contentsOf: file) }
-        do {
-            return try TOMLDocument(contentsOf: environment.defaultConfigurationFile)
-        } catch  where error.isAbsentFile {
-            return nil
-        }
     }
 
     /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of

@@ -1,77 +1,101 @@
-// The declarations of all settings, in the order of the sample file.
+// The declarations of all settings, in the order of the sample file. Everything else about a setting is derived from
+// its declaration: reading it, the sample, the reference, the schema, what a reload does (`make generate` writes the
+// files).
 
 extension Configuration {
     /// Every setting. What is not declared here is an unknown key.
     static let settings = daemonSettings + limitSettings + pluginSettings
 
+    /// What the tables are about, by name.
+    static let tables: [String: String] = [
+        "": "The daemon itself.",
+        "limits": "What one session, and all of them together, may take.",
+        "plugins": "Which plugins are started.",
+    ]
+
     private typealias Declaration = Setting<Configuration>
 
     private static let daemonSettings: [Setting<Configuration>] = [
         Declaration(
-            "socket", .path, \.socketPath, "Where the daemon listens.",
+            "socket", .path, \.socketPath, .restart, "Where the daemon listens.",
             defaultNote: """
-                bridge.sock in $RUNTIME_DIRECTORY; without it in /run/trestle for root, else in \
+                bridge.sock in $RUNTIME_DIRECTORY (systemd sets it); without that in /run/trestle for root, else in \
                 $XDG_RUNTIME_DIR/trestle or /tmp/trestle-UID.
                 """),
         Declaration(
-            "socket_mode", .fileMode, \.socketMode, "The socket's permission bits: who may open it may call."),
+            "socket_mode", .fileMode, \.socketMode, .reload,
+            """
+            The socket's permission bits, in octal: who may open it may call. A change holds for those who connect from \
+            then on.
+            """),
         Declaration(
-            "state_dir", .path, \.stateDirectory, "Where the daemon and its plugins keep what outlives them.",
+            "state_dir", .path, \.stateDirectory, .restart,
+            "Where the daemon and its plugins keep what outlives them.",
             defaultNote: """
-                $STATE_DIRECTORY; without it /var/lib/trestle for root, else $XDG_STATE_HOME/trestle or \
-                ~/.local/state/trestle.
+                $STATE_DIRECTORY (systemd sets it); without that /var/lib/trestle for root, else \
+                $XDG_STATE_HOME/trestle or ~/.local/state/trestle.
                 """),
         Declaration(
-            "plugin_dir", .list(of: .path), \.pluginSearch.named,
-            "Directories whose libraries (*.so) are loaded as plugins.",
+            "plugin_dir", .list(of: .path), \.pluginSearch.named, .restart,
+            "Directories whose libraries (*.so) are loaded as plugins: one, or an array of them.",
             defaultNote: """
-                Beside the daemon's executable: plugins, else ../lib/trestle/plugins, else the directory itself \
-                (there only lib*Plugin.so).
-                """),
-        Declaration("log_level", .choice, \.logLevel, "The least severe messages that are logged."),
+                what lies beside the daemon's executable: the directory plugins, else ../lib/trestle/plugins (this is \
+                it for /usr/bin/trestled), else the executable's own directory, where only lib*Plugin.so counts.
+                """,
+            example: #""/usr/lib/trestle/plugins""#),
+        Declaration("log_level", .choice, \.logLevel, .reload, "The least severe messages that are logged."),
         Declaration(
-            "log_format", .choice, \.logFormat,
-            "The form of the log; auto is journal where standard error is the systemd journal, else text."),
+            "log_format", .choice, \.logFormat, .restart,
+            """
+            The form of the log: text for people, json with an object in each line, journal with entries of the systemd \
+            journal, or auto, which is journal where standard error is the systemd journal, else text.
+            """),
         Declaration(
-            "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout,
+            "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout, .reload,
             "How long calls in flight may go on after SIGTERM."),
         Declaration(
-            "call_timeout", .duration(in: .milliseconds(1) ... .seconds(86_400)), \.callTimeout,
-            "The deadline of calls whose caller and task name none."),
+            "call_timeout", .duration(in: .milliseconds(1) ... .seconds(86_400)), \.callTimeout, .reload,
+            "The deadline of calls whose caller and task name none. A change holds for calls that begin then."),
         Declaration(
-            "stop_timeout", .duration(in: .zero ... .seconds(3_600)), \.stopTimeout,
+            "stop_timeout", .duration(in: .zero ... .seconds(3_600)), \.stopTimeout, .reload,
             "How long a plugin may take to stop."),
     ]
 
     // The ranges keep out what cannot work (a limit of 0) and what must be a slip of the hand.
     private static let limitSettings: [Setting<Configuration>] = [
         Declaration(
-            "limits.message_bytes", .bytes(in: kibibyte...256 * mebibyte), \.limits.messageBytes,
-            "The longest message and the largest result."),
+            "limits.message_bytes", .bytes(in: kibibyte...256 * mebibyte), \.limits.messageBytes, .reload,
+            "The longest message, and the largest result of a call."),
         Declaration(
-            "limits.calls_in_flight", .count("calls", in: 1...1_000_000), \.limits.callsInFlight,
+            "limits.calls_in_flight", .count("calls", in: 1...1_000_000), \.limits.callsInFlight, .reload,
             "A session's calls that have not ended; one more is answered busy."),
         Declaration(
-            "limits.unread_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.unreadBytes,
-            "Replies that a session has not read; beyond them its requests wait."),
+            "limits.unread_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.unreadBytes, .reload,
+            "Replies that a session has not read yet. Beyond them its requests wait."),
         Declaration(
-            "limits.stalled", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.limits.stalled,
-            "How long a session that reads none of its replies is kept."),
+            "limits.stalled", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.limits.stalled, .reload,
+            "A session whose replies wait and that reads none of them for so long is closed."),
         Declaration(
-            "limits.events_queued", .count("events", in: 1...1_000_000), \.limits.eventsQueued,
-            "Events waiting for one session; beyond them the oldest are dropped, and it is told."),
+            "limits.events_queued", .count("events", in: 1...1_000_000), \.limits.eventsQueued, .reload,
+            """
+            Events waiting for one session, in number. Beyond it the oldest are dropped, and the session is told how \
+            many.
+            """),
         Declaration(
             "limits.event_queue_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.eventQueueBytes,
-            "The same in bytes."),
+            .reload, "Events waiting for one session, in bytes. Beyond it the oldest are dropped, too."),
         Declaration(
-            "limits.sessions", .count("sessions", in: 1...1_000_000), \.limits.sessions,
-            "Sessions at once, over all users."),
+            "limits.sessions", .count("sessions", in: 1...1_000_000), \.limits.sessions, .reload,
+            """
+            Sessions at once, over all users. Each takes a descriptor. Where a change makes them fewer, those that are \
+            open stay.
+            """),
     ]
 
     private static let pluginSettings: [Setting<Configuration>] = [
         Declaration(
-            "plugins.disabled", .list(of: .text), \.disabledPlugins,
-            "Plugins that are not started though they are installed.")
+            "plugins.disabled", .list(of: .text), \.disabledPlugins, .restart,
+            "Plugins that are not started though they are installed, by name.")
     ]
 
     private static let kibibyte = 1_024

@@ -65,6 +65,17 @@ struct PluginSearch: Sendable, Equatable {
     }
 }
 
+extension Configuration {
+    /// As ``PluginSearch/libraries()``; a directory that cannot be read with its place. Blocks.
+    func pluginLibraries() throws(ConfigurationErrors) -> [String] {
+        do throws(PluginSearch.Failure) {
+            return try pluginSearch.libraries()
+        } catch {
+            throw ConfigurationErrors(problems: [problem(with: "plugin_dir", index: error.index, error.reason)])
+        }
+    }
+}
+
 extension PluginSearch.Directory {
     struct Unreadable: Error {
         var code: Int32

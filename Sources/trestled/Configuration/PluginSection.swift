@@ -124,6 +124,17 @@ extension Configuration {
         pluginSections.first { $0.name == plugin }
     }
 
+    /// What a plugin is to be given.
+    func json(of plugin: String) -> JSON { section(of: plugin)?.json ?? [:] }
+
+    /// What a plugin refused, with its place, or with the name of the section that is missing.
+    func problem(of plugin: String, _ refusal: BridgeError) -> ConfigurationProblem {
+        section(of: plugin)?.problem(refusal)
+            ?? ConfigurationProblem(
+                source: file ?? "the default configuration", key: "plugins.\(TOMLText.key(plugin))",
+                reason: refusal.message)
+    }
+
     /// What the file says about plugins that are not installed: a mistyped name must not go unnoticed, least of all
     /// one that was to be disabled.
     ///

@@ -34,6 +34,8 @@ extension Daemon {
 
     private func raiseDescriptorLimit() throws {
         let limit = try DescriptorLimit.raise()
+        // Where somebody has set the number, the configuration's own warning has told it with its place.
+        guard configuration.origins["limits.sessions"] == nil else { return }
         if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
             log.warning("\(warning)")
         }
@@ -81,18 +83,24 @@ extension Daemon {
     ///
     /// - Returns: how many plugins there are.
     /// - Throws: everything that is wrong.
-    func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().count }
+    func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().enabled.count }
+
+    /// What the sample, the reference and the schema are written from.
+    func describeConfiguration() throws(ConfigurationErrors) -> ConfigurationDocument {
+        ConfigurationDocument(plugins: try pluginSet.manifests())
+    }
 
     private func loadPlugins() async throws {
-        let plugins: [PluginSlot]
+        let plugins: PluginSet.Found
         do throws(ConfigurationErrors) {
             plugins = try await pluginSet.load()
+            installedPlugins = plugins.installed
         } catch {
             isMisconfigured = true
             for problem in error.problems { log.error("\(problem)") }
             throw Misconfiguration(problemCount: error.problems.count)
         }
-        await pluginSet.start(plugins)
+        await pluginSet.start(plugins.enabled)
     }
 }
 

@@ -15,17 +15,18 @@ struct PluginSet {
     let runtime: TaskRuntime
     let log: Logger
 
+    /// What was found.
+    struct Found {
+        /// Those to be started.
+        var enabled: [PluginSlot]
+        var installed: InstalledPlugins
+    }
+
     /// Loads and configures all plugins, and starts none.
     ///
     /// - Throws: everything that is wrong with the configuration, at once.
-    func load() async throws(ConfigurationErrors) -> [PluginSlot] {
-        let paths: [String]
-        do throws(PluginSearch.Failure) {
-            paths = try configuration.pluginSearch.libraries()
-        } catch {
-            throw ConfigurationErrors(
-                problems: [configuration.problem(with: "plugin_dir", index: error.index, error.reason)])
-        }
+    func load() async throws(ConfigurationErrors) -> Found {
+        let paths = try configuration.pluginLibraries()
         if paths.isEmpty {
             let places = configuration.pluginSearch.named.joined(separator: ", ")
             log.warning("no plugin was found in \(places); only the daemon's own tasks can be called")
@@ -38,7 +39,14 @@ struct PluginSet {
             if let problem = await configure(plugin) { problems.append(problem) }
         }
         guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
-        return enabled
+        let installed = InstalledPlugins(
+            names: loaded.map(\.name), isComplete: loaded.count == paths.count, libraries: paths)
+        return Found(enabled: enabled, installed: installed)
+    }
+
+    /// What all plugins that can be loaded say of themselves; none of them is configured.
+    func manifests() throws(ConfigurationErrors) -> [PluginManifest] {
+        try configuration.pluginLibraries().compactMap(load).map(\.manifest)
     }
 
     /// Starts what was loaded. A plugin that fails is reported and left out.
@@ -77,15 +85,20 @@ struct PluginSet {
     }
 
     private func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
-        let section = configuration.section(of: plugin.name)
         do throws(BridgeError) {
-            try await loader.configure(plugin, section: section?.json ?? [:])
+            try await loader.configure(plugin, section: configuration.json(of: plugin.name))
             return nil
         } catch {
-            return section?.problem(error)
-                ?? ConfigurationProblem(
-                    source: configuration.file ?? "the default configuration", key: "plugins.\(plugin.name)",
-                    reason: error.message)
+            return configuration.problem(of: plugin.name, error)
         }
     }
+}
+
+/// The plugins that are there, disabled ones too.
+struct InstalledPlugins: Sendable {
+    var names: [String] = []
+    /// Whether every library could be loaded, so that there are no other names.
+    var isComplete = true
+    /// The libraries, by their paths.
+    var libraries: [String] = []
 }

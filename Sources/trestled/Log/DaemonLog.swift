@@ -4,12 +4,19 @@ import Logging
 /// The daemon's log, behind swift-log: puts entries together and hands them to the output, which all loggers share.
 struct DaemonLog: LogHandler {
     var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level
+    /// The level of this logger alone; nil: that of all.
+    private var ownLevel: Logger.Level?
+    private let threshold: LogThreshold
     private let output: LogOutput
 
-    init(level: Logger.Level, output: LogOutput) {
-        logLevel = level
+    init(threshold: LogThreshold, output: LogOutput) {
+        self.threshold = threshold
         self.output = output
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -29,11 +36,11 @@ struct DaemonLog: LogHandler {
 
 extension DaemonLog {
     /// The log as it is configured, on standard error.
-    init(_ configuration: Configuration, _ environment: ConfigurationEnvironment) {
+    init(_ configuration: Configuration, _ environment: ConfigurationEnvironment, threshold: LogThreshold) {
         let style = TextLine.style(
             isTerminal: isatty(STDERR_FILENO) == 1, noColour: environment.variables["NO_COLOR"])
         self.init(
-            level: Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .notice,
+            threshold: threshold,
             output: LogOutput(configuration.logFormat.resolved(environment), style: style))
     }
 }

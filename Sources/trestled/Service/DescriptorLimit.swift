@@ -7,6 +7,14 @@ enum DescriptorLimit {
     /// What the daemon and its plugins need beside sessions, with the 32 that the listener keeps free.
     static let reserve = 100
 
+    /// What the soft limit can be raised to.
+    static var hard: Int {
+        var limit = rlimit()
+        // Cannot fail: the resource exists and the address is ours.
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int(clamping: limit.rlim_max)
+    }
+
     /// Raises the soft limit to the hard one.
     ///
     /// - Returns: the limit that now holds.

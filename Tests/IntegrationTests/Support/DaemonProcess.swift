@@ -6,6 +6,8 @@ final class DaemonHome {
     let folder: TemporaryFolder
     var socketPath: String
     var statePath: String
+    /// The flag for the log; nil: there is none, and the configuration decides.
+    var logLevel: String? = "debug"
     /// Flags beside those for socket, state and log.
     var arguments: [String]
     /// Variables of the environment, beside PATH: NAME=VALUE.
@@ -30,7 +32,7 @@ final class DaemonHome {
 
     /// All flags.
     var commandLine: [String] {
-        ["--socket", socketPath, "--state-dir", statePath, "--log-level", "debug"] + arguments
+        ["--socket", socketPath, "--state-dir", statePath] + (logLevel.map { ["--log-level", $0] } ?? []) + arguments
     }
 
     func connect() throws -> Wire {

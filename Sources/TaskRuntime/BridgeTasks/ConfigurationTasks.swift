@@ -1,0 +1,23 @@
+import BridgeJSON
+
+// bridge.reload: the configuration while the daemon serves.
+extension TaskRuntime {
+    var configurationTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.reload", summary: "Reads the configuration again and puts it in force.",
+                run: { [unowned self] call, _ throws(BridgeError) in try reload(call) })
+        ]
+    }
+
+    private func reload(_ call: Call) throws(BridgeError) -> JSON? {
+        if let caller = call.session, case .denied(let rule) = policy.reload(by: caller) {
+            throw BridgeError(
+                .permissionDenied, "uid \(caller.peer.uid) may not have the configuration read",
+                data: ["rule": .string(rule)])
+        }
+        guard let onReload else { throw BridgeError(.internal, "this daemon has no configuration to read") }
+        onReload(call.handle)
+        return nil
+    }
+}

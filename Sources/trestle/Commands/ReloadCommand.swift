@@ -1,0 +1,75 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle reload`
+struct ReloadCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Has the daemon read its configuration again, without a restart.",
+        discussion: """
+            Shows which changed settings hold from now on, and which after a restart. Where anything is wrong, every \
+            problem is told with its place, and everything stays as it was. SIGHUP does the same.
+
+            EXAMPLES
+              trestle reload
+              trestle reload | jq -r '.restart[]'
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    func run() async throws {
+        try await withClient { client in
+            do throws(BridgeError) {
+                show(try await client.call("bridge.reload"))
+            } catch {
+                guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
+                for problem in problems { Failure.complain(ReloadText.line(problem)) }
+                Failure.complain("the daemon goes on as before (\(error.code))")
+                throw Failure.exitCode(error)
+            }
+        }
+    }
+
+    private func show(_ result: JSON) {
+        if Screen.output.isTerminal {
+            Screen.output.write(ReloadText.report(result))
+        } else {
+            Screen.output.show(result)
+        }
+        for warning in result["warnings"]?.arrayValue ?? [] {
+            Failure.complain("warning: \(ReloadText.line(warning))")
+        }
+    }
+}
+
+/// What came of a reload, in words.
+enum ReloadText {
+    /// A line for the file, and one for each kind of change that there is.
+    static func report(_ result: JSON) -> String {
+        let file = result["file"]?.stringValue ?? "no file, the defaults hold"
+        let applied = names(result["applied"])
+        let restart = names(result["restart"])
+        var lines = ["read: \(file)"]
+        if !applied.isEmpty { lines.append("in force: \(applied)") }
+        if !restart.isEmpty { lines.append("after a restart: \(restart)") }
+        if applied.isEmpty, restart.isEmpty { lines.append("nothing has changed") }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
+    }
+
+    /// `file:line:column: key: reason`, as the daemon's log has it.
+    static func line(_ problem: JSON) -> String {
+        var place = [problem["file"]?.stringValue ?? ""]
+        if let line = problem["line"]?.int64Value, let column = problem["column"]?.int64Value {
+            place[0] += ":\(line):\(column)"
+        }
+        if let key = problem["key"]?.stringValue { place.append(key) }
+        place.append(problem["reason"]?.stringValue ?? "")
+        return place.joined(separator: ": ")
+    }
+
+    private static func names(_ list: JSON?) -> String {
+        (list?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: ", ")
+    }
+}

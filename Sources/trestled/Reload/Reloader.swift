@@ -1,0 +1,191 @@
+// Reading the configuration again while the daemon serves. All or nothing: whatever is wrong is found before anything
+// is changed.
+import BridgeJSON
+import BridgeServer
+import EventLoop
+import Logging
+import TaskHosts
+import TaskRuntime
+
+/// Reloads the configuration of a daemon, one reload after the other.
+@LoopActor
+final class Reloader {
+    /// Told when a reload begins and when it has ended, good or bad: for a service manager that wants to know. Always
+    /// in pairs.
+    var began: (@LoopActor () -> Void)?
+    var ended: (@LoopActor () -> Void)?
+
+    /// The daemon owns this.
+    private unowned let daemon: Daemon
+    private var running: Task<Outcome, Never>?
+    /// The reload that begins when the running one has ended.
+    private var next: Task<Outcome, Never>?
+
+    typealias Outcome = Result<ReloadReport, BridgeError>
+
+    init(_ daemon: Daemon) { self.daemon = daemon }
+
+    /// Reads the configuration and puts it in force. Where a reload is at work, another one follows it, because the file
+    /// may have changed since that one read it; all who ask until then share it.
+    ///
+    /// - Parameter occasion: Who asks, for the log.
+    func reload(_ occasion: String) async -> Outcome {
+        if let next { return await next.value }
+        let before = running
+        let task = Task {
+            _ = await before?.value
+            running = next
+            next = nil
+            return await begin(occasion)
+        }
+        next = task
+        return await task.value
+    }
+
+    private func begin(_ occasion: String) async -> Outcome {
+        began?()
+        defer { ended?() }
+        do throws(ReloadFailure) {
+            let report = try await carryOut()
+            daemon.noteReload(report, occasion)
+            return .success(report)
+        } catch {
+            note(error, occasion)
+            return .failure(error.answer)
+        }
+    }
+
+    private func carryOut() async throws(ReloadFailure) -> ReloadReport {
+        try checkServing()
+        let reading = try await read()
+        let new = reading.configuration
+        let plugins = daemon.runtime.plugins.filter { !new.disabledPlugins.contains($0.name) }
+        let problems = await reading.problems + check(plugins, new)
+        try checkServing()
+        if !problems.isEmpty { throw .refused(ConfigurationErrors(problems: problems)) }
+        let ability = ReloadAbility(
+            plugins: Set(plugins.filter(\.manifest.isReconfigurable).map(\.name)),
+            ownsSocket: daemon.server.ownsSocket)
+        let difference = daemon.configuration.difference(to: new, ability)
+        let changed = plugins.filter { difference.plugins.contains($0.name) }
+        try await reconfigure(changed, new)
+        if difference.applied.contains("socket_mode") { try await setSocketMode(new, changed) }
+        // From here to the end nothing else runs on the loop.
+        daemon.apply(difference, new)
+        return ReloadReport(file: new.file, difference: difference, warnings: reading.warnings)
+    }
+
+    /// A daemon that stops changes nothing any more: its plugins are on their way out.
+    private func checkServing() throws(ReloadFailure) {
+        if daemon.isStopping { throw .stopping }
+    }
+
+    // MARK: Finding what is wrong
+
+    /// What the file says, before the plugins have been asked.
+    private struct Reading: Sendable {
+        var configuration: Configuration
+        var problems: [ConfigurationProblem] = []
+        var warnings: [ConfigurationProblem]
+    }
+
+    /// Reads the file and looks for the plugins' directories, where that blocks nobody.
+    private func read() async throws(ReloadFailure) -> Reading {
+        let source = daemon.source
+        let installed = daemon.installedPlugins
+        do throws(ConfigurationErrors) {
+            return try await BlockingWork.run { () throws(ConfigurationErrors) in
+                let new = try source.load()
+                let libraries = try new.pluginLibraries()
+                var reading = Reading(configuration: new, warnings: new.warnings())
+                let unknown = new.problems(installedPlugins: installed.names)
+                // What is not loaded yet may be what bears such a name.
+                if installed.isComplete, installed.libraries == libraries {
+                    reading.problems = unknown
+                } else {
+                    reading.warnings += unknown
+                }
+                return reading
+            }
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    /// Has every plugin check its section.
+    private func check(_ plugins: [PluginSlot], _ new: Configuration) async -> [ConfigurationProblem] {
+        var problems: [ConfigurationProblem] = []
+        for plugin in plugins {
+            do throws(BridgeError) {
+                try await daemon.loader.check(plugin, section: new.json(of: plugin.name))
+            } catch {
+                problems.append(new.problem(of: plugin.name, error))
+            }
+        }
+        return problems
+    }
+
+    // MARK: Putting it in force
+
+    /// Hands the plugins their new sections. Where one refuses, those before it get their old ones back.
+    private func reconfigure(_ plugins: [PluginSlot], _ new: Configuration) async throws(ReloadFailure) {
+        for (index, plugin) in plugins.enumerated() {
+            do throws(BridgeError) {
+                try await daemon.loader.reconfigure(plugin, section: new.json(of: plugin.name))
+            } catch {
+                await restore(plugins[..<index])
+                try checkServing()
+                throw .refused(ConfigurationErrors(problems: [new.problem(of: plugin.name, error)]))
+            }
+        }
+        try checkServing()
+    }
+
+    /// The last step that can fail.
+    private func setSocketMode(_ new: Configuration, _ changed: [PluginSlot]) async throws(ReloadFailure) {
+        do throws(SystemError) {
+            try daemon.server.setSocketMode(new.socketMode)
+        } catch {
+            await restore(changed[...])
+            throw .refused(
+                ConfigurationErrors(problems: [new.problem(with: "socket_mode", error.description)]))
+        }
+    }
+
+    private func restore(_ plugins: ArraySlice<PluginSlot>) async {
+        for plugin in plugins {
+            do throws(BridgeError) {
+                try await daemon.loader.reconfigure(plugin, section: daemon.configuration.json(of: plugin.name))
+            } catch {
+                daemon.log.error("the plugin \(plugin.name) does not take its old configuration back: \(error.message)")
+            }
+        }
+    }
+
+    // MARK: Telling
+
+    private func note(_ failure: ReloadFailure, _ occasion: String) {
+        switch failure {
+        case .stopping: daemon.log.notice("\(occasion): the daemon is stopping and reads no configuration any more")
+        case .refused(let errors):
+            daemon.log.error("\(occasion): the configuration is not good, and everything stays as it was")
+            for problem in errors.problems { daemon.log.error("\(problem)") }
+        }
+    }
+}
+
+/// Why a reload changed nothing.
+private enum ReloadFailure: Error {
+    case refused(ConfigurationErrors)
+    case stopping
+
+    var answer: BridgeError {
+        switch self {
+        case .refused(let errors): errors.refusal
+        case .stopping:
+            BridgeError(
+                .shuttingDown, "the daemon is stopping and reads no configuration any more", data: ["started": false],
+                isTransient: true)
+        }
+    }
+}

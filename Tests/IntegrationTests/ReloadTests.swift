@@ -1,0 +1,343 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+extension DaemonHome {
+    func write(configuration: String) throws { try folder.write(configuration, to: "trestled.toml") }
+}
+
+extension DaemonProcess {
+    /// Waits until the log has this; `client` passes the time.
+    func awaitLog(_ text: String, _ client: Wire) throws {
+        try client.result("bridge.ping", until: { _ in log.contains(text) })
+    }
+}
+
+@Suite("A configuration that is read again", .blocking, .timeLimit(.minutes(2)))
+struct ReloadTests {
+    @Test("by SIGHUP holds for sessions that are open, and names what waits for a restart")
+    func signal() throws {
+        let home = try DaemonHome("limits.calls_in_flight = 1")
+        home.logLevel = nil
+        try withDaemon(in: home) { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            _ = try provider.result("bridge.subscribe", ["events": ["bridge.reloaded"]])
+            let client = try daemon.connect()
+            try client.send(#"{"task":"slow","callbackId":"kept"}"#)
+            let slow = try provider.receive { $0["task"] == "slow" }
+            let kept = try #require(slow["callbackId"])
+            #expect(try client.call("Echo")["error"]?["code"] == "busy")
+            try home.write(
+                configuration: """
+                    log_level = "debug"
+                    call_timeout = "20ms"
+                    state_dir = "/elsewhere"
+                    limits.calls_in_flight = 2
+                    plugins.disabled = ["echo"]
+                    """)
+            daemon.signal(SIGHUP)
+            let event = try provider.receive { $0["event"] == "bridge.reloaded" }
+            let applied: JSON = ["log_level", "call_timeout", "limits.calls_in_flight"]
+            // The flag for the state directory still beats the file.
+            #expect(event["data"] == ["applied": applied, "restart": ["plugins.disabled"]])
+            #expect(try client.result("Echo", 1) == 1)
+            #expect(try client.call("slow")["error"]?["code"] == "call.timeout")
+            // The call that was in flight has the deadline that it began with.
+            try provider.send(["callbackId": kept, "result": "in time"])
+            let answer = try client.receive { $0["callbackId"] == "kept" }
+            #expect(answer["result"] == "in time")
+            let file = home.folder.file("trestled.toml")
+            #expect(
+                daemon.log.contains(
+                    "SIGHUP: read \(file); in force: log_level, call_timeout, limits.calls_in_flight; "
+                        + "a restart is needed for plugins.disabled"))
+            // Seen at this level only.
+            let before = daemon.log.split(separator: "\n").count { $0.contains(" debug ") }
+            #expect(before == 0)
+            try provider.send(["callbackId": kept, "result": "too late"])
+            try daemon.awaitLog(" debug ", client)
+        }
+    }
+
+    @Test("by the command says what is in force, what waits, and what will hardly be meant")
+    func command() throws {
+        try withDaemon("log_level = \"info\"") { daemon in
+            let home = daemon.home
+            #expect(
+                try home.trestle("reload").output == #"{"applied":[],"restart":[],"file":"#
+                    + JSON.string(home.folder.file("trestled.toml")).text + #","warnings":[]}"# + "\n")
+            try home.write(configuration: "plugin_dir = \"\(Place.build)\"\nlimits.event_queue_bytes = \"4KiB\"")
+            for _ in 0..<2 {
+                let reload = try home.trestle("reload")
+                #expect(reload.end == .exited(0), "\(reload.errors)")
+                let result = try JSON(parsing: reload.output)
+                // What waits is named until the daemon starts again.
+                #expect(result["restart"] == ["plugin_dir"])
+                #expect(result["warnings"]?.arrayValue?.count == 1)
+                #expect(
+                    reload.errors.contains(
+                        "trestle: warning: \(home.folder.file("trestled.toml")):2:28: limits.event_queue_bytes: "),
+                    "\(reload.errors)")
+            }
+            #expect(daemon.log.contains("\(home.folder.file("trestled.toml")):2:28: limits.event_queue_bytes"))
+            // A file that is gone is as one that says nothing.
+            unlink(home.folder.file("trestled.toml"))
+            #expect(
+                try daemon.connect().result("bridge.reload") == [
+                    "applied": ["limits.event_queue_bytes"], "restart": [], "file": nil, "warnings": [],
+                ])
+        }
+    }
+
+    @Test("and is not good changes nothing, and is refused with every mistake and its place")
+    func refused() throws {
+        let home = try DaemonHome("log_level = \"error\"\nlimits.calls_in_flight = 1")
+        home.logLevel = nil
+        try withDaemon(in: home) { daemon in
+            let file = home.folder.file("trestled.toml")
+            try home.write(
+                configuration: """
+                    log_level = "loud"
+                    limits.calls_in_flight = 5
+                    sockte = "/s"
+                    """)
+            let reload = try home.trestle("reload")
+            #expect(reload.end == .exited(1))
+            #expect(reload.output == "")
+            let lines = reload.errors.split(separator: "\n")
+            #expect(lines.count == 3, "\(reload.errors)")
+            #expect(lines[0].hasPrefix("trestle: \(file):1:13: log_level: expected one of"), "\(lines[0])")
+            #expect(
+                lines[1].hasPrefix("trestle: \(file):3:1: sockte: unknown key; did you mean `socket`?"), "\(lines[1])")
+            #expect(lines[2] == "trestle: the daemon goes on as before (config.invalid)")
+
+            let client = try daemon.connect()
+            let error = try client.call("bridge.reload")["error"]
+            let problems = error?["data"]?["problems"]?.arrayValue ?? []
+            #expect(problems.count == 2)
+            #expect(problems.first?["file"] == .string(file))
+            #expect(problems.first?["line"] == 1)
+            #expect(problems.first?["column"] == 13)
+            #expect(problems.first?["key"] == "log_level")
+            #expect(problems.first?["reason"]?.stringValue?.hasPrefix("expected one of") == true)
+
+            daemon.signal(SIGHUP)
+            // Each of the three was told of each mistake.
+            try client.result("bridge.ping") { _ in
+                daemon.log.split(separator: "\n").count { $0.contains("\(file):3:1: sockte: unknown key") } == 3
+            }
+            #expect(daemon.log.contains("SIGHUP: the configuration is not good, and everything stays as it was"))
+            #expect(try client.result("bridge.hello")["limits"]?["callsInFlight"] == 1)
+            // What is not TOML, or not there to be read, is no different.
+            try home.write(configuration: "log_level = ")
+            #expect(try client.call("bridge.reload")["error"]?["data"]?["problems"]?[0]?["line"] == 1)
+            #expect(try client.result("bridge.hello")["limits"]?["callsInFlight"] == 1)
+            #expect(!daemon.log.contains(" notice "))
+            try home.write(configuration: "limits.calls_in_flight = 5")
+            #expect(try client.result("bridge.reload")["applied"] == ["log_level", "limits.calls_in_flight"])
+            #expect(try client.result("bridge.hello")["limits"]?["callsInFlight"] == 5)
+        }
+    }
+
+    @Test("reaches plugins that can change at work; where one of them refuses, none has changed")
+    func plugins() throws {
+        try withDaemon("[plugins.alert]\npresenters = [\"log\"]") { daemon in
+            let home = daemon.home
+            let client = try daemon.connect()
+            let shown = try client.result("Alert", ["content": "x"])
+            #expect(shown["presenter"] == "log")
+            try home.write(
+                configuration: "[plugins.alert]\npresenters = [\"client\"]\n[plugins.persistence]\ntombstones = 5")
+            let result = try client.result("bridge.reload")
+            #expect(result["applied"] == ["plugins.alert.presenters"])
+            #expect(result["restart"] == ["plugins.persistence.tombstones"])
+            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "alert.unpresented")
+            // The plugin at fault cannot change at work: its section is checked all the same.
+            try home.write(
+                configuration:
+                    "[plugins.alert]\npresenters = [\"log\"]\n[plugins.persistence]\nfile = \"a/b\"\n[plugins.nobody]\n"
+            )
+            let problems = try client.call("bridge.reload")["error"]?["data"]?["problems"]?.arrayValue ?? []
+            #expect(problems.map { $0["key"] } == ["plugins.nobody", "plugins.persistence.file"])
+            try home.write(
+                configuration:
+                    "[plugins.alert]\npresenters = [\"log\"]\n[plugins.persistence]\nfile = \"a/b\"\n[plugins.login]\ntoken_days = 0"
+            )
+            let more = try client.call("bridge.reload")["error"]?["data"]?["problems"]?.arrayValue ?? []
+            #expect(
+                Set(more.compactMap { $0["key"]?.stringValue }) == [
+                    "plugins.persistence.file", "plugins.login.token_days",
+                ])
+            #expect(more.contains { $0["line"] == 4 })
+            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "alert.unpresented")
+            // Without its section a plugin has its defaults again.
+            try home.write(configuration: "")
+            #expect(try client.result("bridge.reload")["applied"] == ["plugins.alert.presenters"])
+            #expect(try client.result("Alert", ["content": "x"])["presenter"] == "log")
+        }
+    }
+
+    @Test("takes a plugin's section back from it where another one refuses its own only when it is to take it")
+    func rollBack() throws {
+        let folder = try TemporaryFolder()
+        try SectionPlugin(name: "first").build(in: folder)
+        try SectionPlugin(name: "second", refusal: "not today").build(in: folder)
+        let home = try DaemonHome("[plugins.first]\nx = 1", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("first") == ["x": 1])
+            try home.write(configuration: "log_level = \"error\"\n[plugins.first]\nx = 2\n[plugins.second]\nx = 2\n")
+            let problems = try client.call("bridge.reload")["error"]?["data"]?["problems"]
+            #expect(problems?[0]?["key"] == "plugins.second")
+            #expect(problems?[0]?["reason"] == "not today")
+            #expect(try client.result("first") == ["x": 1])
+            #expect(try client.result("second") == [:])
+            try home.write(configuration: "[plugins.first]\nx = 3")
+            #expect(try client.result("bridge.reload")["applied"] == ["plugins.first.x"])
+            #expect(try client.result("first") == ["x": 3])
+        }
+    }
+
+    @Test("leaves plugins that know nothing of it alone, and says that they wait for a restart")
+    func oldPlugins() throws {
+        let folder = try TemporaryFolder()
+        try PluginInC(size: "offsetof(trestle_plugin, keep_sessions)").build(in: folder)
+        let home = try DaemonHome(pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            try home.write(configuration: "[plugins.specimen]\nx = 1")
+            let client = try daemon.connect()
+            #expect(try client.result("bridge.reload")["restart"] == ["plugins.specimen.x"])
+            #expect(try client.result("specimen") == "specimen")
+        }
+    }
+
+    @Test("brings the longest message, and what may be unread, to sessions that are open")
+    func sessionLimits() throws {
+        let home = try DaemonHome("limits.message_bytes = \"2KiB\"\nlimits.unread_bytes = \"4KiB\"")
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            let text = JSON.string(String(repeating: "x", count: 4_096))
+            try client.send(["task": "Echo", "options": text, "callbackId": 1])
+            #expect(try client.receive()["error"]?["code"] == "message.too_large")
+            // Nobody reads what comes here: after some of the calls the daemon reads no more of them.
+            var sender = Sender(try daemon.connect(), EchoFlood(count: 16 * 1_024, optionsBytes: 1_024))
+            try sender.stuff(daemon, boundBytes: 4_096)
+            func queuedBytes() throws -> Int64 {
+                let sessions = try client.result("bridge.sessions")["sessions"]?.arrayValue ?? []
+                return sessions.compactMap { $0["queuedBytes"]?.int64Value }.max() ?? 0
+            }
+            let before = try queuedBytes()
+            #expect(before < 64 * 1_024)
+            try home.write(configuration: "limits.message_bytes = \"64KiB\"\nlimits.unread_bytes = \"1GiB\"")
+            _ = try client.result("bridge.reload")
+            #expect(try client.result("Echo", text) == text)
+            let deadline = Deadline()
+            while try queuedBytes() < before + 256 * 1_024 {
+                _ = try sender.sendWhatFits()
+                if deadline.isOver { throw Failure("the daemon does not read on") }
+            }
+            try sender.pump()
+            #expect(sender.isDone)
+        }
+    }
+
+    @Test("gives the socket other permissions, and takes those who connect now by other bounds")
+    func socket() throws {
+        let home = try DaemonHome()
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            try home.write(
+                configuration:
+                    "socket_mode = \"0666\"\nlimits.sessions = 1\nstop_timeout = \"1s\"\ndrain_timeout = \"1s\"")
+            #expect(try client.result("bridge.reload")["applied"]?.arrayValue?.count == 4)
+            var status = stat()
+            #expect(lstat(home.socketPath, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o666)
+            #expect(try daemon.connect().receive()["error"]?["code"] == "busy")
+            // A socket that is not the daemon's any more is nobody's to change: the reload is refused as a whole.
+            rename(home.socketPath, home.socketPath + ".away")
+            try home.write(configuration: "socket_mode = \"0600\"\nlimits.sessions = 9")
+            let problem = try client.call("bridge.reload")["error"]?["data"]?["problems"]?[0]
+            #expect(problem?["key"] == "socket_mode")
+            #expect(problem?["line"] == 1)
+            rename(home.socketPath + ".away", home.socketPath)
+            #expect(try daemon.connect().receive()["error"]?["code"] == "busy")
+        }
+    }
+
+    @Test("may be asked for again and again at the same time: each is answered, and no call waits")
+    func many() throws {
+        let home = try DaemonHome("limits.sessions = 100")
+        try withDaemon(in: home) { daemon in
+            let clients = try (0..<5).map { _ in try daemon.connect() }
+            for round in 0..<20 {
+                try home.write(
+                    configuration: round.isMultiple(of: 3) ? "limits.sessions = x" : "limits.sessions = \(100 + round)")
+                for client in clients {
+                    try client.send(
+                        "{\"task\":\"bridge.reload\",\"callbackId\":\"r\"}\n{\"task\":\"Echo\",\"callbackId\":\"e\"}")
+                }
+                daemon.signal(SIGHUP)
+                for client in clients {
+                    let answers = [try client.receive(), try client.receive()]
+                    // The call came behind the reload, and was answered before it.
+                    #expect(answers.map { $0["callbackId"] } == ["e", "r"])
+                    #expect((answers[1]["error"] != nil) == round.isMultiple(of: 3), "\(answers[1].text)")
+                }
+            }
+            try home.write(configuration: "")
+            #expect(try clients[0].result("bridge.reload")["applied"] == ["limits.sessions"])
+        }
+    }
+
+    @Test("is read no more by a daemon that stops, and SIGHUP does not end it")
+    func draining() throws {
+        let home = try DaemonHome()
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["slow"]])
+            try client.send(#"{"task":"slow","callbackId":"s"}"#)
+            let call = try #require(try provider.receive()["callbackId"])
+            _ = try client.result("bridge.subscribe", ["events": ["daemon.draining"]])
+            daemon.signal(SIGTERM)
+            _ = try client.receive { $0["event"] == "daemon.draining" }
+            try home.write(configuration: "log_level = \"loud\"")
+            daemon.signal(SIGHUP)
+            #expect(try client.call("bridge.reload")["error"]?["code"] == "shutting_down")
+            while !daemon.log.contains("SIGHUP: the daemon is stopping") {
+                #expect(try client.call("bridge.ping")["error"]?["code"] == "shutting_down")
+            }
+            try provider.send(["callbackId": call, "result": 1])
+            #expect(try client.receive { $0["callbackId"] == "s" }["result"] == 1)
+            #expect(try daemon.wait() == .exited(0))
+        }
+    }
+
+    @Test("while the daemon launches is read once it is ready")
+    func launching() throws {
+        let folder = try TemporaryFolder()
+        // Its start is answered when the test says so: by a file.
+        try PluginInC(
+            start: """
+                FILE *ready = fopen("\(folder.file("started"))", "w"); fclose(ready);
+                while (access("\(folder.file("go"))", F_OK) != 0) usleep(1000);
+                host->reply(host, request->call, text("{}"));
+                """, definitions: "#include <stdio.h>\n#include <unistd.h>"
+        ).build(in: folder)
+        let home = try DaemonHome("limits.sessions = 50", pluginDirectory: folder.path)
+        let daemon = try DaemonProcess(in: home)
+        let deadline = Deadline()
+        while !exists(folder.file("started")), !deadline.isOver {
+            if daemon.hasEnded { throw Failure("the daemon ended: \(daemon.log)") }
+        }
+        daemon.signal(SIGHUP)
+        try home.write(configuration: "limits.sessions = 51")
+        try folder.write("", to: "go")
+        try daemon.awaitReady()
+        try daemon.awaitLog(
+            "SIGHUP: read \(home.folder.file("trestled.toml")); in force: limits.sessions", daemon.connect())
+        #expect(try daemon.stop() == .exited(0))
+    }
+}

@@ -1,0 +1,46 @@
+/// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while it is
+/// at work, unless it is told to refuse that.
+struct SectionPlugin {
+    var name: String
+    /// Why it does not take a section that it has found good; empty: it does.
+    var refusal = ""
+
+    private var source: String {
+        """
+        #include "trestle_plugin.h"
+        #include <string.h>
+        static const trestle_host *host;
+        static char section[4096] = "{}";
+        static trestle_bytes text(const char *string) { return (trestle_bytes){string, strlen(string)}; }
+        static void attach(void *context, const trestle_host *table) { host = table; }
+        static void keep(const trestle_request *request) {
+            memcpy(section, request->options.data, request->options.size);
+            section[request->options.size] = 0;
+            host->reply(host, request->call, text("{}"));
+        }
+        static void configure(void *context, const trestle_request *request) { keep(request); }
+        static void reconfigure(void *context, const trestle_request *request) {
+            const char *refusal = "\(refusal)";
+            if (request->index == TRESTLE_RECONFIGURE_CHECK)
+                host->reply(host, request->call, text("{}"));
+            else if (*refusal)
+                host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
+                    .code = text("configuration.invalid"), .message = text(refusal), .retry_after_ms = -1});
+            else
+                keep(request);
+        }
+        static void call(void *context, const trestle_request *request) {
+            host->reply(host, request->call, text(section));
+        }
+        static const char manifest[] = "{\\"name\\":\\"\(name)\\",\\"version\\":\\"1\\",\\"reconfigurable\\":true,"
+            "\\"tasks\\":[{\\"name\\":\\"\(name)\\",\\"summary\\":\\"Its section.\\"}]}";
+        static const trestle_plugin table = {
+            .size = sizeof(trestle_plugin), .abi = TRESTLE_ABI, .manifest = {manifest, sizeof manifest - 1},
+            .attach = attach, .configure = configure, .call = call, .reconfigure = reconfigure};
+        const trestle_plugin *trestle_plugin_entry(void) { return &table; }
+        """
+    }
+
+    /// Compiles it.
+    func build(in folder: TemporaryFolder) throws { try compile(source, in: folder, to: folder.file("lib\(name).so")) }
+}

@@ -1,0 +1,108 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import trestled
+
+@Suite("What a reload changes")
+struct ConfigurationDifferenceTests {
+    /// Another value than the default for every setting, as a line of a file with dotted keys.
+    private static let others: [String: String] = [
+        "socket": #""/other/s""#, "socket_mode": #""0660""#, "state_dir": #""/other""#, "plugin_dir": #"["/p", "/q"]"#,
+        "log_level": #""debug""#, "log_format": #""json""#, "drain_timeout": #""1s""#, "call_timeout": #""2s""#,
+        "stop_timeout": #""3s""#,
+        "limits.message_bytes": "2000", "limits.calls_in_flight": "3", "limits.unread_bytes": #""8KiB""#,
+        "limits.stalled": #""1m""#, "limits.events_queued": "5", "limits.event_queue_bytes": "8192",
+        "limits.sessions": "7", "plugins.disabled": #"["login"]"#,
+    ]
+
+    private func read(_ keys: some Collection<String>) throws -> Configuration {
+        try configuration(keys.map { "\($0) = \(Self.others[$0] ?? "")\n" }.joined())
+    }
+
+    /// A configuration without where it comes from: what is in force.
+    private func values(_ configuration: Configuration) -> [String] {
+        Configuration.settings.map { $0.write(configuration) }
+    }
+
+    @Test("Nothing, where the file says what it said before, or says the defaults aloud")
+    func nothing() throws {
+        let old = try read(Self.others.keys.sorted())
+        #expect(old.difference(to: old, ReloadAbility()) == ConfigurationDifference())
+        let defaults = try configuration("")
+        let aloud = try configuration("log_level = \"notice\"\nlimits.message_bytes = 1048576")
+        #expect(defaults.difference(to: aloud, ReloadAbility()) == ConfigurationDifference())
+    }
+
+    @Test(
+        "A changed setting is named once, and is in force where its declaration says so",
+        arguments: Configuration.settings.map(\.key))
+    func single(key: String) throws {
+        let setting = try #require(Configuration.settings.first { $0.key == key })
+        try #require(Self.others[key] != nil, "this suite knows no other value of \(key)")
+        let old = try configuration("")
+        let new = try read([key])
+        let difference = old.difference(to: new, ReloadAbility())
+        #expect(difference.applied == (setting.effect == .reload ? [key] : []))
+        #expect(difference.restart == (setting.effect == .restart ? [key] : []))
+        let result = old.taking(difference, from: new)
+        #expect(setting.write(result) == setting.write(setting.effect == .reload ? new : old))
+        #expect((result.origins[key] != nil) == (setting.effect == .reload))
+        // And back: a key that is taken out has its default again.
+        #expect(values(result.taking(result.difference(to: old, ReloadAbility()), from: old)) == values(old))
+    }
+
+    @Test(
+        "Of any two configurations, each setting keeps its old value or has its new one",
+        arguments: 0..<200 as Range<UInt64>)
+    func random(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        func some() -> [String] { Self.others.keys.sorted().filter { _ in Bool.random(using: &generator) } }
+        let (oldKeys, newKeys) = (some(), some())
+        let old = try read(oldKeys)
+        let new = try read(newKeys)
+        let difference = old.difference(to: new, ReloadAbility())
+        let changed = Set(oldKeys).symmetricDifference(newKeys)
+        #expect(Set(difference.applied + difference.restart) == changed)
+        #expect(difference.applied.count + difference.restart.count == changed.count)
+        let result = old.taking(difference, from: new)
+        for setting in Configuration.settings {
+            let source = difference.restart.contains(setting.key) ? old : new
+            #expect(setting.write(result) == setting.write(source), "\(setting.key)")
+        }
+        // What waits for a restart is named again by the next reload, and nothing else is.
+        let again = result.difference(to: new, ReloadAbility())
+        #expect(again.applied == [])
+        #expect(again.restart == difference.restart)
+    }
+
+    @Test("The permissions of a socket that was handed over are not the daemon's to change")
+    func foreignSocket() throws {
+        let difference = try configuration("").difference(to: read(["socket_mode"]), ReloadAbility(ownsSocket: false))
+        #expect(difference.applied == [])
+        #expect(difference.restart == ["socket_mode"])
+    }
+
+    @Test("Sections of plugins are compared by key; those of plugins that can take them are in force at once")
+    func sections() throws {
+        let old = try configuration("[plugins.a]\nx = 1\ny = [1, 2]\n[plugins.b]\nz = 1\n[plugins.gone]\nk = 1")
+        let new = try configuration("[plugins.b]\nz = 2\n[plugins.a]\ny = [2, 1]\nx = 1\n\"w v\" = true")
+        let difference = old.difference(to: new, ReloadAbility(plugins: ["a"]))
+        #expect(difference.applied == ["plugins.a.\"w v\"", "plugins.a.y"])
+        #expect(difference.restart == ["plugins.b.z", "plugins.gone.k"])
+        #expect(difference.plugins == ["a"])
+        let result = old.taking(difference, from: new)
+        #expect(result.section(of: "a")?.json == new.section(of: "a")?.json)
+        #expect(result.section(of: "b")?.json == ["z": 1])
+        #expect(result.section(of: "gone")?.json == ["k": 1])
+    }
+
+    @Test("Order and place within a file are no change")
+    func order() throws {
+        let old = try configuration("log_level = \"info\"\n[plugins.a]\nx = 1\ny = 2")
+        let new = try configuration(
+            "\n[plugins.a]\ny = 2\nx = 1\n\n[limits]\n\n[plugins]\n".replacing(
+                "\n[plugins.a]", with: "log_level = \"info\"\n[plugins.a]"))
+        #expect(old.difference(to: new, ReloadAbility(plugins: ["a"])) == ConfigurationDifference())
+    }
+}
