@@ -200,6 +200,7 @@ final class Connection {
             let writtenBytes = stream.write(session.output.bytes)
             if writtenBytes > 0 {
                 hasMoved = true
+                session.sentBytes &+= UInt64(writtenBytes)
                 session.output.removeFirst(writtenBytes)
                 runtime.refill(session)
             }
@@ -324,7 +325,10 @@ extension Connection {
 }
 
 extension Connection: UnixStreamDelegate {
-    func read(bytes: UnsafeRawBufferPointer) { handle(bytes) }
+    func read(bytes: UnsafeRawBufferPointer) {
+        lentSession?.lend { $0.receivedBytes &+= UInt64(bytes.count) }
+        handle(bytes)
+    }
 
     func endOfInput() { endInput() }
 

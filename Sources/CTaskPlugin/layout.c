@@ -1,5 +1,6 @@
 // The layout of the plugin interface, pinned: a change of any number below is a change of the ABI and needs a
-// new TRESTLE_ABI, because plugins that were built against the old header would read the wrong bytes.
+// new TRESTLE_ABI, because plugins that were built against the old header would read the wrong bytes. What is added at
+// the end of a struct changes its size alone; of the fields before it the offsets stay.
 #include "trestle_plugin.h"
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -9,6 +10,8 @@ _Static_assert(sizeof(trestle_request) == 56, "trestle_request");
 _Static_assert(sizeof(trestle_error) == 72, "trestle_error");
 _Static_assert(sizeof(trestle_bridge_call) == 88, "trestle_bridge_call");
 _Static_assert(sizeof(trestle_event) == 64, "trestle_event");
-_Static_assert(sizeof(trestle_host) == 96, "trestle_host");
+_Static_assert(sizeof(trestle_metric) == 64, "trestle_metric");
+_Static_assert(offsetof(trestle_host, publish) == 88, "trestle_host, as it was at first");
+_Static_assert(sizeof(trestle_host) == 120 && TRESTLE_HOST_WITH_METRICS == 120, "trestle_host");
 _Static_assert(sizeof(trestle_plugin) == 120, "trestle_plugin");
 #endif

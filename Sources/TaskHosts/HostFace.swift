@@ -11,7 +11,7 @@ enum HostFace {
         trestle_host(
             size: UInt32(MemoryLayout<trestle_host>.size), abi: TRESTLE_ABI, context: context, reply: reply, fail: fail,
             progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
-            cancel: cancel, publish: publish)
+            cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric)
     }
 
     /// The host behind a table. It lives as long as the process, and its state is touched on the loop thread alone.
@@ -116,6 +116,33 @@ enum HostFace {
         return Unmanaged<InProcessHost>.fromOpaque(context)._withUnsafeGuaranteedRef {
             pthread_equal(pthread_self(), $0.loopThread) != 0
         }
+    }
+
+    private static let metric: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_metric>?) -> UInt32 =
+        { face, metric in
+            guard let host = host(face), let metrics = host.metrics, let metric else { return 0 }
+            let unit = metric.pointee.unit.string
+            do throws(PluginMetricRefusal) {
+                let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
+                return UInt32(
+                    try metrics.declare(
+                        PluginMetric.Declaration(
+                            name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
+                            unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)))
+            } catch {
+                host.log.write(level: UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", call: 0)
+                return 0
+            }
+        }
+
+    private static let setMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
+        face, metric, value in
+        withHost(face) { $0.metrics?.set(Int(metric), value) }
+    }
+
+    private static let addToMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
+        face, metric, amount in
+        withHost(face) { $0.metrics?.add(Int(metric), amount) }
     }
 
     // MARK: Loop thread

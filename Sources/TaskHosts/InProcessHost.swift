@@ -23,7 +23,9 @@ final class InProcessHost: TaskHost {
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var slot: PluginSlot?
-    /// The same, used with every call without counting a reference.
+    /// The plugin's figures, for any thread: set before the plugin can call.
+    private(set) var metrics: PluginMetrics?
+    /// The runtime's end, used with every call without counting a reference.
     @exclusivity(unchecked) private var unretainedSlot: Unmanaged<PluginSlot>?
     /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
     /// need no second check.
@@ -49,6 +51,7 @@ final class InProcessHost: TaskHost {
     func attach(_ slot: PluginSlot) {
         self.slot = slot
         unretainedSlot = .passUnretained(slot)
+        metrics = slot.metrics
         table.pointee.attach(table.pointee.context, face)
     }
 

@@ -103,6 +103,33 @@ struct Host: @unchecked Sendable {
             }
         }
     }
+
+    // MARK: Figures
+
+    /// Declares a figure; none with a daemon whose table ends before these functions.
+    func figure(_ name: String, _ help: String, _ unit: MetricUnit?, kind: Int) -> Figure {
+        guard table.pointee.size >= UInt32(TRESTLE_HOST_WITH_METRICS) else { return Figure() }
+        var (name, help, unit) = (name, help, unit?.rawValue ?? "")
+        let number = name.withUTF8 { name in
+            help.withUTF8 { help in
+                unit.withUTF8 { unit in
+                    var metric = trestle_metric()
+                    metric.size = UInt32(MemoryLayout<trestle_metric>.size)
+                    metric.abi = TRESTLE_ABI
+                    metric.name = trestle_bytes(UnsafeRawBufferPointer(name))
+                    metric.unit = trestle_bytes(UnsafeRawBufferPointer(unit))
+                    metric.help = trestle_bytes(UnsafeRawBufferPointer(help))
+                    metric.kind = UInt32(kind)
+                    return table.pointee.metric(table, &metric)
+                }
+            }
+        }
+        return Figure(host: self, number: number)
+    }
+
+    /// Of a figure that `figure` gave a number.
+    func setMetric(_ number: UInt32, _ value: Double) { table.pointee.metric_set(table, number, value) }
+    func addToMetric(_ number: UInt32, _ amount: Double) { table.pointee.metric_add(table, number, amount) }
 }
 
 /// A closure that travels as a C pointer.

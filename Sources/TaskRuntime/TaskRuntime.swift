@@ -7,10 +7,11 @@
 //   Events/      subscriptions and delivery
 //   Launch/      startup work, in order
 //   BridgeTasks/ the tasks that the daemon itself provides
-//   Statistics/  counters and histograms
+//   Monitoring/  traffic as it passes, for operators who watch
+//   Statistics/  counters, histograms, and their text for monitoring systems
 //
 // Everything is confined to the thread that owns the runtime, in service the loop thread: none of it is Sendable, so
-// that the compiler keeps it there.
+// that the compiler keeps it there. Plugins' figures alone are set from any thread (Plugins/PluginMetrics.swift).
 import BridgeJSON
 import BridgeMessage
 public import Logging
@@ -35,6 +36,8 @@ public final class TaskRuntime {
     /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil: there
     /// is no configuration.
     public var onReload: ((CallHandle) -> Void)?
+    /// What the process takes of the machine, for `bridge.metrics`; nil: it cannot be told. The daemon sets it.
+    public var processFigures: () -> ProcessFigures? = { nil }
 
     let clock: any RuntimeClock
     let log: Logger
@@ -59,12 +62,15 @@ public final class TaskRuntime {
     @exclusivity(unchecked) var forgottenSessions: [Session] = []
     /// Calls in flight that clients made.
     @exclusivity(unchecked) var clientCallsInFlight = 0
+    /// Whether any session watches the traffic. Read once or twice with each call.
+    @exclusivity(unchecked) var isMonitored = false
+    var watchers: [TrafficWatcher] = []
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
     /// The clock as it was last read, and whether that was while the input at hand was being taken in.
-    @exclusivity(unchecked) private var lastReading = RuntimeInstant(nanoseconds: 0)
+    @exclusivity(unchecked) private(set) var lastReading = RuntimeInstant(nanoseconds: 0)
     @exclusivity(unchecked) private var hasReading = false
     @exclusivity(unchecked) private var inputStart = RuntimeInstant(nanoseconds: 0)
     @exclusivity(unchecked) private var isTakingInput = false
@@ -185,6 +191,7 @@ public final class TaskRuntime {
             writingSessions.removeAll(keepingCapacity: true)
         }
         if !forgottenSessions.isEmpty { forgottenSessions.removeAll() }
+        if isMonitored { renewTrafficAllowance() }
     }
 }
 

@@ -59,6 +59,7 @@ final class Daemon {
             daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
         clock.attach(runtime)
         service.sample = { [runtime] in ServiceSample(runtime) }
+        runtime.processFigures = { ProcessFigures.read() }
         server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
         var settings = PluginLoader.Settings(launch: launchOptions)

@@ -12,7 +12,8 @@ struct Page {
     /// The pages that are tested.
     static let paths =
         ["README.md", "CONTRIBUTING.md"]
-        + ["protocol", "architecture", "configuration", "operations", "performance", "plugins"].map { "docs/\($0).md" }
+        + ["protocol", "architecture", "configuration", "operations", "monitoring", "performance", "plugins"]
+        .map { "docs/\($0).md" }
 
     init(_ path: String) throws {
         self.path = path

@@ -46,6 +46,26 @@ struct LoginTaskTests {
         }
     }
 
+    @Test("The plugin's figures count accounts, and logins by how they ended")
+    func figures() async throws {
+        try await withStage { stage in
+            let session = await stage.bridge.session()
+            try await stage.admin.call("login.users.add", ["user": "bob", "password": "pw"])
+            try await stage.admin.call("login.users.remove", ["user": "bob"])
+            let grant = try await session.call("login", ["user": "ada", "password": "pw"])
+            try await session.call("login", ["token": grant["token"] ?? nil])
+            _ = await error(session, "login", ["token": "nonsense"])
+            for _ in 0..<12 { _ = await error(session, "login", ["user": "ada", "password": "no"]) }
+            let metrics = try await stage.admin.call("bridge.status")["metrics"]?.arrayValue ?? []
+            func figure(_ name: JSON) -> Int64? { metrics.first { $0["name"] == name }?["value"]?.int64Value }
+            #expect(figure("accounts") == 1)
+            #expect(figure("logins") == 2)
+            let (failed, locked) = (try #require(figure("failed_logins")), try #require(figure("locked_logins")))
+            #expect(failed + locked == 13)
+            #expect(locked > 0)
+        }
+    }
+
     @Test("The plugin stands its own check")
     func conformance() throws {
         try Plugin.login().check()

@@ -33,6 +33,41 @@ struct PluginTests {
         await bridge.stop()
     }
 
+    @Test("The plugin's figures tell of records, commits and the file, also what was there before")
+    func figures() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "figures-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        func figures(_ session: TestSession) async throws -> [String: Double] {
+            let metrics = try await session.call("bridge.status")["metrics"]?.arrayValue ?? []
+            return Dictionary(
+                metrics.map { ($0["name"]?.stringValue ?? "", $0["value"]?.doubleValue ?? -1) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        let bridge = try await TestBridge.start(.persistence(), stateDirectory: folder)
+        let session = await bridge.session()
+        for key in ["a", "b", "c"] { try await session.call("persistence.create", create(key)) }
+        try await session.call("persistence.delete", ["table": "t", "key": "a"])
+        try await session.call("persistence.update", ["table": "t", "key": "b", "record": [:]])
+        // Undone, and so not counted.
+        let operations: JSON = [["create": create("d")], ["delete": ["table": "t", "key": "nope"]]]
+        _ = try? await session.call("persistence.transaction", ["operations": operations])
+        let first = try await figures(session)
+        #expect(first["records"] == 2)
+        #expect(first["record_changes"] == 5)
+        #expect(first["commits"] == 6)
+        #expect(first["calls_queued"] == 0)
+        #expect(try #require(first["store"]) > 4096)
+        #expect(try #require(first["commit_duration"]) >= first["last_commit_duration"] ?? .infinity)
+        await bridge.stop()
+
+        let again = try await TestBridge.start(.persistence(), stateDirectory: folder)
+        let second = try await figures(again.session())
+        #expect(second["records"] == 2)
+        #expect(second["commits"] == 0)
+        await again.stop()
+    }
+
     @Test("Calls that a session sends without waiting take effect in their order")
     func pipelined() async throws {
         let bridge = try await TestBridge.start(.persistence())

@@ -22,6 +22,22 @@ private struct Shout: BridgeTask {
     }
 }
 
+private struct Measure: BridgeTask {
+    static let name = "measure"
+    static let summary = "Publishes figures from another thread."
+    struct Options: Codable, Sendable {}
+    struct Result: Codable, Sendable {}
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        try await call.blocking {
+            call.plugin.gauge("queue", "What waits.", unit: .bytes).set(12)
+            call.plugin.counter("made", "What was made.").add(3)
+            call.plugin.gauge("No Name", "Is refused.").set(1)
+        }
+        return Result()
+    }
+}
+
 private struct Wait: BridgeTask {
     static let name = "wait"
     static let summary = "Waits until it is cancelled."
@@ -64,7 +80,29 @@ struct TaskHostsTests {
             Wait()
             Relay()
             Drop()
+            Measure()
         }
+    }
+
+    @Test("Figures are published from any thread; one with a bad name is told in the log, and harmless")
+    func figures() async throws {
+        let bridge = try await TestBridge.start(plugin())
+        let session = await bridge.session()
+        for _ in 0..<2 { try await session.call("measure") }
+        let metrics = try await session.call("bridge.status")["metrics"]
+        #expect(
+            metrics == [
+                [
+                    "plugin": "test", "name": "queue", "kind": "gauge", "value": 12, "unit": "bytes",
+                    "help": "What waits.",
+                ],
+                [
+                    "plugin": "test", "name": "made", "kind": "counter", "value": 6, "unit": nil,
+                    "help": "What was made.",
+                ],
+            ])
+        #expect(bridge.logLines().contains { $0.contains("a figure is not published: \"No Name\"") })
+        await bridge.stop()
     }
 
     @Test("A typed task answers, with progress")

@@ -2,6 +2,7 @@
 // the plugin says recorded, and every step taken through the C interface.
 import CTaskPlugin
 import Dispatch
+import Synchronization
 import TaskKit
 
 /// `@unchecked`: everything that changes is used on the loop only.
@@ -31,7 +32,17 @@ final class FakeHost: @unchecked Sendable {
         var call: trestle_bridge_call
     }
 
+    /// A figure that the plugin published.
+    struct Published: Sendable, Equatable {
+        var name: String
+        var unit: String
+        var help: String
+        var kind: UInt32
+        var value = 0.0
+    }
+
     let plugin: UnsafePointer<trestle_plugin>
+    let figures = Mutex<[Published]>([])
     let loop = DispatchQueue(label: "loop")
     private static let onLoop = DispatchSpecificKey<Bool>()
     var table = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
@@ -59,11 +70,12 @@ final class FakeHost: @unchecked Sendable {
         self.init(plugin.export())
     }
 
-    init(_ plugin: UnsafePointer<trestle_plugin>) {
+    /// - Parameter hostSize: how much of its table the daemon says that there is.
+    init(_ plugin: UnsafePointer<trestle_plugin>, hostSize: Int = MemoryLayout<trestle_host>.size) {
         self.plugin = plugin
         loop.setSpecific(key: Self.onLoop, value: true)
         table.initialize(to: trestle_host())
-        table.pointee.size = UInt32(MemoryLayout<trestle_host>.size)
+        table.pointee.size = UInt32(hostSize)
         table.pointee.abi = TRESTLE_ABI
         // Kept for ever, as the interface promises.
         table.pointee.context = Unmanaged.passRetained(self).toOpaque()

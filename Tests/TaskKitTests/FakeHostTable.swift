@@ -1,6 +1,7 @@
 // What the plugin asks of the fake host: the functions of its table.
 import CTaskPlugin
 import Dispatch
+import Synchronization
 import TaskKit
 
 extension FakeHost {
@@ -47,6 +48,7 @@ extension FakeHost {
             host.end(call, .error(BridgeError(.callCancelled, "The call was cancelled.")))
             host.changed()
         }
+        fillFigures()
         table.pointee.publish = { table, event in
             let event = event!.pointee
             let sessions = event.sessions.map { Array(UnsafeBufferPointer(start: $0, count: event.session_count)) }
@@ -54,6 +56,25 @@ extension FakeHost {
                 name: event.name.text, data: (try? JSON(parsing: event.data.text)) ?? .null, sessions: sessions,
                 flags: event.flags)
             host(table!).say(seen) { $0.events.append($1) }
+        }
+    }
+
+    /// Figures live behind a lock of their own: they are set from any thread, and read without the loop.
+    private func fillFigures() {
+        table.pointee.metric = { table, metric in
+            let metric = metric!.pointee
+            return host(table!).figures.withLock { figures in
+                figures.append(
+                    Published(
+                        name: metric.name.text, unit: metric.unit.text, help: metric.help.text, kind: metric.kind))
+                return UInt32(figures.count)
+            }
+        }
+        table.pointee.metric_set = { table, metric, value in
+            host(table!).figures.withLock { $0[Int(metric) - 1].value = value }
+        }
+        table.pointee.metric_add = { table, metric, amount in
+            host(table!).figures.withLock { $0[Int(metric) - 1].value += amount }
         }
     }
 

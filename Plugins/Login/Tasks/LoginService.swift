@@ -24,6 +24,8 @@ final class LoginService: Sendable {
     private let state: Mutex<State>
     /// What holds where the configuration says nothing.
     private let standard: LoginSettings
+    private let figures = Mutex(LoginMetrics())
+    private var metrics: LoginMetrics { figures.withLock { $0 } }
 
     init(settings: LoginSettings = LoginSettings(), clocks: LoginClocks = LoginClocks()) {
         self.clocks = clocks
@@ -53,8 +55,12 @@ final class LoginService: Sendable {
     }
 
     /// Opens the accounts in the plugin's directory.
-    func open(directory: String) async throws {
+    ///
+    /// - Parameter metrics: Are kept up to date from here on; by default nobody sees them.
+    func open(directory: String, metrics: LoginMetrics = LoginMetrics()) async throws {
         try await database.open(directory + "/accounts.sqlite", now: clocks.wall())
+        figures.withLock { $0 = metrics }
+        metrics.accounts.set(try await database.perform { try $0.count() })
     }
 }
 
@@ -86,6 +92,7 @@ extension LoginService {
         }
         // Nothing was issued where the password was changed, or the account removed, since it was checked.
         guard isIssued else { throw Self.wrongPassword }
+        metrics.logins.add()
         return Grant(user: user, token: token.text, tokenHash: token.hash, expiresAt: expiresAt)
     }
 
@@ -95,9 +102,14 @@ extension LoginService {
     func logIn(_ token: Secret) async throws -> Grant {
         let refusal = BridgeError(
             "login.failed", "the token is unknown, revoked or expired; log in with user and password")
-        guard let hash = Token.hash(of: token) else { throw refusal }
         let now = clocks.wall()
-        guard let owner = try await database.perform({ try $0.owner(of: hash, now: now) }) else { throw refusal }
+        guard let hash = Token.hash(of: token),
+            let owner = try await database.perform({ try $0.owner(of: hash, now: now) })
+        else {
+            metrics.failedLogins.add()
+            throw refusal
+        }
+        metrics.logins.add()
         return Grant(user: owner.user, token: token.text, tokenHash: hash, expiresAt: owner.expiresAt)
     }
 
@@ -124,7 +136,10 @@ extension LoginService {
         state.withLock { state in
             if verified == nil { state.lockOut.failed(attempt, now: now) } else { state.lockOut.succeeded(attempt) }
         }
-        guard let verified else { throw Self.wrongPassword }
+        guard let verified else {
+            metrics.failedLogins.add()
+            throw Self.wrongPassword
+        }
         return verified
     }
 
@@ -133,6 +148,7 @@ extension LoginService {
         switch state.withLock({ $0.lockOut.begin(user: user, uid: uid, now: now) }) {
         case .allowed(let attempt): return attempt
         case .locked(let retryAfter):
+            metrics.lockedLogins.add()
             throw BridgeError(
                 "login.locked", "too many wrong passwords for this user from uid \(uid); try again later",
                 isTransient: true, retryAfter: retryAfter)
@@ -176,6 +192,7 @@ extension LoginService {
         let hash = try await newHash(password, uid: uid)
         let now = clocks.wall()
         guard try await database.perform({ try $0.add(user, hash, now: now) }) else { throw exists }
+        metrics.accounts.add(1)
     }
 
     /// Gives an account another password. Its tokens are revoked.
@@ -196,6 +213,7 @@ extension LoginService {
     /// - Throws: `user.not_found`, `storage.full`, `storage.failed`.
     func remove(_ user: UserName) async throws {
         guard try await database.perform({ try $0.remove(user) }) else { throw Self.notFound(user) }
+        metrics.accounts.add(-1)
         state.withLock { $0.lockOut.forget(user: user) }
     }
 

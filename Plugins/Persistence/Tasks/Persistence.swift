@@ -38,7 +38,7 @@ extension Plugin {
                 StoreEngine.Settings(
                     file: StoreFile(path: "\(context.stateDirectory)/\(file)"),
                     maximumDeletions: section.tombstones ?? PersistenceConfiguration.defaultTombstones,
-                    log: { context.log.warning($0) }))
+                    log: { context.log.warning($0) }, metrics: StoreMetrics(context)))
         }
         .onSession { change, caller in
             if change == .closed { store.sessionClosed(caller.session) }

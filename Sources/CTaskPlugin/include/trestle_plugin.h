@@ -137,6 +137,24 @@ typedef struct trestle_event {
 /* To the named sessions whether they subscribed or not. Only with `sessions`. */
 #define TRESTLE_EVENT_UNASKED 1u
 
+/* A figure of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
+   trestle_plugin_PLUGIN_NAME[_UNIT], of a counter with _total behind it. */
+typedef struct trestle_metric {
+    uint32_t size;
+    uint32_t abi;
+    trestle_bytes name; /* Small letters, digits and _, beginning with a letter, at most 64; without the unit. */
+    trestle_bytes unit; /* A base unit, such as "bytes" or "seconds", written like a name; empty: it counts things. */
+    trestle_bytes help; /* One sentence for a person. */
+    uint32_t kind;      /* TRESTLE_METRIC_… */
+    uint32_t reserved;  /* 0 */
+} trestle_metric;
+
+/* What a figure does. */
+enum {
+    TRESTLE_METRIC_GAUGE = 0,   /* It goes up and down. */
+    TRESTLE_METRIC_COUNTER = 1, /* It only grows, from 0 at the plugin's start. */
+};
+
 /* Levels of `log`, in falling order of urgency. */
 enum {
     TRESTLE_LOG_ERROR = 0,
@@ -178,7 +196,20 @@ typedef struct trestle_host {
     void (*cancel)(const struct trestle_host *host, trestle_call call);
     /* LOOP THREAD. Sends an event. */
     void (*publish)(const struct trestle_host *host, const trestle_event *event);
+
+    /* The following are there where `size` is at least TRESTLE_HOST_WITH_METRICS. */
+
+    /* ANY THREAD. Declares a figure, at first 0; one of the same name, unit and kind is the same figure. Returns its
+       number; 0: it was refused, and the log says why. A plugin has 64 at the most. */
+    uint32_t (*metric)(const struct trestle_host *host, const trestle_metric *metric);
+    /* ANY THREAD. Sets a figure: a store into memory, no more. The number 0 does nothing. */
+    void (*metric_set)(const struct trestle_host *host, uint32_t metric, double value);
+    /* ANY THREAD. Adds to a figure; threads may do so at once. */
+    void (*metric_add)(const struct trestle_host *host, uint32_t metric, double amount);
 } trestle_host;
+
+/* The `size` of a host's table from the version on that knows figures. */
+enum { TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *) };
 
 /* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. */
 enum {

@@ -52,7 +52,7 @@ final class BridgeTasks: TaskProvider {
 extension TaskRuntime {
     func addBridgeTasks() {
         let tasks =
-            greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + configurationTasks
+            greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks + configurationTasks
             + sessionControlTasks
         let provider = BridgeTasks(runtime: self, handlers: tasks.map(\.run))
         for (index, task) in tasks.enumerated() {

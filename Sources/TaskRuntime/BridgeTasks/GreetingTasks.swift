@@ -1,5 +1,4 @@
 import BridgeJSON
-import Glibc
 
 // bridge.hello, bridge.ping, bridge.tasks, bridge.describe: getting to know each other.
 extension TaskRuntime {
@@ -77,12 +76,9 @@ extension TaskRuntime {
     private static var longestOriginBytes: Int { 512 }
 
     private func ping() -> JSON {
-        var wall = timespec()
-        clock_gettime(CLOCK_REALTIME, &wall)
-        let wallMilliseconds = Int64(wall.tv_sec) * 1000 + Int64(wall.tv_nsec) / 1_000_000
-        return [
+        [
             "monotonicNs": .number(JSONNumber(clock.now.nanoseconds)),
-            "wallMs": .number(JSONNumber(wallMilliseconds)),
+            "wallMs": .number(JSONNumber(WallClock.milliseconds)),
         ]
     }
 

@@ -30,7 +30,10 @@ extension TaskRuntime {
             "client": session.client.map(JSON.string) ?? .null, "version": session.version.map(JSON.string) ?? .null,
             "userAgent": session.userAgent.map(JSON.string) ?? .null,
             "origin": .string(session.origin), "user": session.user.map(JSON.string) ?? .null,
-            "page": session.page ?? .null, "inFlight": .number(JSONNumber(session.callsInFlight)),
+            "page": session.page ?? .null, "calls": .number(JSONNumber(session.callsMade)),
+            "inFlight": .number(JSONNumber(session.callsInFlight)),
+            "receivedBytes": .number(JSONNumber(session.receivedBytes)),
+            "sentBytes": .number(JSONNumber(session.sentBytes)),
             "queuedBytes": .number(JSONNumber(session.queuedBytes)),
             "tasks": .array(session.registrations.sorted().map { .string($0) }),
             "subscriptions": .array(session.patterns.map { .string($0.text) }),
@@ -38,8 +41,17 @@ extension TaskRuntime {
         ]
     }
 
+    /// What waits for clients that have yet to read it, of all sessions.
+    var waitingOutput: (bytes: Int, events: Int) {
+        sessions.values.reduce(into: (0, 0)) { sum, session in
+            sum.bytes += session.queuedBytes
+            sum.events += session.queuedEvents
+        }
+    }
+
     private func status() -> JSON {
-        [
+        let waiting = waitingOutput
+        return [
             "version": .string(daemon.version), "pid": .number(JSONNumber(Int64(daemon.pid))),
             "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
             "loopLagUs": .number(JSONNumber(loopLag().clampedNanoseconds / 1000)),
@@ -47,11 +59,36 @@ extension TaskRuntime {
             "callsInFlight": .number(JSONNumber(calls.count)),
             "messages": .number(JSONNumber(counters.messages)),
             "invalidMessages": .number(JSONNumber(counters.invalidMessages)),
+            "refusedCalls": .number(JSONNumber(counters.refusedCalls)),
             "droppedReplies": .number(JSONNumber(counters.droppedReplies)),
             "droppedEvents": .number(JSONNumber(counters.droppedEvents)),
             "sessionsOpened": .number(JSONNumber(counters.sessionsOpened)),
+            "monitors": .number(JSONNumber(watchers.count)),
+            "waitingCalls": .number(JSONNumber(plugins.reduce(0) { $0 + $1.waitingCount })),
+            "queuedBytes": .number(JSONNumber(waiting.bytes)), "queuedEvents": .number(JSONNumber(waiting.events)),
             "launch": .array(launch.reports.map(describe)),
             "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
+            "plugins": .array(plugins.map(summarize) + refusedPlugins.map(describe)),
+            "metrics": .array(plugins.flatMap { plugin in plugin.metrics.all.map { describe($0, of: plugin) } }),
+        ]
+    }
+
+    private func summarize(_ plugin: PluginSlot) -> JSON {
+        [
+            "name": .string(plugin.name), "state": .string(plugin.state.rawValue),
+            "waiting": .number(JSONNumber(plugin.waitingCount)),
+            "restarts": .number(JSONNumber(plugin.restartCount)),
+        ]
+    }
+
+    private func describe(_ metric: PluginMetric, of plugin: PluginSlot) -> JSON {
+        let declared = metric.declaration
+        // What is no number in JSON is null.
+        let number = Int64(exactly: metric.value).map { JSONNumber($0) } ?? JSONNumber(metric.value)
+        return [
+            "plugin": .string(plugin.name), "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
+            "value": number.map(JSON.number) ?? .null, "unit": declared.unit.map(JSON.string) ?? .null,
+            "help": .string(declared.help),
         ]
     }
 
@@ -83,12 +120,14 @@ extension TaskRuntime {
                 "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),
                 "path": .string(plugin.path),
                 "tasks": .array(plugin.tasks.map { .string($0.name) }),
-                "waiting": .number(JSONNumber(plugin.waitingCount)), "restarts": 0,
+                "waiting": .number(JSONNumber(plugin.waitingCount)),
+                "restarts": .number(JSONNumber(plugin.restartCount)),
             ]
         }
-        let refused = refusedPlugins.map { plugin -> JSON in
-            ["name": nil, "state": "refused", "path": .string(plugin.path), "error": .string(plugin.reason)]
-        }
-        return ["plugins": .array(running + refused)]
+        return ["plugins": .array(running + refusedPlugins.map(describe))]
+    }
+
+    private func describe(_ plugin: RefusedPlugin) -> JSON {
+        ["name": nil, "state": "refused", "path": .string(plugin.path), "error": .string(plugin.reason)]
     }
 }

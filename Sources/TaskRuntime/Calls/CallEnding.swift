@@ -20,6 +20,7 @@ extension TaskRuntime {
             return end(call, error: tooLarge(result.count))
         }
         takeOut(call, isFailure: false)
+        if isMonitored { showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
             completion(.result(result))
         } else if let session = receiver(of: call) {
@@ -35,6 +36,7 @@ extension TaskRuntime {
     /// Ends a call with an error.
     func end(_ call: Call, error: BridgeError) {
         takeOut(call, isFailure: true)
+        if isMonitored { showEnd(of: call, error: error) }
         if call.hasExtras, let completion = call.completion {
             completion(.failure(error))
         } else if let session = receiver(of: call) {
@@ -136,6 +138,7 @@ extension TaskRuntime {
     func progress(_ call: Call, _ value: UnsafeRawBufferPointer) {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()
+        if isMonitored { showProgress(of: call, value, sequence: sequence) }
         if let onProgress = call.onProgress { return onProgress(sequence, value) }
         guard call.origin == .session, call.hasID, let session = call.session, session.takesMessages else {
             return

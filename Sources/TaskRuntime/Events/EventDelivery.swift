@@ -5,7 +5,7 @@ import BridgeMessage
 extension TaskRuntime {
     /// Sends an event to every session that subscribed to its name.
     public func publish(_ name: String, data: JSON) {
-        guard !subscribers.isEmpty else { return }
+        guard !subscribers.isEmpty || isMonitored else { return }
         deliver(name, data.bytes, to: subscribers.filter { $0.patterns.contains { $0.matches(name) } })
     }
 
@@ -20,6 +20,11 @@ extension TaskRuntime {
     }
 
     private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
+        if isMonitored { showEvent(name, data, to: receivers) }
+        send(name, data, to: receivers)
+    }
+
+    func send(_ name: String, _ data: [UInt8], to receivers: [Session]) {
         guard !receivers.isEmpty else { return }
         let line = OutputBuffer()
         data.withUnsafeBytes { MessageEncoder.event(name: name, data: $0, to: line) }

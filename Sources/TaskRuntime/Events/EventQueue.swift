@@ -24,6 +24,9 @@ struct EventQueue {
         return dropped
     }
 
+    /// Notes an event that was not even taken in.
+    mutating func drop() { untoldDrops += 1 }
+
     /// The next event.
     mutating func popFirst() -> [UInt8]? {
         guard let line = lines.popFirst() else { return nil }

@@ -96,6 +96,7 @@ extension TaskRuntime {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
             }
         } catch {
+            noteRefusal(of: request.task, error, nil)
             request.completion(.failure(error))
             return CallHandle(rawValue: 0)
         }

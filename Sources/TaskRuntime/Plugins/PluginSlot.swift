@@ -27,6 +27,8 @@ public final class PluginSlot: TaskProvider {
     public let path: String
     /// What it is doing.
     public internal(set) var state = State.loaded
+    /// The figures that it publishes.
+    public let metrics = PluginMetrics()
 
     let host: any TaskHost
     /// Not retained: the runtime owns this.
@@ -56,6 +58,8 @@ public final class PluginSlot: TaskProvider {
     public var name: String { manifest.name }
     var providerName: String { "the plugin \(name)" }
     var waitingCount: Int { waiting.count }
+    /// How often it was started anew: never, because it runs in the daemon's process and ends with it.
+    var restartCount: Int { 0 }
 
     // MARK: Calls in
 
@@ -217,9 +221,11 @@ public final class PluginSlot: TaskProvider {
     // MARK: Its life
 
     /// The entries under which the daemon's own requests to the plugin are counted; not callable by anybody else.
+    /// Private: configuration, and what plugins know of sessions, is not for who watches the traffic.
     private lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
         TaskEntry(
-            TaskDescription(name: "plugin.\(work.name)", deadline: .none), index: index, provider: self,
+            TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true), index: index,
+            provider: self,
             isInternal: true)
     }
     private lazy var lifecycle: [PluginWork] =

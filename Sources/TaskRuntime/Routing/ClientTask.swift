@@ -105,6 +105,7 @@ final class ClientTask: TaskProvider {
             return runtime.end(call, .failure(error))
         }
         call.state = .running
+        if runtime.isMonitored { runtime.showForward(of: call, task, to: session) }
         var outgoing = OutgoingCall(quotedTask: task.quotedName, options: options)
         outgoing.isOneLine = call.origin == .session
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)

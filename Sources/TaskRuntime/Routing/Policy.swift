@@ -37,6 +37,11 @@ public struct Policy: Sendable {
         session.isTrusted && trusts(uid: uid) ? .allowed : denied
     }
 
+    /// May the session watch everybody's traffic?
+    func monitor(by session: Session) -> PolicyDecision {
+        session.isTrusted ? .allowed : denied
+    }
+
     /// May the session have another one closed?
     func close(_ other: Session, by session: Session) -> PolicyDecision {
         other === session || session.isTrusted ? .allowed : denied

@@ -57,6 +57,7 @@ extension TaskRuntime {
                 call.extras.target = sessions[message.pointee.sessionNumber]
             }
             session.callsInFlight += 1
+            session.callsMade &+= 1
             clientCallsInFlight += 1
             dispatch(call, of: entry, options: message.pointee.options)
         }
@@ -72,6 +73,7 @@ extension TaskRuntime {
         let handle = call.handle
         task.statistics.calls += 1
         task.statistics.inFlight += 1
+        if isMonitored { showBegin(of: call, task, options: options) }
         task.provider.start(call, of: task, options: options)
         guard call.handle == handle, call.state != .free else { return }
         calls.park(call)
@@ -144,9 +146,18 @@ extension TaskRuntime {
     }
 
     private func refuse(_ message: UnsafePointer<CallMessage>, _ error: BridgeError, _ session: Session) {
+        noteRefusal(of: message.pointee.task, error, session)
         guard let id = message.pointee.callbackID else { return }
         MessageEncoder.callback(id: id.text, error: error, to: session.output)
         markDirty(session)
+    }
+
+    /// A call was not begun.
+    ///
+    /// - Parameter session: whose call it is; nil: a plugin's.
+    func noteRefusal(of task: UnsafeRawBufferPointer, _ error: BridgeError, _ session: Session?) {
+        counters.refusedCalls += 1
+        if isMonitored { showRefusal(of: String(decoding: task.prefix(256), as: UTF8.self), error, session) }
     }
 
     // MARK: Problems
@@ -154,6 +165,7 @@ extension TaskRuntime {
     /// Answers an error about a message. Where a call of that id is in flight, the error must not pass for its end:
     /// the id then stands in the error's data.
     func answer(_ problem: MessageProblem, to session: Session) {
+        if isMonitored { showRefusal(of: nil, problem.error, session) }
         var error = problem.error
         var id = problem.callbackID?.text
         if let callbackID = problem.callbackID, session.index.call(of: callbackID) != nil {

@@ -36,6 +36,12 @@ public final class Session {
     /// Messages on their way to the client.
     public let output = OutputBuffer()
 
+    // Traffic, counted by the server.
+    /// What the client has sent so far.
+    @exclusivity(unchecked) public var receivedBytes: UInt64 = 0
+    /// What was written to it so far.
+    @exclusivity(unchecked) public var sentBytes: UInt64 = 0
+
     let openedAt: RuntimeInstant
     /// The connection; nil once it is gone.
     var transport: (any SessionTransport)?
@@ -59,6 +65,8 @@ public final class Session {
 
     // Calls by it.
     @exclusivity(unchecked) var index = CallIndex()
+    /// Those that it has made so far, whatever became of them.
+    @exclusivity(unchecked) var callsMade: UInt64 = 0
     /// Its calls in flight, one-way calls included.
     @exclusivity(unchecked) var callsInFlight = 0
 
@@ -92,6 +100,8 @@ public final class Session {
     /// Whether it has ended its input, or is about to be closed, and so provides nothing.
     var hasEndedInput: Bool { phase != .open }
 
+    /// Events that wait until the client has read on.
+    var queuedEvents: Int { events.count }
     /// Bytes that the client has yet to read, waiting events included.
     public var queuedBytes: Int { output.count + events.queuedBytes }
 

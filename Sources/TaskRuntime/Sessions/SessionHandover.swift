@@ -24,6 +24,18 @@ public struct SessionRecord: Codable, Sendable, Equatable {
     public var page: JSON?
     /// What it subscribed to.
     public var events: [String]?
+    /// Which traffic it watches; nil: none.
+    public var traffic: TrafficRecord?
+}
+
+/// Which traffic a session watches: the options of `bridge.monitor`.
+public struct TrafficRecord: Codable, Sendable, Equatable {
+    /// A task's name, or the beginning of names with `*` behind it.
+    public var task: String?
+    /// A session's number.
+    public var session: UInt64?
+    /// A user.
+    public var uid: UInt32?
 }
 
 /// That a session provides a task, for one list of all such facts in the order in which they came to be: the newest
@@ -63,7 +75,8 @@ extension TaskRuntime {
             number: session.number, openMs: clock.now.since(session.openedAt).wholeMilliseconds,
             origin: session.hasNamedOrigin ? session.origin : nil, user: session.user, client: session.client,
             version: session.version, userAgent: session.userAgent, page: session.page,
-            events: session.patterns.isEmpty ? nil : session.patterns.map(\.text))
+            events: session.patterns.isEmpty ? nil : session.patterns.map(\.text),
+            traffic: watchers.first { $0.session === session }?.filter.record)
     }
 
     /// Which of these sessions provide what.
@@ -99,6 +112,7 @@ extension TaskRuntime {
         session.page = record.page
         session.patterns = (record.events ?? []).compactMap(EventPattern.init)
         if !session.patterns.isEmpty { subscribers.append(session) }
+        if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
         sessions[session.number] = session
         for plugin in plugins { plugin.tell(.opened, session) }
         return session

@@ -85,6 +85,7 @@ extension TaskRuntime {
     private func endListening(_ session: Session) {
         session.patterns = []
         subscribers.removeAll { $0 === session }
+        if isMonitored { unwatchTraffic(session) }
     }
 
     private func forget(_ session: Session) {

@@ -7,11 +7,13 @@ struct LatencyHistogram {
     private static let cutBits = 2
     private static let bucketCount = 64 << cutBits
 
-    private let counts: UnsafeMutablePointer<UInt32>
+    /// Of 64 bits: in one of 32 a busy daemon's calls of half a day do not fit. Behind the last bucket stands the sum of
+    /// all durations.
+    private let counts: UnsafeMutablePointer<UInt64>
 
     init() {
-        counts = .allocate(capacity: Self.bucketCount)
-        counts.initialize(repeating: 0, count: Self.bucketCount)
+        counts = .allocate(capacity: Self.bucketCount + 1)
+        counts.initialize(repeating: 0, count: Self.bucketCount + 1)
     }
 
     func free() { counts.deallocate() }
@@ -20,17 +22,36 @@ struct LatencyHistogram {
     func record(nanoseconds: UInt64) {
         // Below `bucketCount` for every 64-bit number.
         counts[Self.bucket(of: nanoseconds)] &+= 1
+        counts[Self.bucketCount] &+= nanoseconds
+    }
+
+    /// How long all of them took together.
+    var totalNanoseconds: UInt64 { counts[Self.bucketCount] }
+
+    /// How many took no longer than each of these bounds, which ascend and are the last moments of powers of two; and
+    /// how many there are at all.
+    func cumulated(at bounds: [UInt64]) -> (counts: [UInt64], all: UInt64) {
+        var seen: UInt64 = 0
+        var bucket = 0
+        let counted = bounds.map { bound in
+            while bucket < Self.bucketCount, Self.upperBound(of: bucket) <= bound {
+                seen += counts[bucket]
+                bucket += 1
+            }
+            return seen
+        }
+        return (counted, UnsafeBufferPointer(start: counts + bucket, count: Self.bucketCount - bucket).reduce(seen, +))
     }
 
     /// The duration below which this share of the calls stayed; nil where there was none.
     func quantile(_ share: Double) -> Duration? {
         let counts = UnsafeBufferPointer(start: counts, count: Self.bucketCount)
-        let recorded = counts.reduce(into: UInt64(0)) { $0 += UInt64($1) }
+        let recorded = counts.reduce(0, +)
         guard recorded > 0 else { return nil }
         let wanted = max(1, UInt64((Double(recorded) * share).rounded(.up)))
         var seen: UInt64 = 0
         for (bucket, count) in counts.enumerated() {
-            seen += UInt64(count)
+            seen += count
             if seen >= wanted { return .nanoseconds(Int64(clamping: Self.upperBound(of: bucket))) }
         }
         return nil

@@ -28,6 +28,8 @@ public struct RuntimeStatistics: Sendable {
     public var invalidMessages: UInt64 = 0
     /// Replies to calls that had ended: late ones and second ones.
     public var droppedReplies: UInt64 = 0
+    /// Calls that were answered with an error and not begun: unknown tasks, missing permissions, bounds.
+    public var refusedCalls: UInt64 = 0
     /// Events that slow readers missed.
     public var droppedEvents: UInt64 = 0
     /// Sessions since the start.

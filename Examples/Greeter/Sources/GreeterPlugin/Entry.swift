@@ -16,7 +16,10 @@ func makeGreeter() -> Plugin {
         Manners.Section.self, settings: Manners.Section.settings, effect: .reload,
         check: { section in try section.check() }, apply: { section in manners.take(section) }
     )
-    .onStart { context in try await book.open(in: context.stateDirectory) }
+    .onStart { context in
+        try await book.open(in: context.stateDirectory)
+        await book.show(in: context)
+    }
     .onStop { await book.finish() }
     .launchWorker("greeter.count", phase: .afterListening, required: false) { context in
         context.log.notice("\(await book.names().count) guests have signed.")

@@ -5,7 +5,10 @@ import TaskKit
 actor GuestBook {
     private let lane = BlockingLane(name: "guest book")
     private var path = ""
-    private var guests: [String] = []
+    private var guests: [String] = [] {
+        didSet { gauge.set(guests.count) }
+    }
+    private var gauge = Gauge()
 
     func open(in directory: String) async throws {
         path = directory + "/greeter.json"
@@ -14,6 +17,12 @@ actor GuestBook {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             return try JSONCoding.decode([String].self, from: JSON(parsing: text))
         }
+    }
+
+    /// Publishes how many have signed.
+    func show(in context: PluginContext) {
+        gauge = context.gauge("guests", "Names in the guest book.")
+        gauge.set(guests.count)
     }
 
     /// The task that calls this runs one call at a time, so nobody signs while the file is written.

@@ -33,3 +33,12 @@ func introducing() async throws {
     #expect(try await guest.call("greet.introduce", ["who": "Ann"]) == ["button": "Hello"])
     await bridge.stop()
 }
+
+@Test("Operators see how many have signed")
+func figures() async throws {
+    let bridge = try await TestBridge.start(makeGreeter())
+    let guest = await bridge.session()
+    try await guest.call("greet.sign", ["name": "Ann"])
+    #expect(try await guest.call("bridge.status")["metrics"]?[0]?["value"] == 1)
+    await bridge.stop()
+}

@@ -81,6 +81,11 @@ final class AccountStore: Sendable {
         try execute("DELETE FROM account WHERE name = ?", [name.text]) > 0
     }
 
+    /// How many accounts there are.
+    func count() throws(StorageFailure) -> Int {
+        try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") ?? 0 }
+    }
+
     /// All accounts, in the order of their names' bytes.
     func list() throws(StorageFailure) -> [AccountSummary] {
         try read { database in

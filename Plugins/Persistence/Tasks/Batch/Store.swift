@@ -18,6 +18,8 @@ final class Store: Sendable {
         var isOpen = false
         /// Who waits for the last call to be finished.
         var whenIdle: CheckedContinuation<Void, Never>?
+        /// Tells how many calls there are.
+        var callsGauge = Gauge()
     }
 
     private let state = Mutex(State())
@@ -43,7 +45,10 @@ final class Store: Sendable {
     /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
     /// `busy`.
     func submit(_ call: any StoreCall) {
-        let admission = state.withLock { $0.isOpen ? $0.queues.admit(call) : nil }
+        let admission = state.withLock { state in
+            defer { state.callsGauge.set(state.queues.count) }
+            return state.isOpen ? state.queues.admit(call) : nil
+        }
         switch admission {
         case .first:
             // A lane is woken once for all that the loop has read, and carries it out as one batch: waking it for the
@@ -70,7 +75,10 @@ final class Store: Sendable {
             self.reads.withLock { $0.open(settings) }
             self.queries.withLock { $0.open(settings) }
         }
-        state.withLock { $0.isOpen = true }
+        state.withLock { state in
+            state.isOpen = true
+            state.callsGauge = settings.metrics.calls
+        }
     }
 
     /// Carries out what was submitted before, then closes the database. Calls submitted later are refused.
@@ -171,6 +179,7 @@ final class Store: Sendable {
     private func finish(_ calls: ArraySlice<any StoreCall>) {
         let (lanes, whenIdle) = state.withLock { state in
             let lanes = state.queues.finish(calls)
+            state.callsGauge.set(state.queues.count)
             return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)
         }
         lanes.forEach(wake)

@@ -13,6 +13,8 @@ struct StoreEngine {
         var maximumDeletions: Int64
         /// Gets sentences for the operator.
         var log: @Sendable (String) -> Void
+        /// Are kept up to date; by default nobody sees them.
+        var metrics = StoreMetrics()
     }
 
     private let sink: any StoreSink
@@ -20,6 +22,8 @@ struct StoreEngine {
     private let keys = KeyGenerator()
     private let namespaces = NamespaceMemory()
     private var maximumDeletions: Int64 = 0
+    private var metrics = StoreMetrics()
+    private var file: StoreFile?
     /// Nil: not opened yet, or closed for good.
     private var kept: KeptConnection?
 
@@ -31,6 +35,12 @@ struct StoreEngine {
     mutating func open(_ settings: Settings) throws(BridgeError) {
         let queue = try settings.file.open(checkingIntegrity: true)
         maximumDeletions = settings.maximumDeletions
+        metrics = settings.metrics
+        file = settings.file
+        do { metrics.records.set(try queue.inDatabase(RecordStore.countRecords)) } catch {
+            throw BridgeError(storage: error)
+        }
+        metrics.size.set(settings.file.sizeBytes)
         kept = KeptConnection(queue, log: settings.log) { () throws(BridgeError) in
             try settings.file.open(checkingIntegrity: false)
         }
@@ -85,17 +95,20 @@ struct StoreEngine {
     /// All writes in one transaction. Where it fails, all of them fail.
     private mutating func write(_ calls: [any StoreCall]) {
         if calls.isEmpty { return }
+        let start = ContinuousClock.now
         do throws(BridgeError) {
             let connection = try usableConnection()
             let committed = connection.use { database, statements in
                 let access = makeAccess(database, statements, connection.collections)
-                return Result { try (commit(calls, access), access.records.changes) }
+                return Result { try (commit(calls, access), access.records) }
             }
             switch committed {
-            case .success(let (answers, changes)):
+            case .success(let (answers, records)):
+                // Before the answers: who has one finds it counted.
+                metrics.note(records.tally, took: ContinuousClock.now - start, sizeBytes: file?.sizeBytes ?? 0)
                 sink.deliver(answers)
                 // After the answers: a writer that watches knows the news of its own making by then.
-                watches.tell(changes, sink)
+                watches.tell(records.changes, sink)
             case .failure(let error):
                 let failure = BridgeError(storage: error)
                 kept?.fail(failure)

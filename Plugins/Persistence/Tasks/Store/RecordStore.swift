@@ -11,6 +11,8 @@ final class RecordStore: RecordReader {
     /// What was changed so far, in the order of the versions; nothing where nobody wants to know.
     private(set) var changes: [Change] = []
     private let isWatched: Bool
+    /// How much was changed so far.
+    private(set) var tally = Tally()
     /// The counters of the namespaces that were touched: read once, written once.
     private var counters: [Counters] = []
     /// How many deletions a namespace remembers.
@@ -32,7 +34,7 @@ final class RecordStore: RecordReader {
 
     /// Carries out several changes: all of them, or none where one throws a `BridgeError`.
     func inSavepoint<T>(_ body: () throws -> T) throws -> T {
-        let (changesBefore, countersBefore) = (changes.count, counters.map { $0.copy() })
+        let (changesBefore, countersBefore, tallyBefore) = (changes.count, counters.map { $0.copy() }, tally)
         try statement("SAVEPOINT operations").run()
         do {
             let result = try body()
@@ -43,6 +45,7 @@ final class RecordStore: RecordReader {
             try statement("RELEASE operations").run()
             changes.removeSubrange(changesBefore...)
             counters = countersBefore
+            tally = tallyBefore
             collections.removeAll()
             throw error
         }
@@ -177,6 +180,30 @@ final class RecordStore: RecordReader {
     }
 }
 
+extension RecordStore {
+    /// What a transaction has done, in numbers.
+    struct Tally: Equatable {
+        /// Records that were created, updated or deleted.
+        var changes = 0
+        /// By how many there are more than before.
+        var growth = 0
+
+        mutating func note(_ kind: Change.Kind) {
+            changes += 1
+            switch kind {
+            case .create: growth += 1
+            case .delete: growth -= 1
+            case .update: break
+            }
+        }
+    }
+
+    /// How many records the database holds: as long as an index is, which has just been checked.
+    static func countRecords(_ database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM record") ?? 0
+    }
+}
+
 /// The bytes of a record's JSON text, wherever they lie.
 protocol RecordText {
     func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
@@ -230,6 +257,7 @@ extension RecordStore {
     ) -> Int64 {
         counters.version += 1
         counters.isChanged = true
+        tally.note(kind)
         if isWatched {
             changes.append(
                 Change(

@@ -37,6 +37,14 @@ struct StoreFile: Sendable {
         }
     }
 
+    /// What the database takes on the disk, its log included.
+    var sizeBytes: Int {
+        ["", "-wal"].reduce(0) { sum, suffix in
+            var status = stat()
+            return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
+        }
+    }
+
     /// Opens the file, which `open` has made, once more: to read what is committed, beside the connection that writes.
     ///
     /// - Throws: `storage.failed` with a sentence for the operator.

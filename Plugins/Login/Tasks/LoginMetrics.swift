@@ -1,0 +1,22 @@
+import TaskKit
+
+/// The plugin's figures, as operators see them. Any thread.
+struct LoginMetrics: Sendable {
+    var accounts = Gauge()
+    /// Logins that went well, by password or by token.
+    var logins = Counter()
+    var failedLogins = Counter()
+    /// Attempts that were refused unheard.
+    var lockedLogins = Counter()
+
+    /// Figures that nobody sees.
+    init() {}
+
+    init(_ context: PluginContext) {
+        accounts = context.gauge("accounts", "Accounts that there are.")
+        logins = context.counter("logins", "Logins that went well, by password or by token.")
+        failedLogins = context.counter("failed_logins", "Logins with a wrong user, password or token.")
+        lockedLogins = context.counter(
+            "locked_logins", "Logins that were refused because of too many wrong ones before.")
+    }
+}

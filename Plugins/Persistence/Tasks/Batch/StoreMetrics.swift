@@ -1,0 +1,39 @@
+import TaskKit
+
+/// The store's figures, as operators see them. Any thread.
+struct StoreMetrics: Sendable {
+    /// Calls that wait for their turn or are being carried out.
+    var calls = Gauge()
+    /// Bytes on the disk.
+    var size = Gauge()
+    var records = Gauge()
+    var commits = Counter()
+    /// Records that were created, updated or deleted.
+    var changes = Counter()
+    /// Time spent in commits, all together.
+    var commitDuration = Counter()
+    var lastCommitDuration = Gauge()
+
+    /// Figures that nobody sees.
+    init() {}
+
+    init(_ context: PluginContext) {
+        calls = context.gauge("calls_queued", "Calls that wait for the store, or are being carried out.")
+        size = context.gauge("store", "The database and its log, on the disk.", unit: .bytes)
+        records = context.gauge("records", "Records in all tables.")
+        commits = context.counter("commits", "Commits, each of which may hold the changes of many calls.")
+        changes = context.counter("record_changes", "Records that were created, updated or deleted.")
+        commitDuration = context.counter("commit_duration", "Time that commits took, all together.", unit: .seconds)
+        lastCommitDuration = context.gauge("last_commit_duration", "Time that the last commit took.", unit: .seconds)
+    }
+
+    /// A commit is on the disk.
+    func note(_ tally: RecordStore.Tally, took duration: Duration, sizeBytes: Int) {
+        commits.add()
+        changes.add(tally.changes)
+        records.add(tally.growth)
+        commitDuration.add(duration)
+        lastCommitDuration.set(duration)
+        size.set(sizeBytes)
+    }
+}

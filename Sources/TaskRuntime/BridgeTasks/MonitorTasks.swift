@@ -1,0 +1,48 @@
+import BridgeJSON
+
+// bridge.monitor, bridge.metrics: what passes, and what has passed.
+extension TaskRuntime {
+    var monitorTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                name: "bridge.monitor", summary: "Sends the traffic of the bridge to this session as it passes.",
+                run: { [unowned self] call, options throws(BridgeError) in try monitor(call, options) }),
+            BridgeTasks.Task(
+                name: "bridge.metrics", summary: "Tells the daemon's figures as OpenMetrics text.",
+                run: { [unowned self] _, _ in ["text": .string(metricsText())] }),
+        ]
+    }
+
+    private struct Monitor: Decodable {
+        var task: String?
+        var session: UInt64?
+        var uid: UInt32?
+        var stop: Bool?
+    }
+
+    private func monitor(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(call)
+        if case .denied(let rule) = policy.monitor(by: session) {
+            throw BridgeError(
+                .permissionDenied, "uid \(session.peer.uid) may not watch the traffic", data: ["rule": .string(rule)])
+        }
+        let monitor = try BridgeTasks.options(Monitor.self, options)
+        let task = try monitor.task.map { (text) throws(BridgeError) in try pattern(ofTask: text) }
+        if monitor.stop == true {
+            unwatchTraffic(session)
+        } else {
+            watchTraffic(session, TrafficFilter(task: task, session: monitor.session, uid: monitor.uid))
+        }
+        return .object([:])
+    }
+
+    private func pattern(ofTask text: String) throws(BridgeError) -> EventPattern {
+        guard let pattern = EventPattern(text) else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.task", expected: "the name of a task, * allowed at its end",
+                    got: "\"\(text.prefix(64))\""))
+        }
+        return pattern
+    }
+}

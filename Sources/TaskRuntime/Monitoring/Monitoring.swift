@@ -1,0 +1,145 @@
+import BridgeJSON
+import BridgeMessage
+
+// Traffic as it passes, for those who watch. Where nobody does, `isMonitored` is false, and asking it is all that a
+// call pays. Lines are built within the turn that they tell of, so that what they borrow is there, and wait in the
+// watcher's queue of events like any other: who reads slowly loses lines, and is told how many.
+extension TaskRuntime {
+    /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and nobody's
+    /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
+    static var mostTrafficLinesInTurn: Int { 256 }
+
+    // MARK: Watchers
+
+    /// The session watches from now on, or watches something else.
+    func watchTraffic(_ session: Session, _ filter: TrafficFilter) {
+        guard session.phase == .open || session.phase == .inputEnded else { return }
+        unwatchTraffic(session)
+        watchers.append(TrafficWatcher(session: session, filter: filter))
+        isMonitored = true
+    }
+
+    func unwatchTraffic(_ session: Session) {
+        watchers.removeAll { $0.session === session }
+        isMonitored = !watchers.isEmpty
+    }
+
+    /// A turn of the loop has ended.
+    func renewTrafficAllowance() {
+        for index in watchers.indices { watchers[index].linesInTurn = 0 }
+    }
+
+    // MARK: Calls
+
+    // Never inlined, these and those for ends: what only watched calls need shall not stand in the way of the others.
+
+    /// A call begins.
+    @inline(never)
+    func showBegin(of call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
+        show("call", call, task) { line in
+            switch call.origin {
+            case .session: break
+            case .plugin: line.add("plugin", .string(call.pluginName ?? ""))
+            case .daemon: line.add("plugin", "trestled")
+            }
+            if call.hasID, let id = try? JSON(parsing: call.idDescription) { line.add("callbackId", id) }
+            if call.isOneWay { line.add("oneWay", true) }
+            line.add("options", payload: options, isPrivate: task.description.isPrivate)
+        }
+    }
+
+    /// A client is sent the call that it is to work on.
+    func showForward(of call: Call, _ task: TaskEntry, to session: Session) {
+        show("forward", call, task) { $0.add("to", session.number) }
+    }
+
+    func showProgress(of call: Call, _ value: UnsafeRawBufferPointer, sequence: UInt64) {
+        guard let task = call.task else { return }
+        show("progress", call, task) { line in
+            line.add("sequence", sequence)
+            line.add("progress", payload: value, isPrivate: task.description.isPrivate)
+        }
+    }
+
+    /// A call has ended with its result. The clock has just been read for it.
+    @inline(never)
+    func showEnd(of call: Call, result: UnsafeRawBufferPointer) {
+        showEnd(of: call) { $0.add("result", payload: result, isPrivate: $1) }
+    }
+
+    /// A call has ended with an error.
+    @inline(never)
+    func showEnd(of call: Call, error: BridgeError) {
+        showEnd(of: call) { $0.add(error, isPrivate: $1) }
+    }
+
+    private func showEnd(of call: Call, _ fill: (inout TrafficLine, _ isPrivate: Bool) -> Void) {
+        guard let task = call.task else { return }
+        let took = lastReading.since(call.startedAt)
+        show("callback", call, task) { line in
+            line.add("durationUs", took.clampedNanoseconds / 1000)
+            fill(&line, task.description.isPrivate)
+        }
+    }
+
+    private func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
+        let caller = call.session
+        show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {
+            var line = TrafficLine(kind)
+            line.add("call", call.number)
+            line.add("task", .string(task.name))
+            if let caller { Self.name(caller, &line) }
+            fill(&line)
+            return line
+        }
+    }
+
+    private static func name(_ session: Session, _ line: inout TrafficLine) {
+        line.add("session", session.number)
+        line.add("uid", session.peer.uid)
+    }
+
+    // MARK: What is no call
+
+    /// A message is answered with an error and begins nothing.
+    ///
+    /// - Parameter task: the name that it bears; nil: none.
+    func showRefusal(of task: String?, _ error: BridgeError, _ session: Session?) {
+        show(where: { $0.session !== session && $0.filter.matches(task: task ?? "", of: session) }) {
+            var line = TrafficLine("refused")
+            if let task { line.add("task", .string(task)) }
+            if let session { Self.name(session, &line) }
+            // What is known of private tasks begins with the call.
+            line.add(error, isPrivate: false)
+            return line
+        }
+    }
+
+    func showEvent(_ name: String, _ data: [UInt8], to receivers: [Session]) {
+        show(where: { $0.filter.matchesEvent(to: receivers) }) {
+            var line = TrafficLine("event")
+            line.add("event", .string(name))
+            line.add("receivers", receivers.count)
+            data.withUnsafeBytes { line.add("data", payload: $0, isPrivate: false) }
+            return line
+        }
+    }
+
+    // MARK: Lines
+
+    /// Sends a line, built once, to those who want it. It is no event that others could subscribe to, and no traffic
+    /// itself.
+    private func show(where isWanted: (TrafficWatcher) -> Bool, _ build: () -> TrafficLine) {
+        var receivers: [Session] = []
+        for index in watchers.indices where isWanted(watchers[index]) {
+            watchers[index].linesInTurn += 1
+            if watchers[index].linesInTurn <= Self.mostTrafficLinesInTurn {
+                receivers.append(watchers[index].session)
+            } else {
+                watchers[index].session.events.drop()
+                counters.droppedEvents += 1
+            }
+        }
+        if !receivers.isEmpty { send("bridge.traffic", build().finished(), to: receivers) }
+    }
+}

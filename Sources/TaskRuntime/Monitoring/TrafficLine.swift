@@ -1,0 +1,65 @@
+import BridgeJSON
+import Glibc
+
+/// The data of one event `bridge.traffic`, put together member by member.
+struct TrafficLine {
+    private(set) var bytes: [UInt8]
+
+    /// - Parameter kind: `call`, `forward`, `progress`, `callback`, `event` or `refused`.
+    init(_ kind: StaticString) {
+        bytes = Array(#"{"kind":""#.utf8)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: kind.utf8Start, count: kind.utf8CodeUnitCount))
+        bytes.append(contentsOf: Array(#"","wallMs":\#(WallClock.milliseconds)"#.utf8))
+    }
+
+    /// The line, complete.
+    consuming func finished() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    mutating func add(_ name: String, _ value: JSON) {
+        begin(name)
+        value.write(to: &bytes)
+    }
+
+    mutating func add(_ name: String, _ number: some BinaryInteger) { add(name, .number(JSONNumber(number))) }
+
+    /// A payload, its secrets masked: as JSON, or where it is long its beginning as a string, and its length as
+    /// `NAMEBytes`.
+    mutating func add(_ name: String, payload: UnsafeRawBufferPointer, isPrivate: Bool) {
+        guard !isPrivate else { return add(name, .string(TrafficMask.placeholder)) }
+        let shown = TrafficMask.apply(payload)
+        guard shown.isCut else {
+            begin(name)
+            return bytes.append(contentsOf: shown.text)
+        }
+        add(name, .string(String(decoding: shown.text, as: UTF8.self) + "…"))
+        add(name + "Bytes", payload.count)
+    }
+
+    /// An error. Of a private task's its code alone: its sentence may tell what the options were, and so may that of
+    /// any task about an option that is secret.
+    mutating func add(_ error: BridgeError, isPrivate: Bool) {
+        var shown = error
+        if isPrivate || error.data?["path"]?.stringValue.map(SecretNames.isOne) == true {
+            shown.message = TrafficMask.placeholder
+            shown.data = nil
+        }
+        shown.json.bytes.withUnsafeBytes { add("error", payload: $0, isPrivate: false) }
+    }
+
+    private mutating func begin(_ name: String) {
+        bytes.append(contentsOf: Array(#","\#(name)":"#.utf8))
+    }
+}
+
+/// The time of day.
+enum WallClock {
+    /// Milliseconds since 1970, UTC.
+    static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

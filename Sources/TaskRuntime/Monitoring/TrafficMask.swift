@@ -1,0 +1,163 @@
+import BridgeJSON
+
+/// Writes a payload as an operator may see it: without the values of members whose names tell that they are secret, and
+/// no longer than a few lines of a terminal.
+///
+/// One pass over the text, which ends where the bound is reached: a long message costs no more than a short one. The
+/// text is JSON that has been checked; nothing here looks for faults in it.
+struct TrafficMask {
+    /// What stands for a secret.
+    static let placeholder = "<private>"
+    /// As much of a payload as is shown.
+    static let shownBytes = 1024
+    /// As far as the end of a secret is looked for; behind a longer one nothing more is shown.
+    private static let longestSecretBytes = 16 << 10
+
+    /// A payload without its secrets: all of it, as JSON, or its beginning, which is none.
+    struct Shown {
+        var text: [UInt8] = []
+        var isCut = false
+    }
+
+    private static let quotedPlaceholder = Array("\"\(placeholder)\"".utf8)
+
+    private let text: UnsafeRawBufferPointer
+    private var place = 0
+    private var shown = Shown()
+
+    static func apply(_ text: UnsafeRawBufferPointer) -> Shown {
+        var mask = TrafficMask(text: text)
+        mask.run()
+        return mask.shown
+    }
+
+    private init(text: UnsafeRawBufferPointer) { self.text = text }
+
+    private var room: Int { Self.shownBytes - shown.text.count }
+
+    private mutating func run() {
+        shown.text.reserveCapacity(min(text.count, Self.shownBytes) + Self.quotedPlaceholder.count)
+        while place < text.count, !shown.isCut {
+            switch text[place] {
+            case _ where room <= 0: shown.isCut = true
+            case UInt8(ascii: "\""): takeString()
+            case let byte:
+                // Line breaks between tokens; within strings they are escaped. The payload becomes a part of a line.
+                shown.text.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte)
+                place += 1
+            }
+        }
+        if shown.isCut { cut() }
+    }
+
+    /// Takes a string, and where it is the name of a secret, what it names.
+    private mutating func takeString() {
+        guard let end = endOfString(at: place, before: min(text.count, place + room)) else {
+            shown.text.append(contentsOf: text[place...].prefix(room))
+            shown.isCut = true
+            return
+        }
+        let string = UnsafeRawBufferPointer(rebasing: text[place..<end])
+        shown.text.append(contentsOf: string)
+        place = end
+        let colon = skipSpace(from: end)
+        guard colon < text.count, text[colon] == UInt8(ascii: ":"), SecretNames.isOne(quoted: string) else { return }
+        shown.text.append(UInt8(ascii: ":"))
+        shown.text.append(contentsOf: Self.quotedPlaceholder)
+        let start = skipSpace(from: colon + 1)
+        if let end = endOfValue(at: start, before: min(text.count, start + Self.longestSecretBytes)) {
+            place = end
+        } else {
+            shown.isCut = true
+        }
+    }
+
+    /// Leaves what is shown, without a part of a character at its end.
+    private mutating func cut() {
+        shown.text.removeLast(max(0, -room))
+        while let last = shown.text.last, last & 0xC0 == 0x80 { shown.text.removeLast() }
+        if let last = shown.text.last, last >= 0xC0 { shown.text.removeLast() }
+    }
+
+    // MARK: Finding ends
+
+    private func skipSpace(from start: Int) -> Int {
+        var place = start
+        while place < text.count, text[place] <= 0x20 { place += 1 }
+        return place
+    }
+
+    /// The place behind the closing quote; nil: it lies behind the bound.
+    private func endOfString(at start: Int, before bound: Int) -> Int? {
+        var place = start + 1
+        while place < bound {
+            if text[place] == UInt8(ascii: "\"") { return place + 1 }
+            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return nil
+    }
+
+    private func endOfValue(at start: Int, before bound: Int) -> Int? {
+        var place = start
+        var depth = 0
+        while place < bound {
+            switch text[place] {
+            case UInt8(ascii: "\""):
+                guard let end = endOfString(at: place, before: bound) else { return nil }
+                if depth == 0 { return end }
+                place = end
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                // Without depth: the end of what holds the value, which is a number or a word.
+                if depth == 0 { return place }
+                depth -= 1
+                if depth == 0 { return place + 1 }
+            case UInt8(ascii: ","): if depth == 0 { return place }
+            default: break
+            }
+            place += 1
+        }
+        return bound == text.count ? bound : nil
+    }
+}
+
+/// Names of members whose values are nobody's business.
+enum SecretNames {
+    /// Parts of such names: `accessToken`, `client_secret`, `newPassword`. A name too many costs an operator a guess,
+    /// one too few a user's password.
+    private static let parts = [
+        "password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie", "apikey",
+    ].map { Array($0.utf8) }
+
+    /// Whether a name, or a path to a member, tells of a secret: whatever the case of its letters, and with `-` and
+    /// `_` in it or without.
+    static func isOne(_ name: String) -> Bool {
+        var name = name
+        return name.withUTF8 { isOne(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The same of a name as it stands in a text, quotes included.
+    static func isOne(quoted name: UnsafeRawBufferPointer) -> Bool {
+        // Escapes can spell any name.
+        if name.contains(UInt8(ascii: "\\")), let text = try? JSON(parsing: name).stringValue { return isOne(text) }
+        return isOne(name)
+    }
+
+    private static func isOne(_ name: UnsafeRawBufferPointer) -> Bool {
+        name.indices.contains { start in
+            parts.contains { part in begins(with: part, UnsafeRawBufferPointer(rebasing: name[start...])) }
+        }
+    }
+
+    private static func begins(with part: [UInt8], _ name: UnsafeRawBufferPointer) -> Bool {
+        var matched = 0
+        for byte in name where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
+            // Sets the bit by which small letters differ from capitals.
+            guard byte | 0x20 == part[matched] else { return false }
+            matched += 1
+            if matched == part.count { return true }
+        }
+        return false
+    }
+}

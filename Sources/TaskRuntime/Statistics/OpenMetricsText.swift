@@ -1,0 +1,97 @@
+/// Writes OpenMetrics text: families of samples, each family with its type, its unit and a sentence.
+///
+/// The text is also what Prometheus read before OpenMetrics, as far as the two agree: it bears no types that the older
+/// format does not know, and no timestamps.
+struct OpenMetricsText {
+    /// What a family's samples are.
+    enum Kind: String {
+        /// Goes up and down.
+        case gauge
+        /// Only grows, from 0 at the start of the daemon; its sample's name ends in `_total`.
+        case counter
+        /// Counts by upper bound.
+        case histogram
+    }
+
+    private(set) var text = ""
+    private var families: Set<String> = []
+    private var family = ""
+    private var kind = Kind.gauge
+
+    /// The text, complete.
+    consuming func finished() -> String { text + "# EOF\n" }
+
+    /// Begins a family. Its name ends with its unit, where it has one.
+    ///
+    /// - Returns: whether the name was free; the samples of one that was not have no place.
+    @discardableResult
+    mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) -> Bool {
+        let name = unit.map { name + "_" + $0 } ?? name
+        guard families.insert(name).inserted else { return false }
+        (family, self.kind) = (name, kind)
+        text += "# TYPE \(name) \(kind.rawValue)\n"
+        if let unit { text += "# UNIT \(name) \(unit)\n" }
+        text += "# HELP \(name) \(Self.escaped(help))\n"
+        return true
+    }
+
+    /// A sample of the family that was begun last.
+    mutating func add(_ value: Value, _ labels: KeyValuePairs<String, String> = [:], suffix: String? = nil) {
+        text += family + (suffix ?? (kind == .counter ? "_total" : ""))
+        if !labels.isEmpty {
+            text += "{"
+            for (index, label) in labels.enumerated() {
+                text += "\(index > 0 ? "," : "")\(label.key)=\"\(Self.escaped(label.value))\""
+            }
+            text += "}"
+        }
+        text += " \(value.text)\n"
+    }
+
+    /// A family of one sample.
+    mutating func add(_ name: String, _ kind: Kind, unit: String? = nil, _ value: Value, _ help: String) {
+        if begin(name, kind, unit: unit, help) { add(value) }
+    }
+
+    /// A number of a sample.
+    struct Value {
+        let text: String
+
+        init(_ value: some BinaryInteger) { text = String(value) }
+
+        init(_ value: Double) {
+            if let whole = Int64(exactly: value) {
+                text = String(whole)
+            } else {
+                text = value.isNaN ? "NaN" : value.isFinite ? value.description : value > 0 ? "+Inf" : "-Inf"
+            }
+        }
+
+        init(_ value: Duration) { self.init(Double(value.clampedNanoseconds) / 1e9) }
+    }
+
+    /// Text within quotes, or a sentence: backslashes, quotes and line ends are escaped.
+    private static func escaped(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A part of a name: what is neither letter nor digit becomes `_`.
+    static func nameable(_ text: String) -> String {
+        String(
+            decoding: text.utf8.map { byte in
+                let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                return isLetter || isDigit ? byte : UInt8(ascii: "_")
+            }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,123 @@
+import BridgeJSON
+
+// What bridge.metrics tells. docs/monitoring.md says what each figure means.
+extension TaskRuntime {
+    func metricsText() -> String {
+        var text = OpenMetricsText()
+        writeDaemon(&text)
+        writeTraffic(&text)
+        writeTasks(&text)
+        writePlugins(&text)
+        writeProcess(&text)
+        return text.finished()
+    }
+
+    private func writeDaemon(_ text: inout OpenMetricsText) {
+        text.begin("trestle_build_info", .gauge, "Always 1; its label tells the daemon's version.")
+        text.add(.init(1), ["version": daemon.version])
+        text.add(
+            "trestle_uptime", .gauge, unit: "seconds", .init(clock.now.since(startedAt)),
+            "Time since the daemon started.")
+        text.add(
+            "trestle_loop_lag", .gauge, unit: "seconds", .init(loopLag()),
+            "The longest turn of the event loop within the last five to ten seconds.")
+        text.add("trestle_draining", .gauge, .init(isDraining ? 1 : 0), "1 while the daemon is stopping.")
+        text.begin(
+            "trestle_launch_worker_duration", .gauge, unit: "seconds", "How long each piece of startup work took.")
+        for report in launch.reports {
+            text.add(.init(report.duration), ["worker": report.name, "phase": report.phase.rawValue])
+        }
+    }
+
+    private func writeTraffic(_ text: inout OpenMetricsText) {
+        let waiting = waitingOutput
+        text.add("trestle_sessions", .gauge, .init(sessions.count), "Clients that are connected.")
+        text.add("trestle_sessions_opened", .counter, .init(counters.sessionsOpened), "Clients that have connected.")
+        text.add("trestle_messages", .counter, .init(counters.messages), "Messages that made sense.")
+        text.add(
+            "trestle_messages_invalid", .counter, .init(counters.invalidMessages), "Lines and items that were none.")
+        text.add(
+            "trestle_calls_refused", .counter, .init(counters.refusedCalls),
+            "Calls that were answered with an error and not begun.")
+        text.add(
+            "trestle_replies_dropped", .counter, .init(counters.droppedReplies), "Replies to calls that had ended.")
+        text.add(
+            "trestle_events_dropped", .counter, .init(counters.droppedEvents), "Events that slow readers missed.")
+        text.add("trestle_events_queued", .gauge, .init(waiting.events), "Events that wait for slow readers.")
+        text.add(
+            "trestle_output_queued", .gauge, unit: "bytes", .init(waiting.bytes),
+            "Messages that clients have yet to read.")
+        text.add("trestle_monitors", .gauge, .init(watchers.count), "Sessions that watch the traffic.")
+    }
+
+    // MARK: Tasks
+
+    /// Upper bounds of the histogram's buckets: the last nanosecond of every second power of two, from 4 µs to 69 s,
+    /// where the histogram itself has a bound.
+    private static let durationBounds: [UInt64] = stride(from: 12, through: 36, by: 2).map { (1 << $0) - 1 }
+
+    private func writeTasks(_ text: inout OpenMetricsText) {
+        let tasks = registry.all.filter { $0.statistics.calls > 0 }
+        text.begin("trestle_calls", .counter, "Calls that have begun.")
+        for task in tasks { text.add(.init(task.statistics.calls), ["task": task.name]) }
+        text.begin("trestle_call_errors", .counter, "Calls that ended with an error.")
+        for task in tasks { text.add(.init(task.statistics.errors), ["task": task.name]) }
+        text.begin("trestle_calls_in_flight", .gauge, "Calls that have not ended.")
+        for task in tasks { text.add(.init(task.statistics.inFlight), ["task": task.name]) }
+        text.begin(
+            "trestle_call_duration", .histogram, unit: "seconds", "Time from a call's arrival to its callback.")
+        for task in tasks {
+            if let latency = task.statistics.latency { write(latency, of: task.name, &text) }
+        }
+    }
+
+    private func write(_ latency: LatencyHistogram, of task: String, _ text: inout OpenMetricsText) {
+        let (counts, all) = latency.cumulated(at: Self.durationBounds)
+        for (bound, count) in zip(Self.durationBounds, counts) {
+            text.add(.init(count), ["task": task, "le": (Double(bound) / 1e9).description], suffix: "_bucket")
+        }
+        text.add(.init(all), ["task": task, "le": "+Inf"], suffix: "_bucket")
+        text.add(.init(all), ["task": task], suffix: "_count")
+        text.add(.init(Double(latency.totalNanoseconds) / 1e9), ["task": task], suffix: "_sum")
+    }
+
+    // MARK: Plugins
+
+    private func writePlugins(_ text: inout OpenMetricsText) {
+        text.begin("trestle_plugin_up", .gauge, "1 while the plugin takes calls.")
+        for plugin in plugins { text.add(.init(plugin.state == .running ? 1 : 0), ["plugin": plugin.name]) }
+        text.begin("trestle_plugin_restarts", .counter, "How often the plugin was started anew.")
+        for plugin in plugins { text.add(.init(plugin.restartCount), ["plugin": plugin.name]) }
+        text.begin("trestle_plugin_calls_waiting", .gauge, "Calls that wait for their turn in the plugin.")
+        for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }
+        text.add("trestle_plugins_refused", .gauge, .init(refusedPlugins.count), "Plugins that could not be used.")
+        for plugin in plugins {
+            for metric in plugin.metrics.all { write(metric, of: plugin, &text) }
+        }
+    }
+
+    /// A plugin chose the name: where it makes the name of another family, the earlier one stays.
+    private func write(_ metric: PluginMetric, of plugin: PluginSlot, _ text: inout OpenMetricsText) {
+        let declared = metric.declaration
+        text.add(
+            "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(declared.name)",
+            declared.kind == .gauge ? .gauge : .counter, unit: declared.unit, .init(metric.value), declared.help)
+    }
+
+    // MARK: The process
+
+    private func writeProcess(_ text: inout OpenMetricsText) {
+        guard let process = processFigures() else { return }
+        text.add(
+            "process_cpu", .counter, unit: "seconds", .init(process.cpuSeconds),
+            "Processor time of the daemon, in user and kernel mode.")
+        text.add("process_resident_memory", .gauge, unit: "bytes", .init(process.residentBytes), "Memory in RAM.")
+        text.add("process_virtual_memory", .gauge, unit: "bytes", .init(process.virtualBytes), "Address space.")
+        text.add("process_open_fds", .gauge, .init(process.openDescriptors), "Open descriptors.")
+        let maximum = process.maximumDescriptors.map { OpenMetricsText.Value($0) } ?? .init(Double.infinity)
+        text.add("process_max_fds", .gauge, maximum, "Descriptors that the daemon may have.")
+        text.add(
+            "process_start_time", .gauge, unit: "seconds", .init(process.startSeconds),
+            "When the daemon was started, since 1970.")
+    }
+}

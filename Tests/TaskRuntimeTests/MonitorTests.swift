@@ -1,0 +1,295 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Watching the traffic")
+struct MonitorTests {
+    let bench = Bench()
+
+    private func monitor(_ options: String = "{}", uid: UInt32 = 0) -> FakeClient {
+        let client = bench.client(uid: uid)
+        client.send(#"{"task":"bridge.monitor","options":\#(options),"callbackId":"m"}"#)
+        #expect(client.read() == [["callbackId": "m", "result": [:]]])
+        return client
+    }
+
+    /// The lines that it was sent, without the time.
+    private func lines(_ client: FakeClient) -> [JSON] {
+        client.read().map { message in
+            guard message["event"] == "bridge.traffic", var line = message["data"]?.objectValue else { return message }
+            line["wallMs"] = nil
+            return .object(line)
+        }
+    }
+
+    private func kinds(_ client: FakeClient) -> [String] { lines(client).compactMap { $0["kind"]?.stringValue } }
+
+    @Test("A call, its progress and its callback pass with who called, how long it took and what came of it")
+    func oneCall() throws {
+        let watcher = monitor()
+        let caller = bench.client(uid: 900)
+        _ = watcher.read()
+        caller.send(#"{"task":"work","options":{"a":1},"callbackId":"c","progress":true}"#)
+        bench.progress(0, "5")
+        bench.clock.advance(.microseconds(1_500))
+        bench.reply(0, #"{"b":2}"#)
+        let lines = lines(watcher)
+        let call = lines.first?["call"] ?? nil
+        let who: JSONObject = [
+            "call": call, "task": "work", "session": .number(JSONNumber(caller.session.number)), "uid": 900,
+        ]
+        func line(_ kind: JSON, _ more: JSONObject) -> JSON {
+            var object: JSONObject = ["kind": kind]
+            for (name, value) in who { object[name] = value }
+            for (name, value) in more { object[name] = value }
+            return .object(object)
+        }
+        #expect(
+            lines == [
+                line("call", ["callbackId": "c", "options": ["a": 1]]),
+                line("progress", ["sequence": 0, "progress": 5]),
+                line("callback", ["durationUs": 1_500, "result": ["b": 2]]),
+            ])
+    }
+
+    @Test("Errors, refusals, forwarded calls and events pass too")
+    func others() throws {
+        let watcher = monitor()
+        let provider = bench.client(uid: 900)
+        provider.send(#"{"task":"bridge.register","options":{"tasks":["scan"]}}"#)
+        let caller = bench.client(uid: 900)
+        _ = watcher.read()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        let forwarded = try #require(provider.readOne()?["callbackId"])
+        provider.send(#"{"callbackId":\#(forwarded.text),"error":{"code":"scan.dark","message":"It is dark."}}"#)
+        caller.send(#"{"task":"Nope","callbackId":2}"#)
+        caller.send("{")
+        bench.runtime.publish("door.opened", data: ["floor": 2])
+        let lines = lines(watcher)
+        #expect(lines.map { $0["kind"] } == ["call", "forward", "callback", "refused", "refused", "event"])
+        #expect(lines[1]["to"] == .number(JSONNumber(provider.session.number)))
+        #expect(lines[2]["error"] == ["code": "scan.dark", "message": "It is dark."])
+        #expect(lines[3]["task"] == "Nope")
+        #expect(lines[3]["error"]?["code"] == "task.not_found")
+        #expect(lines[4]["error"]?["code"] == "message.invalid")
+        #expect(lines[5] == ["kind": "event", "event": "door.opened", "receivers": 0, "data": ["floor": 2]])
+    }
+
+    @Test("Nothing of a private task is shown but that it was called, and what became of it")
+    func privateTask() {
+        let host = FakeHost()
+        let slot = bench.add("vault", tasks: [TaskDescription(name: "open", isPrivate: true)], host)
+        let watcher = monitor()
+        let caller = bench.client()
+        _ = watcher.read()
+        for id in 1...2 {
+            caller.send(#"{"task":"open","options":{"n":"hunter2"},"callbackId":\#(id),"progress":true}"#)
+        }
+        Array(#""hunter2""#.utf8).withUnsafeBytes { text in
+            slot.progress(host.started[0].handle, text)
+            slot.reply(host.started[0].handle, text)
+        }
+        slot.fail(host.started[1].handle, BridgeError("vault.closed", "not hunter2", data: ["got": "hunter2"]))
+        let text = watcher.read().map(\.text)
+        #expect(text.count == 5)
+        #expect(!text.joined().contains("hunter2"))
+        #expect(text[0].contains(#""options":"<private>""#))
+        #expect(text[2].contains(#""progress":"<private>""#))
+        #expect(text[3].contains(#""result":"<private>""#))
+        #expect(text[4].contains(#""error":{"code":"vault.closed","message":"<private>"}"#))
+    }
+
+    @Test("Members named like secrets are masked wherever they pass, and so is an error that speaks of one")
+    func secretMembers() {
+        let watcher = monitor()
+        let caller = bench.client()
+        _ = watcher.read()
+        caller.send(#"{"task":"work","options":{"password":"hunter2"},"callbackId":1,"progress":true}"#)
+        caller.send(#"{"task":"work","options":{},"callbackId":2}"#)
+        bench.progress(0, #"{"token":"hunter2"}"#)
+        bench.reply(0, #"{"a":[{"clientSecret":"hunter2"}]}"#)
+        bench.slot.fail(
+            bench.host.started[1].handle,
+            BridgeError(JSONMismatch(path: "$.login.password", expected: "a number", got: "\"hunter2\"")))
+        caller.send(#"{"task":"bridge.publish","options":{"event":"e","data":{"cookie":"hunter2"}}}"#)
+        let text = watcher.read().map(\.text)
+        #expect(text.count == 8)
+        #expect(!text.joined().contains("hunter2"))
+        #expect(text.joined().contains(#"{"code":"options.invalid","message":"<private>"}"#))
+    }
+
+    @Test("A long payload is cut, and its length is told")
+    func longPayload() {
+        let watcher = monitor()
+        let caller = bench.client()
+        _ = watcher.read()
+        let options = "\"" + String(repeating: "x", count: 5_000) + "\""
+        caller.send(#"{"task":"work","options":\#(options),"callbackId":1}"#)
+        let line = lines(watcher).first
+        #expect(line?["optionsBytes"] == 5_002)
+        #expect(line?["options"]?.stringValue?.hasSuffix("x…") == true)
+        #expect(line?["options"]?.stringValue?.utf8.count == TrafficMask.shownBytes + "…".utf8.count)
+    }
+
+    @Test("Tasks, sessions and users can be picked out")
+    func filters() {
+        let first = bench.client(uid: 900)
+        let second = bench.client(uid: 0)
+        let byTask = monitor(#"{"task":"wor*"}"#)
+        let byOther = monitor(#"{"task":"wor"}"#)
+        let bySession = monitor(#"{"session":\#(first.session.number)}"#)
+        let byUser = monitor(#"{"uid":0,"task":"one"}"#)
+        for watcher in [byTask, byOther, bySession, byUser] { _ = watcher.read() }
+        first.send(#"{"task":"work","callbackId":1}"#)
+        second.send(#"{"task":"one","callbackId":1}"#)
+        first.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":2}"#)
+        second.send(#"{"task":"Nope","callbackId":2}"#)
+        bench.runtime.publish("e", data: nil)
+        bench.runtime.publish("f", data: nil)
+        #expect(lines(byTask).map { $0["task"] } == ["work"])
+        #expect(lines(byOther) == [])
+        #expect(kinds(bySession) == ["call", "call", "callback", "event"])
+        #expect(lines(byUser).map { $0["task"] } == ["one"])
+    }
+
+    @Test("A watcher sees nothing of its own, and two watchers do not feed each other")
+    func noFeedback() {
+        let first = monitor()
+        let second = monitor()
+        #expect(kinds(first) == ["event", "call", "callback"])
+        second.send(#"{"task":"bridge.ping","callbackId":1}"#)
+        second.send(#"{"task":"Nope","callbackId":2}"#)
+        #expect(second.read().allSatisfy { $0["event"] == nil })
+        #expect(kinds(first) == ["call", "callback", "refused"])
+        #expect(first.read() == [])
+        #expect(second.read() == [])
+    }
+
+    @Test("Who watches no more, or is gone, is sent nothing, and calls pay nothing")
+    func ends() {
+        let watcher = monitor()
+        let other = monitor()
+        #expect(bench.runtime.isMonitored)
+        watcher.send(#"{"task":"bridge.monitor","options":{"stop":true},"callbackId":1}"#)
+        _ = watcher.read()
+        bench.runtime.hangUp(other.session)
+        #expect(!bench.runtime.isMonitored)
+        #expect(bench.runtime.watchers.isEmpty)
+        bench.client().send(#"{"task":"bridge.ping","callbackId":1}"#)
+        #expect(watcher.read() == [])
+    }
+
+    @Test("Watching anew changes what is watched")
+    func again() {
+        let watcher = monitor(#"{"task":"work"}"#)
+        watcher.send(#"{"task":"bridge.monitor","options":{"task":"one"},"callbackId":1}"#)
+        _ = watcher.read()
+        let caller = bench.client()
+        caller.send(#"{"task":"work","callbackId":1}"#)
+        caller.send(#"{"task":"one","callbackId":2}"#)
+        #expect(lines(watcher).map { $0["task"] } == ["one"])
+        #expect(bench.runtime.watchers.count == 1)
+    }
+
+    @Test("A slow watcher loses the oldest lines and is told how many; nobody waits for it")
+    func slowWatcher() {
+        var limits = RuntimeLimits()
+        limits.queuedEvents = 10
+        let bench = Bench(limits: limits)
+        let watcher = bench.client()
+        watcher.send(#"{"task":"bridge.monitor","options":{"task":"work"},"callbackId":"m"}"#)
+        _ = watcher.read()
+        Array(repeating: UInt8(ascii: "\n"), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+            watcher.session.output.append($0)
+        }
+        let caller = bench.client()
+        for id in 0..<30 {
+            caller.send(#"{"task":"work","callbackId":\#(id)}"#)
+            bench.reply(id, "\(id)")
+            bench.runtime.writeOutput()
+        }
+        #expect(caller.read().count == 30)
+        #expect(watcher.session.output.count == TaskRuntime.slowReaderBytes)
+        #expect(watcher.read().isEmpty)
+        let messages = watcher.read()
+        #expect(messages.first == ["event": "bridge.events_dropped", "data": ["count": 50]])
+        #expect(messages.count == 11)
+        #expect(messages.last?["data"]?["result"] == 29)
+        #expect(bench.runtime.statistics.droppedEvents == 50)
+    }
+
+    @Test("In one turn of the loop a watcher is sent a bounded number of lines, and the next turn goes on")
+    func manyLinesInOneTurn() {
+        let watcher = monitor(#"{"task":"work"}"#)
+        let caller = bench.client()
+        for id in 0..<(TaskRuntime.mostTrafficLinesInTurn + 50) {
+            caller.send(#"{"task":"work","options":"\#(String(repeating: "x", count: 30))","callbackId":\#(id)}"#)
+        }
+        #expect(kinds(watcher).count == TaskRuntime.mostTrafficLinesInTurn)
+        #expect(watcher.readOne() == ["event": "bridge.events_dropped", "data": ["count": 50]])
+        bench.runtime.writeOutput()
+        bench.reply(0, "0")
+        #expect(kinds(watcher) == ["callback"])
+    }
+
+    @Test("What the daemon asks of plugins passes without configuration, and without what they know of sessions")
+    func lifecycle() {
+        let watcher = monitor()
+        bench.slot.perform(.configure, options: ["key": "hunter2"], timeout: nil) { _ in }
+        bench.reply(0, #"{"states":{"1":"hunter2"}}"#)
+        let text = watcher.read().map(\.text)
+        #expect(text.count == 2)
+        #expect(text.allSatisfy { $0.contains(#""task":"plugin.configure""#) && !$0.contains("hunter2") })
+    }
+
+    @Test("Who watches goes on watching in the next daemon, and sees no more than before")
+    func handover() throws {
+        let record = bench.runtime.record(of: monitor(#"{"task":"work","uid":900}"#).session)
+        #expect(record.traffic == TrafficRecord(task: "work", session: nil, uid: 900))
+        #expect(bench.runtime.record(of: bench.client().session).traffic == nil)
+        let next = Bench()
+        let session = next.runtime.resume(record, peer: PeerIdentity(uid: 0, gid: 0, pid: 1), transport: nil)
+        next.client(uid: 0).send(#"{"task":"work","callbackId":1}"#)
+        #expect(session.output.isEmpty)
+        next.client(uid: 900).send(#"{"task":"work","callbackId":1}"#)
+        #expect(String(decoding: session.output.bytes, as: UTF8.self).contains(#""kind":"call""#))
+        var broken = record
+        broken.number = 77
+        broken.traffic?.task = "a*b"
+        _ = next.runtime.resume(broken, peer: PeerIdentity(uid: 0, gid: 0, pid: 1), transport: nil)
+        #expect(next.runtime.watchers.count == 1)
+    }
+
+    @Test("Plugins' own calls pass under the plugin's name")
+    func pluginCalls() {
+        let watcher = monitor(#"{"task":"work"}"#)
+        let name = Array("work".utf8)
+        let options = Array("{}".utf8)
+        name.withUnsafeBytes { name in
+            options.withUnsafeBytes { options in
+                _ = bench.runtime.call(
+                    PluginCall(
+                        parent: nil, task: name, options: options, session: nil, deadline: .standard, onProgress: nil,
+                        completion: { _ in }), by: bench.slot)
+            }
+        }
+        let line = lines(watcher).first
+        #expect(line?["plugin"] == "worker")
+        #expect(line?["session"] == nil)
+    }
+
+    @Test("Options that make no sense are refused, and so is who is not trusted")
+    func badOptions() {
+        let client = bench.client()
+        for options in [#"{"task":"a*b"}"#, #"{"task":""}"#, #"{"session":"x"}"#, #"{"uid":-1}"#] {
+            client.send(#"{"task":"bridge.monitor","options":\#(options),"callbackId":1}"#)
+            #expect(client.readOne()?.errorCode == "options.invalid", "\(options)")
+        }
+        let stranger = bench.client(uid: 12_345)
+        stranger.send(#"{"task":"bridge.monitor","callbackId":1}"#)
+        #expect(stranger.readOne()?.errorCode == "permission.denied")
+        #expect(!bench.runtime.isMonitored)
+    }
+}

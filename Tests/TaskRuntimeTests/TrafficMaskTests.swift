@@ -1,0 +1,122 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Masking")
+struct TrafficMaskTests {
+    private func mask(_ text: String) -> TrafficMask.Shown {
+        Array(text.utf8).withUnsafeBytes { TrafficMask.apply($0) }
+    }
+
+    private func masked(_ text: String) -> String { String(decoding: mask(text).text, as: UTF8.self) }
+
+    @Test(
+        "Values of members with a secret's name are not shown, whatever they are and however the name is written",
+        arguments: [
+            (#"{"password":"hunter2"}"#, #"{"password":"<private>"}"#),
+            (#"{ "Password" : "hunter2" , "a":1}"#, #"{ "Password":"<private>" , "a":1}"#),
+            (#"{"access_token":["hunter2",{"x":"hunter2"}],"b":[2]}"#, #"{"access_token":"<private>","b":[2]}"#),
+            (#"{"pass\u0077ord":"hunter2"}"#, #"{"pass\u0077ord":"<private>"}"#),
+            (#"{"client-secret":{"a":{"b":"hunter2}\""}}}"#, #"{"client-secret":"<private>"}"#),
+            (#"[{"token":12345},{"Pass_Word":null}]"#, #"[{"token":"<private>"},{"Pass_Word":"<private>"}]"#),
+            (#"{"user":{"newPassword":true}}"#, #"{"user":{"newPassword":"<private>"}}"#),
+            (#"{"API_KEY":-1e5,"t":"x"}"#, #"{"API_KEY":"<private>","t":"x"}"#),
+            ("{\"a\":1,\n\"Authorization\":\n\"Bearer x\"}", #"{"a":1, "Authorization":"<private>"}"#),
+        ])
+    func secrets(text: String, expected: String) {
+        #expect(masked(text) == expected)
+        #expect(!mask(text).isCut)
+    }
+
+    @Test(
+        "What only resembles a secret stays",
+        arguments: [
+            #"{"pass":"word","a":"password"}"#, #"["password","token"]"#, #""secret""#, #"{"tok":"en"}"#, "12", "null",
+            #"{"a\"b\\":"c:\"token\":1"}"#, "{}", "[]", #"{"":""}"#,
+        ])
+    func others(text: String) {
+        #expect(masked(text) == text)
+    }
+
+    @Test("A long payload is cut at a character, and so is what stands behind a secret that does not end")
+    func cut() {
+        let long = mask(#"{"a":""# + String(repeating: "é", count: 2000) + #""}"#)
+        #expect(long.isCut)
+        #expect(long.text.count <= TrafficMask.shownBytes)
+        #expect(String(validating: long.text, as: UTF8.self)?.hasPrefix(#"{"a":"é"#) == true)
+        let secret = mask(#"{"token":""# + String(repeating: "x", count: 100_000) + #"","a":1}"#)
+        #expect(secret.isCut)
+        #expect(String(decoding: secret.text, as: UTF8.self) == #"{"token":"<private>""#)
+        let exact = mask("\"" + String(repeating: "x", count: TrafficMask.shownBytes - 2) + "\"")
+        #expect(!exact.isCut)
+        #expect(exact.text.count == TrafficMask.shownBytes)
+        #expect(mask("[" + String(repeating: "1,", count: 5_000) + "1]").isCut)
+    }
+
+    @Test("Of no document a secret is shown; what is not cut reads as the document with its secrets replaced")
+    func anyDocument() throws {
+        var generator = SeededGenerator(seed: 20_261_122)
+        for _ in 0..<3_000 {
+            let document = Self.document(depth: 4, &generator)
+            let shown = mask(document.text)
+            let text = String(decoding: shown.text, as: UTF8.self)
+            #expect(!text.contains("hunter2"), "\(document.text)")
+            if !shown.isCut { #expect(try JSON(parsing: shown.text) == Self.hidden(document), "\(document.text)") }
+        }
+    }
+
+    @Test("Text that is no JSON does no harm")
+    func mutated() {
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<3_000 {
+            var bytes = Self.document(depth: 3, &generator).bytes
+            for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
+                let place = Int.random(in: bytes.indices, using: &generator)
+                if Bool.random(using: &generator) {
+                    bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                } else {
+                    bytes.removeSubrange(place...)
+                }
+            }
+            let shown = bytes.withUnsafeBytes { TrafficMask.apply($0) }
+            #expect(shown.text.count <= max(TrafficMask.shownBytes, bytes.count * 12))
+        }
+    }
+
+    /// A document whose secrets are all "hunter2", somewhere within the values of secret names.
+    private static func document(depth: Int, isSecret: Bool = false, _ generator: inout SeededGenerator) -> JSON {
+        let plain: JSON = isSecret ? "hunter2" : ["x\"y", 12, nil, true, "π\\"].randomElement(using: &generator) ?? nil
+        switch depth == 0 ? 0 : Int.random(in: 0...3, using: &generator) {
+        case 0: return plain
+        case 1:
+            return .array(
+                (0..<Int.random(in: 0...4, using: &generator)).map { _ in
+                    document(depth: depth - 1, isSecret: isSecret, &generator)
+                })
+        default:
+            var object = JSONObject()
+            for _ in 0..<Int.random(in: 0...5, using: &generator) {
+                let name =
+                    ["a", "b\"", "password", "apiKey", "Set-Cookie", "tok"].randomElement(using: &generator) ?? ""
+                object[name] = document(
+                    depth: depth - 1, isSecret: isSecret || SecretNames.isOne(name), &generator)
+            }
+            return .object(object)
+        }
+    }
+
+    private static func hidden(_ document: JSON) -> JSON {
+        switch document {
+        case .array(let elements): return .array(elements.map(hidden))
+        case .object(let members):
+            var object = JSONObject()
+            for (name, value) in members {
+                object[name] = SecretNames.isOne(name) ? .string(TrafficMask.placeholder) : hidden(value)
+            }
+            return .object(object)
+        default: return document
+        }
+    }
+}
