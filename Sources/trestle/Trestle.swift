@@ -6,6 +6,7 @@
 //   Output/      JSON, tables and reports, for people and for programs
 //   Presenting/  alerts in a terminal
 //   Running/     commands that answer calls
+//   Watching/    what passes and what happens, live
 
 import ArgumentParser
 
@@ -39,8 +40,9 @@ struct Trestle: AsyncParsableCommand {
             CommandGroup(
                 name: "Looking",
                 subcommands: [
-                    TasksCommand.self, DescribeCommand.self, StatusCommand.self, SessionsCommand.self,
-                    CallsCommand.self, PluginsCommand.self,
+                    TasksCommand.self, DescribeCommand.self, StatusCommand.self, TopCommand.self,
+                    MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
+                    PluginsCommand.self,
                 ]),
             CommandGroup(name: "Changing", subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self]),
         ])

@@ -43,7 +43,7 @@ struct Table {
 }
 
 /// One value in a table or a report. What a number means is told by the end of its member's name: a duration by its unit,
-/// a moment by `At`.
+/// a size by `Bytes`, a moment by `At`.
 enum Cell {
     static func isEmpty(_ value: JSON?) -> Bool {
         switch value {
@@ -55,9 +55,10 @@ enum Cell {
         }
     }
 
-    /// The name without its unit: "loopLagUs" is "loopLag".
+    /// The name without its unit: "loopLagUs" is "loopLag", "in/s Bytes" is "in/s".
     static func title(_ key: String) -> String {
-        unit(of: key) == nil ? key : String(key.dropLast(2))
+        if key.hasSuffix(" Bytes") { return String(key.dropLast(6)) }
+        return unit(of: key) == nil ? key : String(key.dropLast(2))
     }
 
     static func text(_ value: JSON?, key: String) -> String {
@@ -68,6 +69,7 @@ enum Cell {
         case .number(let number):
             guard let count = number.int64 else { return number.text }
             if let unit = unit(of: key) { return HumanDuration.text(unit(count)) }
+            if key.hasSuffix("Bytes") { return HumanBytes.text(count) }
             return key.hasSuffix("At") ? moment(count) ?? number.text : number.text
         case .array(let elements):
             return elements.isEmpty ? "-" : elements.map { text($0, key: "") }.joined(separator: ", ")

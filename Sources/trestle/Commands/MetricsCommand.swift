@@ -1,0 +1,32 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle metrics`
+struct MetricsCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Writes the daemon's figures as OpenMetrics text, for Prometheus and its like.",
+        discussion: """
+            For the textfile collector of node_exporter, write beside the file and move it in place, so that no half \
+            of it is ever read; docs/monitoring.md has a timer that does so.
+
+            EXAMPLES
+              trestle metrics
+              trestle metrics | grep trestle_calls_total
+              trestle metrics > trestle.prom.new && mv trestle.prom.new trestle.prom
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    func run() async throws {
+        try await withClient { client in
+            let result = try await client.call("bridge.metrics")
+            guard let text = result["text"]?.stringValue else {
+                throw BridgeError(.resultInvalid, "the daemon's figures are no text")
+            }
+            Screen.output.write(text)
+        }
+    }
+}

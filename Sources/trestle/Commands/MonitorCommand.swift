@@ -1,0 +1,64 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle monitor`
+struct MonitorCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "monitor",
+        abstract: "Shows the traffic of the bridge as it passes, until it is interrupted.",
+        discussion: """
+            Calls and their callbacks, progress, events, and calls that go on to clients. What is secret is shown as \
+            <private>: options and results of private tasks, and members named password, token, secret and the like. \
+            Long payloads are cut. Who reads too slowly loses lines, and is told how many. Only root and the daemon's \
+            own user may watch. Its own traffic is not shown.
+
+            EXAMPLES
+              trestle monitor
+              trestle monitor --task 'persistence.*' --uid 1000
+              trestle monitor --session 3 | jq 'select(.durationUs > 1000)'
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Option(help: ArgumentHelp("Only calls of this task; with * at its end, of all that begin so.", valueName: "name"))
+    var task: String?
+
+    @Option(help: ArgumentHelp("Only what this session calls or hears.", valueName: "number"))
+    var session: UInt64?
+
+    @Option(help: ArgumentHelp("Only what this user's sessions call or hear.", valueName: "number"))
+    var uid: UInt32?
+
+    @Flag(help: "One line of JSON for each, on a terminal too.")
+    var json = false
+
+    func run() async throws {
+        try await withClient { client in
+            // First, so that no line is missed.
+            let events = try await client.subscribe(["bridge.traffic"])
+            _ = try await client.call("bridge.monitor", options: options)
+            for try await event in events { show(event) }
+        }
+    }
+
+    private var options: JSON {
+        var options: JSONObject = [:]
+        options["task"] = task.map(JSON.string)
+        options["session"] = session.map { .number(JSONNumber($0)) }
+        options["uid"] = uid.map { .number(JSONNumber($0)) }
+        return .object(options)
+    }
+
+    private func show(_ event: BridgeEvent) {
+        let screen = Screen.output
+        let line: JSON =
+            event.name == "bridge.traffic" ? event.data : ["kind": "lost", "count": event.data["count"] ?? nil]
+        if screen.isTerminal, !json {
+            screen.write(TrafficText.line(line, colour: screen.hasColour) + "\n")
+        } else {
+            screen.write(line.text + "\n")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+import EventLoop
+
+/// `trestle top`
+struct TopCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top",
+        abstract: "Shows what the daemon does, live: calls by task, traffic by session.",
+        discussion: """
+            Rates are per second, over the interval; p50 and p99 are over all calls since the daemon began. q ends it. \
+            In a pipe, or with --json, it writes one line of JSON for each interval.
+
+            EXAMPLES
+              trestle top
+              trestle top --interval 5s
+              trestle top | jq -c '{callsPerSecond, loopLagUs}'
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Option(
+        help: ArgumentHelp(
+            "The time between two readings: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
+    var interval: TimeLimit?
+
+    @Flag(help: "Lines of JSON, on a terminal too.")
+    var json = false
+
+    private var period: Duration { interval?.duration ?? .seconds(1) }
+
+    func run() async throws {
+        try await withClient { client in
+            if Screen.output.isTerminal, !json {
+                try await show(client)
+            } else {
+                try await write(client)
+            }
+        }
+    }
+
+    private static func read(_ client: BridgeClient) async throws -> TopReading {
+        async let status = client.call("bridge.status")
+        async let sessions = client.call("bridge.sessions")
+        return try await TopReading(status: status, sessions: sessions)
+    }
+
+    private func write(_ client: BridgeClient) async throws {
+        var before = try await Self.read(client)
+        while true {
+            try await Task.sleep(for: period)
+            let after = try await Self.read(client)
+            Screen.output.write(TopRates(before, after).json.text + "\n")
+            before = after
+        }
+    }
+
+    @LoopActor
+    private func show(_ client: BridgeClient) async throws {
+        let first = try await Self.read(client)
+        let terminal = try LiveTerminal(.output)
+        defer { terminal.close() }
+        var (before, rates) = (first, TopRates(first, first).json)
+        var next = EventLoop.now + period
+        while true {
+            let (rows, columns) = terminal.size
+            terminal.draw(TopFrame.lines(rates, rows: rows, columns: columns) { Screen.output.bold($0) })
+            guard let wake = await terminal.wait(max(.zero, next - EventLoop.now)) else { throw CancellationError() }
+            if wake == .leave { return }
+            // Another size: drawn anew, with what is known.
+            if EventLoop.now < next { continue }
+            let after = try await Self.read(client)
+            (before, rates) = (after, TopRates(before, after).json)
+            next = EventLoop.now + period
+        }
+    }
+}

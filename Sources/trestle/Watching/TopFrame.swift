@@ -1,0 +1,67 @@
+import BridgeJSON
+
+/// One picture of `trestle top`: as many lines, of as many columns, as the terminal has.
+enum TopFrame {
+    /// - Parameter rates: the object that `TopRates` makes.
+    static func lines(_ rates: JSON, rows: Int, columns: Int, bold: (String) -> String) -> [String] {
+        var lines = head(rates).map { PlainText.cut($0, to: columns) }
+        let tasks = table(rates["tasks"], taskColumns)
+        let sessions = table(rates["sessions"], sessionColumns)
+        // Two lines for the blank ones above the tables. Sessions get a third, or what the tasks leave.
+        let room = max(0, rows - lines.count - 2)
+        let share = min(sessions.count, max(room / 3, room - tasks.count))
+        // A heading alone tells nothing.
+        let sessionRoom = share > 1 ? share : 0
+        for (table, count) in [(tasks, room - sessionRoom), (sessions, sessionRoom)] {
+            guard let heading = table.first, count > 1 else { continue }
+            lines.append("")
+            lines.append(bold(PlainText.cut(heading, to: columns)))
+            lines += table.dropFirst().prefix(count - 1).map { PlainText.cut($0, to: columns) }
+        }
+        return Array(lines.prefix(rows))
+    }
+
+    private static func head(_ rates: JSON) -> [String] {
+        func text(_ member: String) -> String { Cell.text(rates[member], key: member) }
+        func size(_ member: String) -> String {
+            rates[member]?.doubleValue.map { HumanBytes.text(Int64(clamping: $0)) + "/s" } ?? "-"
+        }
+        let state = rates["draining"]?.boolValue == true ? "   stopping" : ""
+        return [
+            "trestled \(text("version"))   up \(text("uptimeMs"))   lag \(text("loopLagUs"))\(state)   (q quits)",
+            "calls \(text("callsPerSecond"))/s   errors \(text("errorsPerSecond"))/s   in flight "
+                + "\(text("callsInFlight"))   waiting \(text("waitingCalls"))   sessions \(text("sessionCount"))",
+            "in \(size("receivedBytesPerSecond"))   out \(size("sentBytesPerSecond"))   "
+                + "unread \(text("queuedBytes"))   events queued \(text("queuedEvents")), "
+                + "lost \(text("droppedEventsPerSecond"))/s",
+        ]
+    }
+
+    private typealias Column = (title: String, member: String)
+
+    // The end of a title says how the figures are shown; see `Cell`.
+    private static let taskColumns: [Column] = [
+        ("task", "name"), ("calls/s", "callsPerSecond"), ("errors/s", "errorsPerSecond"), ("in flight", "inFlight"),
+        ("p50Us", "p50Us"), ("p99Us", "p99Us"), ("calls", "calls"), ("errors", "errors"),
+    ]
+    private static let sessionColumns: [Column] = [
+        ("session", "session"), ("client", "client"), ("uid", "uid"), ("pid", "pid"), ("calls/s", "callsPerSecond"),
+        ("in/s Bytes", "receivedBytesPerSecond"), ("out/s Bytes", "sentBytesPerSecond"), ("in flight", "inFlight"),
+        ("unread Bytes", "queuedBytes"),
+    ]
+
+    /// The lines of a table, the heading first; none where it has no rows.
+    private static func table(_ rows: JSON?, _ columns: [Column]) -> [String] {
+        let rows = (rows?.arrayValue ?? []).map { row -> JSON in
+            var object = JSONObject()
+            for (title, member) in columns {
+                // Sizes are shown without the fractions of rates.
+                let value = row[member]
+                let isSize = title.hasSuffix("Bytes")
+                object[title] = isSize ? value?.doubleValue.map { .number(JSONNumber(Int64(clamping: $0))) } : value
+            }
+            return .object(object)
+        }
+        return Table(rows, first: columns.map(\.title)).text(bold: false).split(separator: "\n").map(String.init)
+    }
+}

@@ -1,0 +1,162 @@
+import BridgeJSON
+import Testing
+
+@testable import trestle
+
+@Suite struct HumanBytesTests {
+    @Test(
+        "Two figures that matter",
+        arguments: [
+            (-1, "0 B"), (0, "0 B"), (1_023, "1023 B"), (1_024, "1 KiB"), (1_536, "1.5 KiB"), (204_800, "200 KiB"),
+            (1_048_575, "1023 KiB"), (5_767_168, "5.5 MiB"), (.max, "7.9 EiB"),
+        ] as [(Int64, String)])
+    func text(bytes: Int64, expected: String) { #expect(HumanBytes.text(bytes) == expected) }
+}
+
+@Suite struct StatusReportTests {
+    @Test("Plugins' figures are shown in units that people read")
+    func metrics() {
+        func metric(_ value: JSON, _ unit: JSON) -> JSON {
+            ["plugin": "p", "name": "n", "kind": "gauge", "value": value, "unit": unit, "help": "h"]
+        }
+        let status: JSON = [
+            "metrics": [
+                metric(2_048, "bytes"), metric(0.25, "seconds"), metric(3, nil), metric(nil, nil), metric(1, "ratio"),
+            ]
+        ]
+        let values = StatusCommand.readable(status)["metrics"]?.arrayValue?.map { $0["value"] }
+        #expect(values == ["2 KiB", "250 ms", "3", "-", "1 ratio"])
+        #expect(StatusCommand.readable([1]) == [1])
+    }
+}
+
+@Suite struct TopTests {
+    private func reading(uptime: Int, tasks: [JSON], sessions: [JSON]) -> TopReading {
+        TopReading(
+            status: [
+                "version": "1.0", "uptimeMs": .number(JSONNumber(uptime)), "loopLagUs": 1_500, "sessions": 2,
+                "callsInFlight": 3, "waitingCalls": 0, "queuedBytes": 2_048, "queuedEvents": 0, "droppedEvents": 4,
+                "tasks": .array(tasks),
+            ], sessions: ["sessions": .array(sessions)])
+    }
+
+    private func task(_ name: JSON, _ calls: JSON, errors: JSON = 0) -> JSON {
+        ["name": name, "calls": calls, "errors": errors, "inFlight": 1, "p50Us": 40, "p99Us": 2_000]
+    }
+
+    private func session(_ number: JSON, _ received: JSON, client: JSON = "app") -> JSON {
+        ["session": number, "client": client, "calls": 10, "receivedBytes": received, "sentBytes": 0, "inFlight": 0]
+    }
+
+    private var rates: JSON {
+        TopRates(
+            reading(uptime: 1_000, tasks: [task("a", 100), task("b", 5), task("gone", 9)], sessions: [session(1, 0)]),
+            reading(
+                uptime: 3_000, tasks: [task("a", 101), task("b", 25, errors: 3), task("new", 40)],
+                sessions: [session(1, 1_000), session(2, 9_000)])
+        ).json
+    }
+
+    @Test("Rates are what two readings differ by, over the time that the daemon saw pass, most calls first")
+    func readings() {
+        #expect(rates["intervalMs"] == 2_000)
+        #expect(rates["tasks"]?.arrayValue?.map { $0["name"] } == ["new", "b", "a"])
+        #expect(rates["tasks"]?.arrayValue?.map { $0["callsPerSecond"] } == [20, 10, 0.5])
+        #expect(rates["tasks"]?[1]?["errorsPerSecond"] == 1.5)
+        #expect(rates["callsPerSecond"] == 30.5)
+        #expect(rates["sessions"]?.arrayValue?.map { $0["session"] } == [2, 1])
+        #expect(rates["sessions"]?[0]?["receivedBytesPerSecond"] == 4_500)
+        #expect(rates["receivedBytesPerSecond"] == 5_000)
+        #expect(rates["droppedEventsPerSecond"] == 0)
+        #expect(rates["sessionCount"] == 2)
+    }
+
+    @Test(
+        "A counter that began anew counts from 0; one reading alone has no rates; a daemon that says less does no harm")
+    func edges() {
+        let before = reading(uptime: 1_000, tasks: [task("a", 100)], sessions: [])
+        let after = reading(uptime: 2_000, tasks: [task("a", 30)], sessions: [])
+        #expect(TopRates(before, after).json["tasks"]?[0]?["callsPerSecond"] == 30)
+        let first = TopRates(before, before).json
+        #expect(first["tasks"]?[0]?["callsPerSecond"] == .null)
+        #expect(first["callsPerSecond"] == .null)
+        let nothing = TopReading(status: [:], sessions: nil)
+        #expect(TopRates(nothing, nothing).json["tasks"] == [])
+        #expect(TopFrame.lines([:], rows: 24, columns: 80) { $0 }.count == 3)
+    }
+
+    @Test(
+        "A picture fills the terminal and no more, whatever its size", arguments: [1, 2, 4, 5, 8, 24, 60],
+        [1, 20, 80, 200])
+    func sizes(rows: Int, columns: Int) {
+        let many = reading(
+            uptime: 2_000, tasks: (0..<50).map { task(.string("task.\($0)"), .number(JSONNumber($0))) },
+            sessions: (0..<50).map { session(.number(JSONNumber($0)), 5, client: "弹窗\u{1B}[2J") })
+        let lines = TopFrame.lines(TopRates(many, many).json, rows: rows, columns: columns) { $0 }
+        #expect(lines.count <= rows)
+        #expect(rows < 8 || lines.count >= rows - 1)
+        #expect(lines.allSatisfy { PlainText.width($0) <= columns && !$0.contains("\u{1B}") })
+    }
+
+    @Test("It shows totals, the tasks and the sessions, in units that people read")
+    func picture() {
+        let lines = TopFrame.lines(rates, rows: 24, columns: 100) { "*" + $0 }
+        #expect(
+            lines == [
+                "trestled 1.0   up 3 s   lag 1.5 ms   (q quits)",
+                "calls 30.5/s   errors 1.5/s   in flight 3   waiting 0   sessions 2",
+                "in 4.8 KiB/s   out 0 B/s   unread 2 KiB   events queued 0, lost 0/s", "",
+                "*task  calls/s  errors/s  in flight  p50    p99   calls  errors",
+                "new   20       0         1          40 µs  2 ms  40     0",
+                "b     10       1.5       1          40 µs  2 ms  25     3",
+                "a     0.5      0         1          40 µs  2 ms  101    0", "",
+                "*session  client  calls/s  in/s     out/s  in flight",
+                "2        app     5        4.3 KiB  0 B    0", "1        app     0        500 B    0 B    0",
+            ])
+    }
+}
+
+@Suite struct TrafficTextTests {
+    private func line(_ traffic: JSON) -> String { TrafficText.line(traffic, colour: false) }
+
+    /// The line behind the time of day, which depends on where the test runs.
+    private func rest(_ traffic: JSON) -> Substring { line(traffic).dropFirst("00:00:00.000".count) }
+
+    @Test("A line says when, what, which call, whose, how long and with what")
+    func lines() {
+        #expect(
+            rest([
+                "kind": "call", "wallMs": 1_700_000_000_123, "call": 7, "task": "Echo", "session": 3, "uid": 0,
+                "options": ["a": 1],
+            ]) == #"  call      #7  Echo  session 3 uid 0  {"a":1}"#)
+        #expect(
+            rest([
+                "kind": "callback", "wallMs": 5, "call": 7, "task": "Echo", "durationUs": 1_500, "result": "abc…",
+                "resultBytes": 4_096,
+            ]) == "  callback  #7  Echo  1.5 ms  abc… (4 KiB)")
+        #expect(
+            rest([
+                "kind": "callback", "wallMs": 5, "call": 8, "task": "x",
+                "error": ["code": "a.b", "message": "No.\u{1B}[2J"],
+            ]) == "  callback  #8  x  a.b: No.\u{FFFD}[2J")
+        #expect(
+            rest(["kind": "event", "wallMs": 5, "event": "door.opened", "receivers": 2, "data": nil])
+                == "  event     door.opened  to 2 sessions  null")
+        #expect(
+            rest(["kind": "forward", "wallMs": 5, "call": 1, "task": "x", "to": 4]) == "  forward   #1  x  to session 4"
+        )
+        #expect(line(["kind": "lost", "count": 12]).hasPrefix("12 lines were lost"))
+        #expect(line(["kind": "call", "wallMs": 123]).wholeMatch(of: #/\d\d:\d\d:\d\d\.123  call    /#) != nil)
+    }
+
+    @Test("Nothing of a payload reaches the terminal's controls, and odd lines do no harm")
+    func hostile() {
+        for traffic in [
+            [:], 5, nil, ["kind": "\u{1B}c", "task": "\u{9B}2J"],
+            ["kind": "call", "options": "\u{202E}x", "error": "y"],
+            ["kind": "callback", "result": "a\u{7}", "resultBytes": 9],
+        ] as [JSON] {
+            #expect(!line(traffic).unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+        }
+    }
+}
