@@ -47,8 +47,8 @@ let plugins = [
     PluginFolder(name: "Echo"),
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
-    PluginFolder(name: "Login", dependencies: ["CSodium", grdb]),
-    PluginFolder(name: "Persistence", dependencies: [grdb]),
+    PluginFolder(name: "Login", dependencies: ["CSodium", "Sodium", grdb]),
+    PluginFolder(name: "Persistence", dependencies: ["Sodium", grdb]),
 ]
 
 let package = Package(
@@ -78,9 +78,7 @@ let package = Package(
     targets: [
         // MARK: C, at the edges
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(
-            name: "CSodium", path: "Plugins/Login/CSodium", pkgConfig: "libsodium",
-            providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "CBridgeJSON"),
         .target(
             name: "CTomlplusplus",
@@ -92,6 +90,7 @@ let package = Package(
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
+        .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
 
         // MARK: The wire, and the plugin author's SDK
@@ -120,7 +119,7 @@ let package = Package(
         .target(
             name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
         .executableTarget(
-            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", argumentParser],
+            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "Sodium", argumentParser],
             swiftSettings: strict),
 
         // MARK: Test kit
@@ -144,6 +143,7 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
             name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "TestSupport"],

@@ -1,10 +1,10 @@
 import CSodium
+import Sodium
 
 /// What a client keeps in order to log in again without a password: 32 random bytes, written in base64url.
 struct Token: Sendable {
     /// As many as leave no hope of guessing one.
     private static let randomBytes = 32
-    private static let variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING
 
     /// What the client gets, and brings back.
     let text: String
@@ -17,7 +17,7 @@ struct Token: Sendable {
         Sodium.prepare()
         var bytes = [UInt8](repeating: 0, count: Self.randomBytes)
         randombytes_buf(&bytes, bytes.count)
-        text = Base64.encode(bytes, variant: Self.variant)
+        text = Base64.encode(bytes, .urlSafeUnpadded)
         hash = TokenHash(of: bytes)
         sodium_memzero(&bytes, bytes.count)
     }
@@ -28,7 +28,9 @@ struct Token: Sendable {
         defer { sodium_memzero(&bytes, bytes.count) }
         var count = 0
         let status = secret.withBytes { text in
-            sodium_base642bin(&bytes, bytes.count, text, secret.count, nil, &count, nil, variant)
+            // Not by way of a text, which would leave copies of the secret in memory.
+            sodium_base642bin(
+                &bytes, bytes.count, text, secret.count, nil, &count, nil, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
         }
         guard status == 0, count == randomBytes else { return nil }
         return TokenHash(of: bytes)

@@ -1,4 +1,5 @@
 import CSodium
+import Sodium
 import Glibc
 
 /// What a password hash costs to compute.
@@ -91,6 +92,6 @@ struct PasswordHasher: Sendable {
     private static func randomBase64(byteCount: Int) -> String {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         randombytes_buf(&bytes, bytes.count)
-        return Base64.encode(bytes, variant: sodium_base64_VARIANT_ORIGINAL_NO_PADDING)
+        return Base64.encode(bytes, .standardUnpadded)
     }
 }

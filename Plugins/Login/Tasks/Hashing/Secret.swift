@@ -1,4 +1,5 @@
 import CSodium
+import Sodium
 
 /// The bytes of a password or token, in memory of our own that is overwritten when the last reference goes.
 ///

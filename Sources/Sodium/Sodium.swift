@@ -1,11 +1,13 @@
-import CSodium
+// Sodium: what more than one module needs of libsodium: base 64 and SHA-256, for bytes that travel or are kept.
+
+internal import CSodium
 
 /// libsodium, made ready once. Whatever calls it comes through here first.
-enum Sodium {
+public enum Sodium {
     /// Makes libsodium ready. Any thread; after the first time it costs a comparison.
     ///
     /// It fails only where the system has no source of random bytes, and then there is no safe way to go on.
-    static func prepare() {
+    public static func prepare() {
         precondition(isReady, "libsodium could not be made ready: the system gives no random bytes.")
     }
 

@@ -1,0 +1,2 @@
+/* libsodium: password hashing, hashing, base 64 and random bytes. */
+#include <sodium.h>
