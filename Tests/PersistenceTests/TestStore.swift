@@ -11,6 +11,7 @@ final class TestStore: Sendable {
     let directory: String
     let sink = RecordingSink()
     let store: Store
+    let copies: StoreCopies
     let log = Mutex<[String]>([])
     private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
     private let ownsDirectory: Bool
@@ -38,10 +39,12 @@ final class TestStore: Sendable {
             wakeUps.add()
             threads[$0.rawValue].async(execute: $1)
         }
+        copies = StoreCopies(store: store)
         try await store.open(
             .init(file: StoreFile(path: path), maximumDeletions: deletions) { line in
                 self.log.withLock { $0.append(line) }
             })
+        copies.open(StoreFile(path: path))
     }
 
     deinit {
@@ -170,7 +173,10 @@ final class TestStore: Sendable {
         repeat { await finishJobs() } while sink.handOver()
     }
 
-    func close() async { await store.close() }
+    func close() async {
+        await copies.close()
+        await store.close()
+    }
 }
 
 /// A task's call that came over no bridge.
@@ -265,8 +271,15 @@ final class RecordingSink: StoreSink {
         var change: RecordChanged
     }
 
+    /// A table that a session was told to read anew.
+    struct ToldExpired: Sendable, Equatable {
+        var session: SessionID
+        var expired: CursorExpired
+    }
+
     private struct State {
         var told: [Told] = []
+        var expired: [ToldExpired] = []
         var waiting: [@Sendable () -> Void] = []
     }
 
@@ -277,6 +290,12 @@ final class RecordingSink: StoreSink {
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {
         state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }
     }
+
+    func tell(_ expired: CursorExpired, to sessions: [SessionID]) {
+        state.withLock { $0.expired += sessions.map { ToldExpired(session: $0, expired: expired) } }
+    }
+
+    var expired: [ToldExpired] { state.withLock { $0.expired } }
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(body) } }
 

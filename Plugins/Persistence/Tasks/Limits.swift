@@ -37,6 +37,23 @@ enum Limits {
     /// brings forth, so that a replay catches up with steady writing.
     static let replayPageEvents = 1024
 
+    /// Files that travel at a time: each takes room in the state directory.
+    static let transfers = 4
+    /// Bytes of such a file in one call, so that they fit into a message (1 MiB by default) as base 64, with room to
+    /// spare.
+    static let partBytes = 256 << 10
+    /// Records of an import that share a transaction, and their bytes: it holds up everybody else's writes.
+    static let importRecords = 256
+    static let importBytes = 1 << 20
+    /// A line of an import: a record, and names of which each byte may take six.
+    static let lineBytes = recordBytes + (32 << 10)
+
+    /// By so much a restore puts every version ahead of the last one known: more changes than anybody makes between a
+    /// backup and its restore, so that no version is given out twice, and so little that millions of restores stay
+    /// below 2^53, up to which numbers are exact everywhere.
+    static let versionsPerRestore: Int64 = 1_000_000_000
+    static let largestVersion: Int64 = 1 << 53
+
     /// Options of a common form up to this length are read on the loop's thread, in two or three microseconds.
     static let optionsReadAtOnceBytes = 4096
 }

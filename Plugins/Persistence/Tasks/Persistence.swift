@@ -6,6 +6,9 @@
 // (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
 // has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and what
 // was committed is told to those who watch (Watch/).
+//
+// Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
+// parts (Transfers/).
 
 import Synchronization
 public import TaskKit
@@ -17,6 +20,7 @@ extension Plugin {
         let daemon = DaemonSink()
         let threads = StoreLane.allCases.map { BlockingLane(name: "records-\($0)") }
         let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
+        let copies = StoreCopies(store: store)
         return Plugin("persistence", version: "1.0.0") {
             CreateTask(store: store)
             ReadTask(store: store)
@@ -25,6 +29,15 @@ extension Plugin {
             QueryTask(store: store)
             WatchTask(store: store)
             TransactionTask(store: store)
+            BackupTask(copies: copies)
+            RestoreTask(copies: copies)
+            ExportTask(copies: copies)
+            ImportTask(copies: copies)
+            DownloadReadTask(copies: copies)
+            DownloadEndTask(copies: copies)
+            UploadTask(copies: copies)
+            UploadWriteTask(copies: copies)
+            UploadEndTask(copies: copies)
         }
         .configuration(
             PersistenceConfiguration.self, settings: PersistenceConfiguration.settings,
@@ -33,23 +46,32 @@ extension Plugin {
         .onStart { daemon.attach($0) }
         .launchWorker("persistence.migrate", phase: .beforeListening) { context in
             let section = configuration.withLock { $0 }
-            let file = section.file ?? PersistenceConfiguration.defaultFile
+            let name = section.file ?? PersistenceConfiguration.defaultFile
+            let file = StoreFile(path: "\(context.stateDirectory)/\(name)")
+            try await context.blocking { StoreSwap.removeLeftovers(of: file) }
             try await store.open(
                 StoreEngine.Settings(
-                    file: StoreFile(path: "\(context.stateDirectory)/\(file)"),
+                    file: file,
                     maximumDeletions: section.tombstones ?? PersistenceConfiguration.defaultTombstones,
                     log: { context.log.warning($0) }, metrics: StoreMetrics(context)))
+            copies.open(file)
         }
         .onSession { change, caller in
-            if change == .closed { store.sessionClosed(caller.session) }
+            guard change == .closed else { return }
+            store.sessionClosed(caller.session)
+            copies.sessionClosed(caller.session)
         }
         .handover([KeptWatch].self) {
             try await store.keepWatches(of: $0)
         } restore: {
             try await store.restoreWatches($0)
         }
-        .onStop { await store.close() }
+        .onStop {
+            await copies.close()
+            await store.close()
+        }
         .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.")
+        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.")
     }
 }
 
@@ -73,6 +95,10 @@ private final class DaemonSink: StoreSink {
 
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {
         context.withLock { $0 }?.emit(RecordChanged.event, change, to: sessions, unasked: true)
+    }
+
+    func tell(_ expired: CursorExpired, to sessions: [SessionID]) {
+        context.withLock { $0 }?.emit(CursorExpired.event, expired, to: sessions, unasked: true)
     }
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) {

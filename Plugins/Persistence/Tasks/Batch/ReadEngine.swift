@@ -10,7 +10,7 @@ struct ReadEngine {
     /// How many calls share a transaction and a delivery.
     private let batchCalls: Int
     /// Nil: not open.
-    private var kept: KeptConnection?
+    var kept: KeptConnection?
 
     init(sink: any StoreSink, batchCalls: Int) {
         (self.sink, self.batchCalls) = (sink, batchCalls)

@@ -23,10 +23,11 @@ final class Store: Sendable {
     }
 
     private let state = Mutex(State())
-    // Each is held for a batch at a time, and nobody waits for it: a lane's jobs do not overlap.
-    private let commits: Mutex<StoreEngine>
-    private let reads: Mutex<ReadEngine>
-    private let queries: Mutex<ReadEngine>
+    // Each is held for a batch at a time, and a lane's jobs do not overlap: nobody waits for it but while the database
+    // is replaced.
+    let commits: Mutex<StoreEngine>
+    let reads: Mutex<ReadEngine>
+    let queries: Mutex<ReadEngine>
     /// Replays wait for the storage to work again.
     private let hasStalledReplays = Atomic<Bool>(false)
     private let schedule: Scheduler

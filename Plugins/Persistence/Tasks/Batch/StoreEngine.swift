@@ -17,15 +17,15 @@ struct StoreEngine {
         var metrics = StoreMetrics()
     }
 
-    private let sink: any StoreSink
-    private let watches = WatchRegistry()
+    let sink: any StoreSink
+    let watches = WatchRegistry()
     private let keys = KeyGenerator()
     private let namespaces = NamespaceMemory()
     private var maximumDeletions: Int64 = 0
     private var metrics = StoreMetrics()
     private var file: StoreFile?
     /// Nil: not opened yet, or closed for good.
-    private var kept: KeptConnection?
+    var kept: KeptConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
@@ -52,7 +52,7 @@ struct StoreEngine {
         kept = nil
     }
 
-    private mutating func usableConnection() throws(BridgeError) -> StoreConnection {
+    mutating func usableConnection() throws(BridgeError) -> StoreConnection {
         guard let connection = try kept?.usable() else { throw .storeNotOpen }
         return connection
     }

@@ -7,6 +7,9 @@ struct StoreFile: Sendable {
     /// An absolute path in the plugin's state directory.
     let path: String
 
+    var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) }
+    var name: String { String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]) }
+
     /// How long a statement waits for another process's lock. The daemon's lock on its state directory keeps a second
     /// daemon away; this is for an administrator's `sqlite3`.
     private static let busyTimeoutSeconds = 5.0
@@ -67,9 +70,13 @@ struct StoreFile: Sendable {
     /// Half of what the writing connection takes (SQLite's own 2 MiB): the system keeps the file in memory as well.
     private static let readerCacheKibibytes = 1024
 
-    /// Makes the file readable to nobody else; SQLite gives its companion files the same mode.
+    /// Makes the file, readable to nobody else, where there is none; SQLite gives its companion files the same mode.
+    ///
+    /// One that exists is left alone: closing it would take this process's locks on it away from the connections that
+    /// have it open.
     private func makeFile() throws(BridgeError) {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0, errno == EEXIST { return }
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(errno))
             throw BridgeError(.storageFailed, "The database \(path) cannot be opened: \(reason).")

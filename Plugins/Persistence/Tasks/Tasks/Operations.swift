@@ -143,7 +143,11 @@ extension ExactText {
         try checked(upTo: Limits.keyBytes, path, "key")
     }
 
-    fileprivate func checked(upTo maximum: Int, _ path: String, _ name: String) throws(BridgeError) -> ExactText {
+    func checkedAsTable(at path: String) throws(BridgeError) -> ExactText {
+        try checked(upTo: Limits.tableBytes, path, "table")
+    }
+
+    private func checked(upTo maximum: Int, _ path: String, _ name: String) throws(BridgeError) -> ExactText {
         guard (1...maximum).contains(utf8.count) else {
             throw .unfit("\(path).\(name)", expected: "1 to \(maximum) bytes", got: "\(utf8.count) bytes")
         }
@@ -153,7 +157,7 @@ extension ExactText {
 
 extension Place {
     init(namespace: Namespace, checking table: ExactText, at path: String) throws(BridgeError) {
-        self.init(namespace: namespace, table: try table.checked(upTo: Limits.tableBytes, path, "table"))
+        self.init(namespace: namespace, table: try table.checkedAsTable(at: path))
     }
 }
 
@@ -170,10 +174,17 @@ extension Caller {
             let rule = "only root and the daemon's user may name a namespace"
             throw BridgeError(.permissionDenied, "Not allowed: \(rule).", data: ["rule": .string(rule)])
         }
+        return try Namespace(named: name)
+    }
+}
+
+extension Namespace {
+    /// Reads the option `namespace`.
+    init(named name: String) throws(BridgeError) {
         guard let namespace = Namespace(parsing: name) else {
             throw .unfit(
                 "$.namespace", expected: "a user id, a colon and an origin, such as 1000:local", got: "\"\(name)\"")
         }
-        return namespace
+        self = namespace
     }
 }

@@ -79,7 +79,7 @@ extension TransactionTask {
 }
 
 /// The parts that the schemas share.
-private enum Schemas {
+enum Schemas {
     static let text: JSON = ["type": "string"]
     static let table: JSON = ["type": "string", "minLength": 1]
     static let key: JSON = ["type": "string", "minLength": 1]

@@ -27,7 +27,7 @@ final class WatchRegistry {
     }
 
     private var watches: [Place: [SessionID: Watch]] = [:]
-    private var places: [SessionID: Set<Place>] = [:]
+    private var placesOfSessions: [SessionID: Set<Place>] = [:]
     private var lastReplay: UInt64 = 0
 
     // MARK: Watches
@@ -38,13 +38,13 @@ final class WatchRegistry {
     /// - Returns: The replay to carry out; nil: none.
     func add(_ session: SessionID, _ place: Place, namesNamespace: Bool, since: Int64?) throws(BridgeError) -> ReplayID?
     {
-        let known = places[session, default: []]
+        let known = placesOfSessions[session, default: []]
         guard known.contains(place) || known.count < Limits.watchesPerSession else {
             throw BridgeError(
                 .busy, "This session watches \(Limits.watchesPerSession) tables already: stop one of its watches first."
             )
         }
-        places[session, default: []].insert(place)
+        placesOfSessions[session, default: []].insert(place)
         guard let since else {
             watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace)
             return nil
@@ -58,24 +58,27 @@ final class WatchRegistry {
     func remove(_ session: SessionID, _ place: Place) {
         watches[place]?[session] = nil
         if watches[place]?.isEmpty == true { watches[place] = nil }
-        places[session]?.remove(place)
-        if places[session]?.isEmpty == true { places[session] = nil }
+        placesOfSessions[session]?.remove(place)
+        if placesOfSessions[session]?.isEmpty == true { placesOfSessions[session] = nil }
     }
 
     /// The session is gone.
     func remove(_ session: SessionID) {
-        for place in places[session, default: []] { remove(session, place) }
+        for place in placesOfSessions[session, default: []] { remove(session, place) }
     }
 
     /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it named
     /// the namespace.
     func all(of session: SessionID) -> [(place: Place, position: Int64?, namesNamespace: Bool)] {
-        places[session, default: []].compactMap { place in
+        placesOfSessions[session, default: []].compactMap { place in
             watches[place]?[session].map { (place, $0.replay?.position, $0.namesNamespace) }
         }
     }
 
-    var isEmpty: Bool { watches.isEmpty && places.isEmpty }
+    /// The tables that anybody watches.
+    var places: [Place] { Array(watches.keys) }
+
+    var isEmpty: Bool { watches.isEmpty && placesOfSessions.isEmpty }
 
     // MARK: Live changes
 
@@ -93,6 +96,19 @@ final class WatchRegistry {
                 watches[change.place]?[session]?.replay?.note(change)
             }
         }
+    }
+
+    /// Tells those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end: what
+    /// they would have told is no longer known.
+    func expire(_ place: Place, at version: Int64, _ sink: some StoreSink) {
+        let sessions = watches[place, default: [:]]
+        for namesNamespace in [false, true] {
+            let told = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
+            if told.isEmpty { continue }
+            let namespace = namesNamespace ? place.namespace.text : nil
+            sink.tell(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: told)
+        }
+        for session in sessions.keys { watches[place]?[session]?.replay = nil }
     }
 
     // MARK: Replays

@@ -1,0 +1,84 @@
+import GRDB
+import Synchronization
+import TaskKit
+
+extension Store {
+    /// Puts another database in the place of the one that is open. Calls that come meanwhile wait, and are carried out
+    /// on the new one; those that watch are told that what they know is out of date.
+    ///
+    /// Waits for what the lanes are at, and for the disk: not to be called on a lane's thread, nor on the loop's.
+    ///
+    /// - Returns: Where the database lies that was replaced.
+    /// - Throws: Where it throws, nothing was changed.
+    func replace(with restored: RestorableStore, _ swap: StoreSwap) throws -> String {
+        // The queries first: theirs may take long, and commits go on until then.
+        try queries.withLock { queries in
+            queries.rest()
+            return try reads.withLock { reads in
+                reads.rest()
+                return try commits.withLock { try $0.replace(with: restored, swap) }
+            }
+        }
+    }
+}
+
+extension ReadEngine {
+    /// Closes the connection. It is opened anew for the next call.
+    mutating func rest() { kept?.close(isLast: false) }
+}
+
+extension StoreEngine {
+    /// As `Store.replace`, where this is the only connection.
+    mutating func replace(with restored: RestorableStore, _ swap: StoreSwap) throws(BridgeError) -> String {
+        let connection = try usableConnection()
+        let prepared = Result {
+            let feedEnds = try connection.use { database, _ in try RestorableStore.feedEnds(in: database) }
+            try restored.continueHistory(from: feedEnds)
+            try connection.retire()
+        }
+        // Whatever became of it: the next one to use it opens it anew, with its settings.
+        kept?.close(isLast: false)
+        try prepared.mapError { BridgeError(storage: $0) }.get()
+        let place = try swap.carryOut()
+        do throws(BridgeError) {
+            try expireWatches(try usableConnection())
+        } catch {
+            kept?.close(isLast: false)
+            swap.undo(kept: place)
+            throw error
+        }
+        return place
+    }
+
+    private func expireWatches(_ connection: StoreConnection) throws(BridgeError) {
+        let expired = connection.use { database, statements in
+            let records = RecordReader(database, statements, connection.collections)
+            return Result { try watches.places.map { ($0, try records.feedState(of: $0.namespace).version) } }
+        }
+        for (place, version) in try expired.mapError({ BridgeError(storage: $0) }).get() {
+            watches.expire(place, at: version, sink)
+        }
+    }
+}
+
+extension StoreConnection {
+    /// Moves everything into the one file, for good.
+    ///
+    /// - Throws: `storage.failed` where another process has the database open: it would go on with a file that is no
+    ///   longer the database.
+    fileprivate func retire() throws {
+        let mode = try? use { database, _ in
+            try database.execute(sql: "PRAGMA busy_timeout = \(Self.retireTimeoutMilliseconds)")
+            return try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
+        }
+        guard mode == "delete" else {
+            throw BridgeError(
+                .storageFailed,
+                "Another process has the database open, so that it cannot be replaced: end it, then restore again.",
+                isTransient: true)
+        }
+    }
+
+    /// Calls wait for so long at most where another process has the database open.
+    private static let retireTimeoutMilliseconds = 500
+}

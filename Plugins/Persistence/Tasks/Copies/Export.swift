@@ -1,0 +1,65 @@
+import struct Foundation.Data
+import GRDB
+import TaskKit
+
+/// Writes records as lines of JSON, as of one moment. The lane of copies.
+struct Export {
+    private let file: TransferFile
+    private let interruption: Interruption
+    private var buffer: [UInt8] = []
+    private var offset: Int64 = 0
+    private var records: Int64 = 0
+
+    /// - Returns: How many records it has.
+    static func make(
+        of store: StoreFile, _ selection: Selection, to file: TransferFile, _ interruption: Interruption
+    ) throws -> Int64 {
+        let source = try store.openReader()
+        defer { try? source.close() }
+        var export = Export(file: file, interruption: interruption)
+        try interruption.during(source) { database in
+            // One snapshot for all of it, for which no commit waits.
+            try database.inTransaction(.deferred) {
+                try export.write(selection, database)
+                return .commit
+            }
+        }
+        return export.records
+    }
+
+    private init(file: TransferFile, interruption: Interruption) {
+        (self.file, self.interruption) = (file, interruption)
+    }
+
+    private mutating func write(_ selection: Selection, _ database: Database) throws {
+        buffer += ExportFormat.headerLine
+        for (id, place) in try selection.collections(in: database) {
+            try write(id, place, database)
+        }
+        buffer += ExportFormat.endLine(records: records)
+        try flush()
+    }
+
+    private mutating func write(_ collection: Int64, _ place: Place, _ database: Database) throws {
+        let names = (
+            namespace: JSON.string(place.namespace.text).bytes, table: JSON.string(place.table.text).bytes
+        )
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT key, version, CAST(body AS BLOB) FROM record WHERE collection = ? ORDER BY key",
+            arguments: [collection])
+        while let row = try rows.next() {
+            try row.withUnsafeData(atIndex: 2) { body in
+                buffer.append(lineOf: body ?? Data(), key: try row.bytes(0), version: row[1], in: names)
+            }
+            records += 1
+            if buffer.count >= Limits.partBytes { try flush() }
+        }
+    }
+
+    private mutating func flush() throws {
+        try interruption.check()
+        offset = try file.write(buffer, at: offset)
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,53 @@
+import TaskKit
+
+/// The lines of an export: one that says what it is, one for each record, one with their number, so that a file that
+/// was cut is noticed.
+enum ExportFormat {
+    static let version = 1
+
+    /// What stands in `trestle` of the first line and of the last.
+    static let header = "export"
+    static let end = "end"
+
+    static var headerLine: [UInt8] { Array(#"{"trestle":"\#(header)","version":\#(version)}"#.utf8) + [lineEnd] }
+
+    static func endLine(records: Int64) -> [UInt8] {
+        Array(#"{"trestle":"\#(end)","records":\#(records)}"#.utf8) + [lineEnd]
+    }
+
+    static let lineEnd = UInt8(ascii: "\n")
+
+    /// A line of a record, as it is read.
+    struct RecordLine: Codable, Sendable {
+        var namespace: String
+        var table: ExactText
+        var key: ExactText
+        /// That which it had; an import gives it another.
+        var version: Int64?
+        var record: JSON
+    }
+}
+
+extension [UInt8] {
+    /// Appends the line of a record.
+    ///
+    /// - Parameters:
+    ///   - record: Its JSON text.
+    ///   - place: Namespace and table, as JSON.
+    mutating func append(
+        lineOf record: some Collection<UInt8>, key: [UInt8], version: Int64,
+        in place: (namespace: [UInt8], table: [UInt8])
+    ) {
+        append(literal: #"{"namespace":"#)
+        append(contentsOf: place.namespace)
+        append(literal: #","table":"#)
+        append(contentsOf: place.table)
+        append(literal: #","key":"#)
+        append(quoted: key)
+        append(literal: #","version":"#)
+        append(number: version)
+        append(literal: #","record":"#)
+        append(contentsOf: record)
+        append(literal: "}\n")
+    }
+}

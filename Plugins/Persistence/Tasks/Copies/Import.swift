@@ -1,0 +1,161 @@
+import Dispatch
+import GRDB
+import Synchronization
+import TaskKit
+
+/// Stores the records of an uploaded export. The lane of copies, whose thread waits for that of commits.
+struct Import {
+    /// What is done with a record whose key is taken.
+    enum IfExists: String, Codable, Sendable, CaseIterable {
+        case skip
+        case replace
+        case fail
+    }
+
+    /// What became, or would become, of the records.
+    struct Outcome: Codable, Sendable, Equatable {
+        /// Those of the file that were asked for.
+        var records: Int64 = 0
+        var created: Int64 = 0
+        var replaced: Int64 = 0
+        var skipped: Int64 = 0
+    }
+
+    let file: TransferFile
+    let selection: Selection
+    let ifExists: IfExists
+    let session: SessionID
+    let interruption: Interruption
+
+    /// Reads the whole file, so that a mistake anywhere in it is found before anything is stored.
+    ///
+    /// - Returns: What would become of it if nobody else stored anything.
+    /// - Throws: `upload.invalid`; `record.conflict` for the first record whose key is taken, where that is to fail.
+    func check(against store: StoreFile) throws -> Outcome {
+        let queue = try store.openReader()
+        let connection = StoreConnection(queue)
+        defer { try? connection.close() }
+        return try connection.use { database, statements in
+            let existing = RecordReader(database, statements, connection.collections)
+            var outcome = Outcome()
+            try forEachEntry { entry in
+                outcome.records += 1
+                guard let version = try existing.read(entry.key, in: entry.place, { version, _ in version }) else {
+                    outcome.created += 1
+                    return
+                }
+                switch ifExists {
+                case .skip: outcome.skipped += 1
+                case .replace: outcome.replaced += 1
+                case .fail: throw BridgeError.recordExists(entry.key, version: version).of(entry)
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// Stores the records, some hundred in a transaction.
+    ///
+    /// - Parameter progress: Called after each transaction.
+    /// - Throws: What the store fails with; what was stored before stays, and a repetition that skips goes on there.
+    func carryOut(in store: Store, progress: (Outcome) -> Void) throws -> Outcome {
+        var outcome = Outcome()
+        var batch: [ExportReader.Entry] = []
+        var batchBytes = 0
+        func flush() throws {
+            try interruption.check()
+            do {
+                outcome = try commit(batch, in: store, after: outcome)
+            } catch let error as BridgeError {
+                throw error.after(outcome)
+            }
+            (batch, batchBytes) = ([], 0)
+            progress(outcome)
+        }
+        try forEachEntry { entry in
+            batch.append(entry)
+            batchBytes += entry.text.count
+            if batch.count >= Limits.importRecords || batchBytes >= Limits.importBytes { try flush() }
+        }
+        if !batch.isEmpty { try flush() }
+        return outcome
+    }
+
+    private func forEachEntry(_ body: (ExportReader.Entry) throws -> Void) throws {
+        var reader = ExportReader(file)
+        var count = 0
+        while let entry = try reader.next() {
+            count += 1
+            if count % Limits.importRecords == 0 { try interruption.check() }
+            if selection.contains(entry.place) { try body(entry) }
+        }
+    }
+
+    /// Stores some records, all or none, and waits until they are on disk.
+    private func commit(
+        _ batch: [ExportReader.Entry], in store: Store, after before: Outcome
+    ) throws -> Outcome {
+        let made = Mutex(before)
+        let ended = DispatchSemaphore(value: 0)
+        let end = Mutex<Result<[UInt8], BridgeError>?>(nil)
+        let ifExists = ifExists
+        let job = StoreJob(session: session, .write) { access in
+            let outcome = try access.records.inSavepoint {
+                try batch.reduce(into: before) { try access.records.store($1, ifExists, &$0) }
+            }
+            made.withLock { $0 = outcome }
+        } end: { outcome in
+            end.withLock { $0 = outcome }
+            ended.signal()
+        }
+        store.submit(job)
+        ended.wait()
+        _ = try end.withLock { $0 }?.get()
+        return made.withLock { $0 }
+    }
+}
+
+extension RecordStore {
+    /// Stores a record of an import.
+    fileprivate func store(
+        _ entry: ExportReader.Entry, _ ifExists: Import.IfExists, _ outcome: inout Import.Outcome
+    ) throws {
+        do {
+            _ = try create(entry.key, entry.text, in: entry.place)
+            outcome.created += 1
+        } catch let error as BridgeError where error.code == .recordConflict {
+            switch ifExists {
+            case .skip: outcome.skipped += 1
+            case .replace:
+                _ = try update(entry.key, in: entry.place, ifVersion: nil) { _ in entry.text }
+                outcome.replaced += 1
+            case .fail: throw error.of(entry)
+            }
+        }
+        outcome.records += 1
+    }
+}
+
+extension BridgeError {
+    /// The error with the place in the file.
+    fileprivate func of(_ entry: ExportReader.Entry) -> BridgeError {
+        var error = self
+        var data = data?.objectValue ?? JSONObject()
+        data["line"] = .number(JSONNumber(entry.line))
+        data["path"] = "$.key"
+        error.data = .object(data)
+        error.message = "Line \(entry.line): $.key: \(message)"
+        return error
+    }
+
+    /// The error with how many records were stored before it came.
+    fileprivate func after(_ outcome: Import.Outcome) -> BridgeError {
+        if outcome.records == 0 { return self }
+        var error = self
+        var data = data?.objectValue ?? JSONObject()
+        data["stored"] = JSON(outcome.records)
+        error.data = .object(data)
+        error.message += " What stands before it, \(outcome.records) records, is done; a repetition can skip it."
+        return error
+    }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import TaskKit
+
+/// Puts a database in the place of another on disk, which nobody has open. At every moment, a crash included, the path
+/// leads to the one or to the other, whole.
+struct StoreSwap {
+    let database: StoreFile
+    /// The path of the other; in the same directory.
+    let replacement: String
+
+    /// What the names of replaced databases have behind their own, before a number.
+    static let keptSuffix = ".before-restore-"
+
+    private static let logSuffixes = ["-wal", "-journal"]
+
+    /// - Returns: Where the database lies from here on that was replaced.
+    func carryOut() throws(BridgeError) -> String {
+        // A log that belongs to the old database would be taken for one of the new.
+        for suffix in Self.logSuffixes where access(database.path + suffix, F_OK) == 0 {
+            throw BridgeError(.storageFailed, "\(database.path)\(suffix) is in the way: nothing was replaced.")
+        }
+        let kept = try keep()
+        do throws(BridgeError) {
+            try Self.synchronise(database.directory)
+            try check(rename(replacement, database.path), "\(replacement) cannot be renamed")
+        } catch {
+            unlink(kept)
+            throw error
+        }
+        do throws(BridgeError) {
+            try Self.synchronise(database.directory)
+        } catch {
+            undo(kept: kept)
+            throw error
+        }
+        return kept
+    }
+
+    /// Puts the old one back. Nobody has the new one open.
+    func undo(kept: String) {
+        for suffix in Self.logSuffixes + ["-shm"] { unlink(database.path + suffix) }
+        rename(kept, database.path)
+        try? Self.synchronise(database.directory)
+    }
+
+    /// Gives the database a second name, the first of its kind that is free.
+    private func keep() throws(BridgeError) -> String {
+        var number = 1
+        while true {
+            let kept = "\(database.path)\(Self.keptSuffix)\(number)"
+            if link(database.path, kept) == 0 { return kept }
+            guard errno == EEXIST else { throw BridgeError(systemCode: errno, "\(kept) cannot be made") }
+            number += 1
+        }
+    }
+
+    private func check(_ status: Int32, _ what: String) throws(BridgeError) {
+        if status != 0 { throw BridgeError(systemCode: errno, what) }
+    }
+
+    /// Waits until a file, or the names in a directory, are on disk.
+    static func synchronise(_ path: String) throws(BridgeError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "\(path) cannot be opened") }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw BridgeError(systemCode: errno, "\(path) cannot be brought to disk") }
+    }
+
+    /// Removes what a daemon that was killed has left behind: files that travelled, and a second name of the database
+    /// from a restore that did not take place. Nobody has the database open.
+    static func removeLeftovers(of database: StoreFile) {
+        var present = stat()
+        let exists = stat(database.path, &present) == 0
+        for name in names(in: database.directory) where name.hasPrefix(database.name) {
+            let path = "\(database.directory)/\(name)"
+            let ending = name.dropFirst(database.name.count)
+            if ending.hasPrefix(TransferRegistry.suffix) { unlink(path) }
+            guard exists, ending.hasPrefix(keptSuffix) else { continue }
+            var status = stat()
+            if stat(path, &status) == 0, status.st_ino == present.st_ino, status.st_dev == present.st_dev {
+                unlink(path)
+            }
+        }
+    }
+
+    private static func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+}

@@ -1,0 +1,111 @@
+import Sodium
+import TaskKit
+
+// The parts of files that travel. Who may have begun one may do these, and nobody else.
+
+struct DownloadReadTask: CopyTask {
+    static let name = "persistence.download.read"
+    static let summary = "Answers a part of a backup or an export, as base 64."
+    struct Options: Codable, Sendable {
+        var download: UInt64
+        var offset: Int64
+        var length: Int?
+    }
+    struct Result: Codable, Sendable {
+        var data: String
+    }
+    let copies: StoreCopies
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let file = try copies.download(options.download, of: call.caller.session)
+        let length = options.length ?? Limits.partBytes
+        guard (1...Limits.partBytes).contains(length) else {
+            throw BridgeError.unfit(
+                "$.length", expected: "integer from 1 to \(Limits.partBytes)", got: "number \(length)")
+        }
+        try checkOffset(options.offset)
+        return try await call.blocking { Result(data: Base64.encode(try file.read(at: options.offset, count: length))) }
+    }
+}
+
+struct DownloadEndTask: CopyTask {
+    static let name = "persistence.download.end"
+    static let summary = "Ends the download of a backup or an export; its copy in the daemon's directory is removed."
+    struct Options: Codable, Sendable {
+        var download: UInt64
+    }
+    let copies: StoreCopies
+
+    func run(_ options: Options, _ call: Call) async throws -> NoOptions {
+        try copies.endDownload(options.download, of: call.caller.session)
+        return NoOptions()
+    }
+}
+
+struct UploadTask: CopyTask {
+    static let name = "persistence.upload"
+    static let summary = "Begins the upload of a backup or an export, in parts."
+    struct Result: Codable, Sendable {
+        var upload: UInt64
+    }
+    let copies: StoreCopies
+
+    func run(_ options: NoOptions, _ call: Call) async throws -> Result {
+        try call.caller.checkMayCopy()
+        let file = try copies.beginUpload(for: call.caller.session)
+        do {
+            try await call.blocking { try file.create() }
+        } catch {
+            try? copies.endUpload(file.id, of: call.caller.session)
+            throw error
+        }
+        return Result(upload: file.id)
+    }
+}
+
+struct UploadWriteTask: CopyTask {
+    static let name = "persistence.upload.write"
+    static let summary = "Takes a part of an upload, as base 64."
+    struct Options: Codable, Sendable {
+        var upload: UInt64
+        var offset: Int64
+        var data: String
+    }
+    struct Result: Codable, Sendable {
+        /// How long the upload is so far.
+        var bytes: Int64
+    }
+    let copies: StoreCopies
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let file = try copies.upload(options.upload, of: call.caller.session)
+        try checkOffset(options.offset)
+        return try await call.blocking {
+            guard let bytes = Base64.decode(options.data) else {
+                throw BridgeError.unfit("$.data", expected: "base 64", got: "something else")
+            }
+            return Result(bytes: try file.write(bytes, at: options.offset))
+        }
+    }
+}
+
+struct UploadEndTask: CopyTask {
+    static let name = "persistence.upload.end"
+    static let summary = "Gives an upload up; what came of it is removed."
+    struct Options: Codable, Sendable {
+        var upload: UInt64
+    }
+    let copies: StoreCopies
+
+    func run(_ options: Options, _ call: Call) async throws -> NoOptions {
+        try copies.endUpload(options.upload, of: call.caller.session)
+        return NoOptions()
+    }
+}
+
+/// Places in a file of up to 2^53 bytes, up to which numbers are exact everywhere.
+private func checkOffset(_ offset: Int64) throws(BridgeError) {
+    guard (0...1 << 53).contains(offset) else {
+        throw .unfit("$.offset", expected: "integer from 0 to \(1 << 53)", got: "number \(offset)")
+    }
+}

@@ -1,0 +1,38 @@
+import GRDB
+import Synchronization
+import TaskKit
+
+/// Ends long work on a database early, when nobody waits for it any more. Any thread.
+final class Interruption: Sendable {
+    private struct State {
+        var isSet = false
+        var queue: DatabaseQueue?
+    }
+
+    private let state = Mutex(State())
+
+    func fire() {
+        let queue = state.withLock { state in
+            state.isSet = true
+            return state.queue
+        }
+        queue?.interrupt()
+    }
+
+    /// - Throws: `call.cancelled` where nobody waits any more.
+    func check() throws(BridgeError) {
+        if state.withLock({ $0.isSet }) { throw .cancelled }
+    }
+
+    /// Gives access to a database whose statements are interrupted when nobody waits any more.
+    func during<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
+        state.withLock { $0.queue = queue }
+        defer { state.withLock { $0.queue = nil } }
+        try check()
+        do {
+            return try queue.inDatabase(body)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            throw BridgeError.cancelled
+        }
+    }
+}

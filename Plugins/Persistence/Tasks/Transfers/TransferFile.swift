@@ -1,0 +1,170 @@
+import Glibc
+import Sodium
+import Synchronization
+import TaskKit
+
+/// A file that travels over the bridge in parts: it lies beside the database as long as it does.
+///
+/// Any thread; but for `end` every method waits for the disk.
+final class TransferFile: Sendable {
+    enum Direction: String, Sendable {
+        case download
+        case upload
+    }
+
+    private enum State {
+        /// Not made yet.
+        case reserved
+        /// Nil: written by way of its path.
+        case open(Int32?)
+        /// Written no more.
+        case sealed(Int32)
+        case ended
+    }
+
+    let id: UInt64
+    let session: SessionID
+    let direction: Direction
+    let path: String
+    // Held for every access to the descriptor, so that nobody uses it when it is closed.
+    private let state = Mutex(State.reserved)
+
+    init(id: UInt64, session: SessionID, direction: Direction, path: String) {
+        (self.id, self.session, self.direction, self.path) = (id, session, direction, path)
+    }
+
+    /// Makes the file, empty and readable to nobody else.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`; `call.cancelled` where it has ended already.
+    func create() throws(BridgeError) {
+        try state.withLock { state throws(BridgeError) in
+            guard case .reserved = state else { throw BridgeError.cancelled }
+            let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "The file \(path) cannot be made") }
+            state = .open(descriptor)
+        }
+    }
+
+    /// From here on it is only read, through this object alone.
+    func seal() throws(BridgeError) {
+        try state.withLock { state throws(BridgeError) in
+            guard case .open(let descriptor?) = state else { throw BridgeError.cancelled }
+            state = .sealed(descriptor)
+        }
+    }
+
+    /// Closes what this object holds of it, so that its path is the only way to it.
+    func release() throws(BridgeError) {
+        try state.withLock { state throws(BridgeError) in
+            switch state {
+            case .open(let descriptor?), .sealed(let descriptor):
+                state = .open(nil)
+                close(descriptor)
+            default: throw BridgeError.cancelled
+            }
+        }
+    }
+
+    /// Whoever reads or writes it from here on is told that it is gone. Does not wait; the file itself stays until
+    /// `unlink`.
+    func end() {
+        state.withLock { state in
+            switch state {
+            case .open(let descriptor?), .sealed(let descriptor): close(descriptor)
+            default: break
+            }
+            state = .ended
+        }
+    }
+
+    /// Removes the file, and what SQLite may have put beside it.
+    func unlink() {
+        for suffix in ["", "-journal", "-wal", "-shm"] { Glibc.unlink(path + suffix) }
+    }
+
+    // MARK: Bytes
+
+    /// - Returns: The bytes at a place: fewer than were asked for only where the file ends.
+    func read(at offset: Int64, count: Int) throws(BridgeError) -> [UInt8] {
+        try withDescriptor(toWrite: false) { descriptor throws(BridgeError) in
+            var failure: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+                let room = UnsafeMutableRawBufferPointer(bytes)
+                while filled < count {
+                    // `!`: the room is not empty.
+                    let status = pread(descriptor, room.baseAddress! + filled, count - filled, Int(offset) + filled)
+                    if status < 0, errno == EINTR { continue }
+                    if status < 0 { failure = errno }
+                    if status <= 0 { return }
+                    filled += status
+                }
+            }
+            if failure != 0 { throw BridgeError(systemCode: failure, "The file \(path) cannot be read") }
+            return bytes
+        }
+    }
+
+    /// Writes bytes to a place.
+    ///
+    /// - Returns: The file's length.
+    @discardableResult
+    func write(_ bytes: [UInt8], at offset: Int64) throws(BridgeError) -> Int64 {
+        try withDescriptor(toWrite: true) { descriptor throws(BridgeError) in
+            var failure: Int32 = 0
+            bytes.withUnsafeBytes { bytes in
+                var written = 0
+                while written < bytes.count {
+                    // `!`: there are bytes.
+                    let status = pwrite(
+                        descriptor, bytes.baseAddress! + written, bytes.count - written, Int(offset) + written)
+                    if status < 0, errno == EINTR { continue }
+                    guard status >= 0 else {
+                        failure = errno
+                        return
+                    }
+                    written += status
+                }
+            }
+            if failure != 0 { throw BridgeError(systemCode: failure, "The file \(path) cannot be written") }
+            return try length(of: descriptor)
+        }
+    }
+
+    /// The file's length.
+    func length() throws(BridgeError) -> Int64 {
+        try withDescriptor(toWrite: false) { descriptor throws(BridgeError) in try length(of: descriptor) }
+    }
+
+    private func length(of descriptor: Int32) throws(BridgeError) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw BridgeError(systemCode: errno, "The file \(path) cannot be looked at")
+        }
+        return Int64(status.st_size)
+    }
+
+    /// The hash of all of it.
+    func sha256(_ interruption: Interruption) throws(BridgeError) -> String {
+        var hash = SHA256()
+        var offset: Int64 = 0
+        while true {
+            try interruption.check()
+            let bytes = try read(at: offset, count: Limits.partBytes)
+            if bytes.isEmpty { return hash.finish() }
+            bytes.withUnsafeBytes { hash.update($0) }
+            offset += Int64(bytes.count)
+        }
+    }
+
+    private func withDescriptor<T: Sendable>(
+        toWrite: Bool, _ body: (Int32) throws(BridgeError) -> T
+    ) throws(BridgeError) -> T {
+        try state.withLock { state throws(BridgeError) in
+            switch state {
+            case .open(let descriptor?): return try body(descriptor)
+            case .sealed(let descriptor) where !toWrite: return try body(descriptor)
+            default: throw BridgeError.noTransfer(direction, id)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+import TaskKit
+
+/// The files that travel at present, each owned by the session that began it and ended with it at the latest.
+///
+/// Any thread; nothing here waits for the disk.
+final class TransferRegistry: Sendable {
+    private struct State {
+        var files: [UInt64: TransferFile] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// What the names of such files have behind that of the database.
+    static let suffix = ".transfer-"
+
+    /// A new one, which is not made yet. To be called before a call's first suspension: from here on the end of the
+    /// session ends it.
+    ///
+    /// - Throws: `busy`.
+    func begin(
+        _ direction: TransferFile.Direction, for session: SessionID, beside file: StoreFile
+    ) throws(BridgeError) -> TransferFile {
+        try state.withLock { state throws(BridgeError) in
+            guard state.files.count < Limits.transfers else { throw BridgeError.tooManyTransfers }
+            state.lastID += 1
+            let path = "\(file.path)\(Self.suffix)\(state.lastID)"
+            let transfer = TransferFile(id: state.lastID, session: session, direction: direction, path: path)
+            state.files[state.lastID] = transfer
+            return transfer
+        }
+    }
+
+    /// - Throws: `transfer.not_found`, also for those of other sessions.
+    func find(
+        _ id: UInt64, _ direction: TransferFile.Direction, of session: SessionID
+    ) throws(BridgeError) -> TransferFile {
+        let file = state.withLock { $0.files[id] }
+        guard let file, file.session == session, file.direction == direction else {
+            throw .noTransfer(direction, id)
+        }
+        return file
+    }
+
+    /// Takes one out. It is the caller's to remove.
+    func take(
+        _ id: UInt64, _ direction: TransferFile.Direction, of session: SessionID
+    ) throws(BridgeError) -> TransferFile {
+        let file = try find(id, direction, of: session)
+        remove(file)
+        return file
+    }
+
+    func remove(_ file: TransferFile) { _ = state.withLock { $0.files.removeValue(forKey: file.id) } }
+
+    /// Takes out those of a session, or all of them.
+    func takeAll(of session: SessionID? = nil) -> [TransferFile] {
+        state.withLock { state in
+            let taken = state.files.values.filter { session == nil || $0.session == session }
+            for file in taken { state.files[file.id] = nil }
+            return taken
+        }
+    }
+}
