@@ -2,6 +2,7 @@
 //
 //   Commands/    one command per file
 //   Connection/  which socket, signals, errors and exit codes
+//   Files/       files that are sent to the daemon, and that come from it
 //   Input/       options, passwords and lines that people type
 //   Output/      JSON, tables and reports, for people and for programs
 //   Presenting/  alerts in a terminal
@@ -44,7 +45,9 @@ struct Trestle: AsyncParsableCommand {
                     MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
                     PluginsCommand.self,
                 ]),
-            CommandGroup(name: "Changing", subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self]),
+            CommandGroup(
+                name: "Changing",
+                subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self, StoreCommand.self]),
         ])
 
     @OptionGroup var connection: ConnectionOptions

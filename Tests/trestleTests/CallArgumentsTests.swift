@@ -93,7 +93,8 @@ import Testing
         "What cannot be understood is a usage error",
         arguments: [
             ["call"], ["call", "t", "x"], ["call", "t", "--timeout", "soon"], ["kill", "x"], ["register", "t"],
-            ["subscribe"], ["subscribe", "x", "--count", "0"], ["user", "add"], ["nonsense"],
+            ["subscribe"], ["subscribe", "x", "--count", "0"], ["user", "add"], ["nonsense"], ["store", "backup"],
+            ["store", "restore"], ["store", "import", "--if-exists", "never"],
         ])
     func usage(arguments: [String]) {
         let error = #expect(throws: (any Error).self) { try Trestle.parseAsRoot(arguments) }

@@ -118,6 +118,17 @@ import Testing
     }
 }
 
+@Suite struct ByteCountTests {
+    @Test("Numbers of bytes are shown in the unit that fits")
+    func text() {
+        let known: [(Int64, String)] = [
+            (0, "0 bytes"), (1_023, "1023 bytes"), (1_024, "1 KiB"), (1_536, "1.5 KiB"), (262_144, "256 KiB"),
+            (1 << 20, "1 MiB"), (340 << 20, "340 MiB"), (5 << 30, "5 GiB"), (3 << 40, "3 TiB"),
+        ]
+        for (bytes, text) in known { #expect(ByteCount.text(bytes) == text) }
+    }
+}
+
 @Suite struct SocketLocationTests {
     @Test("The socket is the one named, else the system's, else the user's")
     func order() {

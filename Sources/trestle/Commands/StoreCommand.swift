@@ -1,0 +1,225 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle store`
+struct StoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store",
+        abstract: "Backs up, restores, exports and imports the records of the persistence plugin.",
+        discussion: """
+            While the daemon runs, and over its socket alone; for root and the daemon's own user. A backup is the \
+            whole store, as a database; an export is records, as lines of JSON.
+
+            EXAMPLES
+              trestle store backup /backup/records.sqlite
+              trestle store restore /backup/records.sqlite
+              trestle store export --table notes notes.jsonl
+              trestle store export | ssh elsewhere trestle store import --if-exists skip
+            """,
+        subcommands: [Backup.self, Restore.self, Export.self, Import.self])
+
+    /// `trestle store backup`
+    struct Backup: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes a copy of the whole store to a file.",
+            discussion: """
+                The copy is as of one moment and is checked; nobody waits for it. The file is there whole or not at \
+                all, readable to its owner alone.
+
+                EXAMPLES
+                  trestle store backup /backup/records.sqlite
+                  trestle store backup --force /backup/latest.sqlite
+                  trestle store backup - | gzip > records.sqlite.gz
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @OptionGroup var result: ResultOptions
+        @Argument(help: "Where to; - is standard output.") var file: String
+        @Flag(help: "Replace a file that exists.") var force = false
+
+        func run() async throws {
+            if file == "-", Screen.output.isTerminal {
+                throw Failure.usage("a backup is nothing for a terminal: name a file, or send it through a pipe")
+            }
+            try await download("persistence.backup", options: [:], to: file, overwrites: force, result)
+        }
+    }
+
+    /// `trestle store restore`
+    struct Restore: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Puts a backup in the place of the store.",
+            discussion: """
+                Everything that is stored at present is replaced. The backup is checked before anything changes; the \
+                database that was there is kept beside the new one, and the result tells where.
+
+                EXAMPLES
+                  trestle store restore /backup/records.sqlite
+                  gunzip < records.sqlite.gz | trestle store restore -
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @OptionGroup var result: ResultOptions
+        @Argument(help: "The backup; - is standard input.") var file: String
+
+        func run() async throws {
+            let input = try Opened(file)
+            try await withTransfer { client, transfer in
+                let options = JSON.object(try await transfer.upload(input.file))
+                let restored = try await transfer.progress.waiting(for: "The daemon checks the backup …") {
+                    try await client.call("persistence.restore", options: options)
+                }
+                transfer.progress.end()
+                result.show(restored)
+            }
+        }
+    }
+
+    /// `trestle store export`
+    struct Export: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes records as lines of JSON, as of one moment.",
+            discussion: """
+                The first line says what the file is, the last how many records it has; each line between is \
+                {"namespace", "table", "key", "version", "record"}, in a stable order.
+
+                EXAMPLES
+                  trestle store export all.jsonl
+                  trestle store export --namespace 1000:local --table notes | jq -c 'select(.key) | .record'
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @OptionGroup var result: ResultOptions
+        @OptionGroup var selection: SelectionOptions
+        @Argument(help: "Where to. Without it, or with -: standard output.") var file = "-"
+        @Flag(help: "Replace a file that exists.") var force = false
+
+        func run() async throws {
+            try await download(
+                "persistence.export", options: selection.options, to: file, overwrites: force, result)
+        }
+    }
+
+    /// `trestle store import`
+    struct Import: BridgeCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stores the records of an export.",
+            discussion: """
+                The whole file is checked first: a mistake is told with its line, and nothing is stored then. The \
+                records get new versions. What was interrupted can be repeated with --if-exists skip.
+
+                EXAMPLES
+                  trestle store import --dry-run all.jsonl
+                  trestle store import --if-exists skip all.jsonl
+                  trestle store import --table notes --if-exists replace < all.jsonl
+                """)
+
+        @OptionGroup var connection: ConnectionOptions
+        @ParentCommand var root: Trestle
+        @OptionGroup var result: ResultOptions
+        @OptionGroup var selection: SelectionOptions
+        @Argument(help: "The export. Without it, or with -: standard input.") var file = "-"
+        @Option(help: "What to do with a record whose key is taken.") var ifExists = IfExists.fail
+        @Flag(help: "Store nothing; tell what would become of the records.") var dryRun = false
+
+        enum IfExists: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, replace, fail }
+
+        func run() async throws {
+            let input = try Opened(file)
+            try await withTransfer { client, transfer in
+                var options = try await transfer.upload(input.file)
+                for (name, value) in selection.options { options[name] = value }
+                options["ifExists"] = .string(ifExists.rawValue)
+                options["dryRun"] = .bool(dryRun)
+                let call = try await client.stream("persistence.import", options: .object(options))
+                let outcome = try await transfer.progress.waiting(for: "The daemon checks the export …") {
+                    for await progress in call {
+                        transfer.progress.show(
+                            "\(progress["records"]?.text ?? "?") of \(progress["of"]?.text ?? "?") records are stored")
+                    }
+                    return try await call.result
+                }
+                transfer.progress.end()
+                result.show(outcome)
+            }
+        }
+    }
+}
+
+/// Which records.
+struct SelectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only the records of this namespace, such as 1000:local.", valueName: "uid:origin"))
+    var namespace: String?
+
+    @Option(help: ArgumentHelp("Only the records of the tables of this name.", valueName: "name"))
+    var table: String?
+
+    var options: JSONObject {
+        var options = JSONObject()
+        options["namespace"] = namespace.map(JSON.string)
+        options["table"] = table.map(JSON.string)
+        return options
+    }
+}
+
+/// How the result is shown.
+struct ResultOptions: ParsableArguments {
+    @Flag(help: "Show the result as one line of JSON, on a terminal too.")
+    var json = false
+
+    func show(_ result: JSON) {
+        if json { Screen.output.write(result.text + "\n") } else { Screen.output.show(report: result) }
+    }
+}
+
+/// A file that is opened by the command and read in the Swift task that talks to the daemon.
+///
+/// `@unchecked`: nobody but that task uses the file from then on.
+private struct Opened: @unchecked Sendable {
+    let file: InputFile
+
+    /// - Throws: the exit code; what is wrong has been reported then.
+    init(_ path: String) throws {
+        do {
+            file = try InputFile(path)
+        } catch let failure as FileFailure {
+            throw Failure.report(failure)
+        }
+    }
+}
+
+extension BridgeCommand {
+    fileprivate func withTransfer(
+        _ body: @escaping @Sendable (BridgeClient, StoreTransfer) async throws -> Void
+    ) async throws {
+        try await withClient { client in
+            let progress = ProgressLine()
+            defer { progress.end() }
+            try await body(client, StoreTransfer(client: client, progress: progress))
+        }
+    }
+
+    /// Has the daemon make a copy, and writes that to a file.
+    fileprivate func download(
+        _ task: String, options: JSONObject, to path: String, overwrites: Bool, _ shown: ResultOptions
+    ) async throws {
+        try await withTransfer { client, transfer in
+            let file = try OutputFile(path, overwrites: overwrites)
+            defer { file.discard() }
+            let copy = try await transfer.progress.waiting(for: "The daemon makes the copy …") {
+                try await client.call(task, options: .object(options))
+            }
+            try await transfer.download(copy, to: file)
+            try file.finish(overwrites: overwrites)
+            transfer.progress.end()
+            if file.isStandardOutput { return }
+            var result: JSONObject = ["file": .string(path)]
+            for name in ["bytes", "sha256", "records"] { result[name] = copy[name] }
+            shown.show(.object(result))
+        }
+    }
+}

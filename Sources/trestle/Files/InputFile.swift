@@ -1,0 +1,48 @@
+import Glibc
+
+/// A file that is read from its beginning to its end. `-` is standard input.
+///
+/// Used by one thread at a time, which waits for what comes.
+final class InputFile {
+    private let path: String
+    private let descriptor: Int32
+    /// Its length where that is known.
+    let length: Int64?
+
+    /// - Throws: the exit code where it is a terminal, or ``FileFailure``.
+    init(_ path: String) throws {
+        self.path = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path, "cannot be opened") }
+        var status = stat()
+        fstat(descriptor, &status)
+        length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+        guard isatty(descriptor) == 0 else {
+            throw Failure.usage("\(self.path) is a terminal: name a file, or send one through a pipe")
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw Failure.usage("\(path) is a directory") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// How long a pipe is waited for between two looks at whether anybody still wants it.
+    private static let patienceMilliseconds: Int32 = 100
+
+    /// The next bytes; none at the end.
+    /// - Throws: ``FileFailure``; `CancellationError`.
+    func read(count: Int) throws -> [UInt8] {
+        while true {
+            try Task.checkCancellation()
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&state, 1, Self.patienceMilliseconds) != 0 else { continue }
+            var failed = false
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+                let status = Glibc.read(descriptor, bytes.baseAddress, count)
+                failed = status < 0
+                filled = max(0, status)
+            }
+            if !failed { return bytes }
+            guard errno == EINTR || errno == EAGAIN else { throw FileFailure(path, "cannot be read") }
+        }
+    }
+}

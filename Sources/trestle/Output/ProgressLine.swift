@@ -1,0 +1,53 @@
+import Synchronization
+
+/// How far something is, in a line of standard error that is written over: on a terminal alone, and only of what takes
+/// longer than a second.
+final class ProgressLine: Sendable {
+    private struct State {
+        var shownColumns = 0
+        var last = ContinuousClock.now
+    }
+
+    private static let patience = Duration.seconds(1)
+    private static let interval = Duration.milliseconds(100)
+
+    private let began = ContinuousClock.now
+    private let state = Mutex(State())
+    private let isShown = Screen.error.isTerminal
+
+    /// Says how far it is, if it is time for that.
+    func show(_ text: @autoclosure () -> String) {
+        let now = ContinuousClock.now
+        guard isShown, now - began >= Self.patience else { return }
+        state.withLock { state in
+            guard state.shownColumns == 0 || now - state.last >= Self.interval else { return }
+            state.last = now
+            write(text(), &state)
+        }
+    }
+
+    /// Says what is waited for, while `body` waits for it.
+    func waiting<T>(for what: String, _ body: () async throws -> T) async rethrows -> T {
+        let ticker = Task {
+            try await Task.sleep(for: Self.patience)
+            show(what)
+        }
+        defer { ticker.cancel() }
+        return try await body()
+    }
+
+    /// Takes the line away.
+    func end() {
+        state.withLock { state in
+            guard state.shownColumns > 0 else { return }
+            write("", &state)
+            Screen.error.write("\r")
+        }
+    }
+
+    private func write(_ text: String, _ state: inout State) {
+        let columns = PlainText.width(text)
+        Screen.error.write("\r" + PlainText.padded(text, to: state.shownColumns))
+        state.shownColumns = columns
+    }
+}

@@ -1,0 +1,320 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("trestle store", .blocking, .timeLimit(.minutes(2)))
+struct StoreCommandTests {
+    private func create(_ key: String, _ client: Wire, text: String = "") throws {
+        let options: JSON = ["table": "t", "key": .string(key), "record": ["of": .string(key), "text": .string(text)]]
+        _ = try client.result("persistence.create", options)
+    }
+
+    private func keys(_ client: Wire) throws -> [String] {
+        let page = try client.result("persistence.query", ["table": "t", "limit": 1_000])
+        return page["records"]?.arrayValue?.compactMap { $0["key"]?.stringValue } ?? []
+    }
+
+    /// The same, by way of an export, which does not mind short messages.
+    private func exportedKeys(_ home: DaemonHome) throws -> [String] {
+        let lines = try home.trestle("store", "export").output.split(separator: "\n")
+        return try lines.compactMap { try JSON(parsing: String($0))["key"]?.stringValue }
+    }
+
+    /// The names in a directory.
+    private func names(in path: String) throws -> [String] {
+        try run("/bin/ls", ["-A", path]).output.split(separator: "\n").map(String.init)
+    }
+
+    /// Files in the daemon's directory that travel, or that a restore has kept.
+    private func copies(_ home: DaemonHome) throws -> [String] {
+        try names(in: home.statePath).filter { $0.contains("transfer") || $0.contains("before") }
+    }
+
+    @Test("backup writes a file that restore brings back, whatever has happened since")
+    func restore() throws {
+        try withDaemon { daemon in
+            let home = daemon.home
+            let (client, folder) = (try daemon.connect(), try TemporaryFolder())
+            for key in ["a", "b"] { try create(key, client) }
+            let file = folder.file("backup.sqlite")
+            let backup = try home.trestle("store", "backup", file)
+            #expect(backup.end == .exited(0), "\(backup.errors)")
+            #expect(backup.errors == "")
+            let result = try JSON(parsing: backup.output)
+            #expect(result["file"] == .string(file))
+            #expect(result["records"] == 2)
+            let sum = try run("/usr/bin/sha256sum", [file]).output.prefix { $0 != " " }
+            #expect(result["sha256"] == .string(String(sum)))
+            var status = stat()
+            #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(result["bytes"]?.int64Value == Int64(status.st_size))
+            _ = try client.result("persistence.delete", ["table": "t", "key": "a"])
+            try create("c", client)
+            let restore = try home.trestle("store", "restore", file, "--json")
+            #expect(restore.end == .exited(0), "\(restore.errors)")
+            #expect(try keys(client) == ["a", "b"])
+            let kept = try #require(try JSON(parsing: restore.output)["kept"]?.stringValue)
+            #expect(kept == home.statePath + "/records.sqlite.before-restore-1")
+            #expect(exists(kept))
+            #expect(try copies(home) == ["records.sqlite.before-restore-1"])
+            #expect(try names(in: folder.path) == ["backup.sqlite"])
+            #expect(daemon.log.contains("replaced by a backup"))
+            // What the daemon does at its next start is the same.
+            #expect(try daemon.stop() == .exited(0))
+            #expect(try withDaemon(in: home) { try keys($0.connect()) } == ["a", "b"])
+        }
+    }
+
+    @Test("A file that exists is replaced only with --force, and what is no file never is")
+    func existing() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let file = try folder.write("precious", to: "file")
+            for command in ["backup", "export"] {
+                let refused = try daemon.home.trestle("store", command, file)
+                #expect(refused.end == .exited(64))
+                #expect(refused.errors.contains("--force"), "\(refused.errors)")
+                #expect(contents(of: file) == "precious")
+                for path in [folder.path, "/dev/null"] {
+                    let run = try daemon.home.trestle("store", command, path, "--force")
+                    #expect(run.end == .exited(64), "\(run.errors)")
+                }
+            }
+            #expect(try daemon.home.trestle("store", "export", file, "--force").end == .exited(0))
+            #expect(contents(of: file).hasPrefix(#"{"trestle":"export""#))
+            #expect(try names(in: folder.path) == ["file"])
+            #expect(try copies(daemon.home) == [])
+        }
+    }
+
+    @Test("What cannot be read or written is said in one line, with the status of its kind")
+    func failures() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let foreign = try folder.write("no database", to: "foreign")
+            let cut = try folder.write("{\"trestle\":\"export\",\"version\":1}\n{\"key\":1}\n", to: "cut")
+            for (arguments, status, reason) in [
+                (["restore", folder.file("nothing")], 1, "No such file"), (["restore", foreign], 1, "upload.invalid"),
+                (["import", cut], 1, "Line 2: "), (["import", folder.path], 64, "directory"),
+                (["backup", folder.file("no/where")], 1, "No such file"), (["backup"], 64, "file"),
+                (["import", cut, "--if-exists", "never"], 64, "never"), (["restore"], 64, "file"),
+                (["export", "--namespace", "me"], 1, "$.namespace"),
+            ] as [([String], Int32, String)] {
+                let run = try run(
+                    Place.program("trestle"), ["--socket", daemon.home.socketPath, "store"] + arguments)
+                #expect(run.end == .exited(status), "\(arguments): \(run.errors)")
+                #expect(run.errors.contains(reason), "\(arguments): \(run.errors)")
+                #expect(run.output == "")
+            }
+            #expect(try names(in: folder.path) == ["cut", "foreign"])
+        }
+    }
+
+    @Test("A terminal is neither read nor filled with a database")
+    func terminal() throws {
+        try withDaemon { daemon in
+            for arguments in ["import", "import -", "restore -", "backup -"] {
+                // script(1) runs it in a terminal of its own.
+                let command = "\(Place.program("trestle")) --socket \(daemon.home.socketPath) store \(arguments)"
+                let run = try run("/usr/bin/script", ["-qec", command, "/dev/null"])
+                #expect(run.end == .exited(64), "\(arguments): \(run.output)")
+                #expect(run.output.contains("terminal"), "\(arguments): \(run.output)")
+            }
+        }
+    }
+
+    @Test(
+        "An export goes through a pipe into another store, as often as one likes",
+        arguments: ["", "limits.message_bytes = 1024"])
+    func pipe(_ configuration: String) throws {
+        try withDaemon(configuration) { source in
+            try withDaemon(configuration) { target in
+                let client = try source.connect()
+                for key in 0..<30 { try create("k\(key)", client, text: String(repeating: "x", count: key * 10)) }
+                let trestle = Place.program("trestle")
+                let export = "\(trestle) --socket \(source.home.socketPath) store export --table t"
+                let importing = "\(trestle) --socket \(target.home.socketPath) store import"
+                for (flags, outcome) in [
+                    ("--dry-run", [30, 30, 0, 0]), ("--table u", [0, 0, 0, 0]), ("", [30, 30, 0, 0]),
+                    ("--if-exists skip", [30, 0, 0, 30]), ("--if-exists replace -", [30, 0, 30, 0]),
+                ] as [(String, [Int64])] {
+                    let run = try run("/bin/sh", ["-c", "\(export) | \(importing) \(flags)"])
+                    #expect(run.end == .exited(0), "\(run.errors)")
+                    let result = try JSON(parsing: run.output)
+                    #expect(["records", "created", "replaced", "skipped"].map { result[$0]?.int64Value } == outcome)
+                }
+                let again = try run("/bin/sh", ["-c", "\(export) | \(importing)"])
+                #expect(again.end == .exited(1))
+                #expect(again.errors.contains("Line 2: $.key"), "\(again.errors)")
+                #expect(try exportedKeys(target.home) == exportedKeys(source.home))
+                // A backup too.
+                let backup = "\(trestle) --socket \(source.home.socketPath) store backup -"
+                let restore = "\(trestle) --socket \(target.home.socketPath) store restore -"
+                let restored = try run("/bin/sh", ["-c", "\(backup) | \(restore)"])
+                #expect(restored.end == .exited(0), "\(restored.errors)")
+                #expect(try exportedKeys(target.home) == exportedKeys(source.home))
+            }
+        }
+    }
+
+    // MARK: Interrupted
+
+    @Test("An import that is interrupted while it reads leaves nothing")
+    func interruptedImport() throws {
+        try withDaemon { daemon in
+            let (client, ends) = (try daemon.connect(), try connectedPair())
+            defer { close(ends.ours) }
+            let process = try SpawnedProcess(
+                Place.program("trestle"), ["--socket", daemon.home.socketPath, "store", "import"],
+                input: .descriptor(ends.theirs))
+            close(ends.theirs)
+            let begin = Array("{\"trestle\":\"export\",\"version\":1}\n".utf8)
+            #expect(write(ends.ours, begin, begin.count) == begin.count)
+            try client.result("bridge.ping") { _ in (try? copies(daemon.home)) != [] }
+            process.signal(SIGINT)
+            #expect(try process.wait() == .exited(130))
+            try client.result("bridge.ping") { _ in (try? copies(daemon.home)) == [] }
+            #expect(try keys(client) == [])
+        }
+    }
+
+    @Test("A backup that is interrupted is there whole or not at all")
+    func interruptedBackup() throws {
+        // Short messages, so that it takes a while.
+        try withDaemon("limits.message_bytes = 2048") { daemon in
+            let client = try daemon.connect()
+            for key in 0..<400 { try create("k\(key)", client, text: String(repeating: "x", count: 1_500)) }
+            for round in 0..<3 {
+                let folder = try TemporaryFolder()
+                let command = try Command(daemon.home, "store", "backup", folder.file("backup"))
+                try client.result("bridge.ping") { _ in (try? names(in: folder.path)) != [] }
+                let end = try command.stop(round == 0 ? SIGTERM : SIGINT)
+                let left = try names(in: folder.path)
+                #expect(left == (end == .exited(0) ? ["backup"] : []), "\(end)")
+            }
+            try client.result("bridge.ping") { _ in (try? copies(daemon.home)) == [] }
+        }
+    }
+
+    // MARK: Killed, and disks that fail
+
+    /// A library that fails calls of the daemon's to the system, under its environment's variable FAULT.
+    private static let faults = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <signal.h>
+        #include <stdarg.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/types.h>
+        #include <unistd.h>
+        static int is_fault(const char *name) { const char *f = getenv("FAULT"); return f && !strcmp(f, name); }
+        static void die_if(const char *name) { if (is_fault(name)) kill(getpid(), SIGKILL); }
+        static int fails_to_open;
+        int link(const char *from, const char *to) {
+            int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "link");
+            die_if("kill before link");
+            int status = real(from, to);
+            die_if("kill after link");
+            return status;
+        }
+        int rename(const char *from, const char *to) {
+            int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+            fails_to_open = 0;
+            if (!strstr(from, ".transfer-")) return real(from, to);
+            die_if("kill before rename");
+            if (is_fault("rename")) { errno = EIO; return -1; }
+            int status = real(from, to);
+            die_if("kill after rename");
+            fails_to_open = is_fault("open");
+            return status;
+        }
+        static int fault_of_open(const char *path) {
+            size_t length = strlen(path);
+            if (!fails_to_open || length < 4 || strcmp(path + length - 4, "-wal")) return 0;
+            errno = EIO;
+            return 1;
+        }
+        int open(const char *path, int flags, ...) {
+            int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+            va_list list; va_start(list, flags); mode_t mode = va_arg(list, mode_t); va_end(list);
+            return fault_of_open(path) ? -1 : real(path, flags, mode);
+        }
+        int open64(const char *path, int flags, ...) {
+            int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open64");
+            va_list list; va_start(list, flags); mode_t mode = va_arg(list, mode_t); va_end(list);
+            return fault_of_open(path) ? -1 : real(path, flags, mode);
+        }
+        ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
+            ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+            char link[64], path[4096] = "";
+            snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+            if (is_fault("full") && readlink(link, path, sizeof path - 1) > 0 && strstr(path, ".transfer-")) {
+                errno = ENOSPC;
+                return -1;
+            }
+            return real(file, bytes, count, offset);
+        }
+        """
+
+    /// Runs `body` with a daemon whose store differs from the backup, and on which the fault is.
+    private func withFault(
+        _ fault: String, _ body: (DaemonProcess, _ backup: String) throws -> Void
+    ) throws -> DaemonHome {
+        let home = try DaemonHome()
+        let library = home.folder.file("faults.so")
+        try compile(Self.faults, in: home.folder, to: library)
+        let backup = home.folder.file("backup")
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            try create("old", client)
+            #expect(try home.trestle("store", "backup", backup).end == .exited(0))
+            _ = try client.result("persistence.delete", ["table": "t", "key": "old"])
+            try create("present", client)
+        }
+        let environment = home.environment
+        home.environment += ["LD_PRELOAD=\(library)", "FAULT=\(fault)"]
+        try withDaemon(in: home) { try body($0, backup) }
+        home.environment = environment
+        return home
+    }
+
+    @Test(
+        "Wherever the daemon is killed in the midst of a restore, the one store or the other is there whole",
+        arguments: [
+            ("kill before link", "present"), ("kill after link", "present"), ("kill before rename", "present"),
+            ("kill after rename", "old"),
+        ])
+    func killed(_ fault: String, _ key: String) throws {
+        let home = try withFault(fault) { daemon, backup in
+            let run = try daemon.home.trestle("store", "restore", backup)
+            #expect(run.end != .exited(0))
+            #expect(try daemon.wait() == .killed(by: SIGKILL))
+        }
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            #expect(try keys(client) == [key])
+            try create("new", client)
+            #expect(try copies(home) == (key == "old" ? ["records.sqlite.before-restore-1"] : []))
+        }
+    }
+
+    @Test(
+        "Where the disk fails a restore, the status and a sentence say so, and the store is the one of before",
+        arguments: [("rename", Int32(1)), ("open", 1), ("full", 75)])
+    func failed(_ fault: String, _ status: Int32) throws {
+        let home = try withFault(fault) { daemon, backup in
+            let client = try daemon.connect()
+            let run = try daemon.home.trestle("store", "restore", backup)
+            #expect(run.end == .exited(status), "\(run.errors)")
+            #expect(run.errors.contains(fault == "full" ? "No space left" : "storage.failed"), "\(run.errors)")
+            #expect(try keys(client) == ["present"])
+            try create("new", client)
+            try client.result("bridge.ping") { _ in (try? copies(daemon.home)) == [] }
+        }
+        #expect(try withDaemon(in: home) { try keys($0.connect()) } == ["new", "present"])
+    }
+}
