@@ -34,7 +34,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
             values[name] = String(cString: value)
             unsetenv(name)
         }
-        return ServiceEnvironment(values, pid: getpid(), firstDescriptor: firstDescriptor)
+        return ServiceEnvironment(values, pid: getpid()) { firstDescriptor + Int32($0) }
     }
 
     /// Lends the way to the manager; does nothing where there is none.
@@ -50,7 +50,8 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
     /// - Parameters:
     ///   - variables: those that are set.
     ///   - pid: this process: what was meant for another is left alone.
-    init(_ variables: [String: String], pid: pid_t, firstDescriptor: Int32) {
+    ///   - descriptorAt: the number of the descriptor that is handed over in this place.
+    init(_ variables: [String: String], pid: pid_t, descriptorAt: (Int) -> Int32) {
         var problems: [ServiceManagerError] = []
         var manager: ServiceManager?
         if let address = variables["NOTIFY_SOCKET"] {
@@ -62,7 +63,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
             }
         }
         let reader = VariableReader(variables: variables, pid: pid)
-        descriptors = InheritedDescriptors(reader.descriptors(from: firstDescriptor, &problems))
+        descriptors = InheritedDescriptors(reader.descriptors(descriptorAt, &problems))
         watchdogInterval = reader.watchdogInterval(&problems)
         descriptorStoreLimit = reader.descriptorStoreLimit(&problems)
         self.manager = manager
@@ -107,15 +108,16 @@ private struct VariableReader {
     }
 
     func descriptors(
-        from first: Int32, _ problems: inout [ServiceManagerError]
+        _ descriptorAt: (Int) -> Int32, _ problems: inout [ServiceManagerError]
     ) -> [(name: String, descriptor: Int32)] {
         guard variables["LISTEN_FDS"] != nil, isAddressee(&problems),
-            let count = number("LISTEN_FDS", in: 0...Int(Int32.max - first), &problems)
+            let count = number(
+                "LISTEN_FDS", in: 0...Int(Int32.max - ServiceEnvironment.firstDescriptor), &problems)
         else { return [] }
         let names = names(count, &problems)
         var taken: [(name: String, descriptor: Int32)] = []
         for index in 0..<count {
-            let descriptor = first + Int32(index)
+            let descriptor = descriptorAt(index)
             // Closed on exec before any child can be: the manager hands them over open.
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
                 let what = "LISTEN_FDS is \(count); take over descriptor \(descriptor) and those behind it"

@@ -6,28 +6,29 @@ import Testing
 
 @Suite("What the service manager says when it starts a process")
 struct EnvironmentTests {
-    /// Some descriptors in a row, as a manager hands them over: far above the others of this process, and never in the place
-    /// of one, for other tests run in the same process.
-    private func descriptors(_ count: Int32) throws -> Int32 {
-        let made = open("/dev/null", O_RDONLY)
-        try #require(made >= 0)
-        defer { close(made) }
-        var first: Int32 = 800
-        search: while true {
-            for index in 0..<count {
-                let copy = fcntl(made, F_DUPFD, first + index)
-                try #require(copy >= 0)
-                if copy == first + index { continue }
-                close(copy)
-                for taken in first..<first + index { close(taken) }
-                first = copy + 1
-                continue search
-            }
-            return first
-        }
-    }
+    /// A descriptor that is handed over, and one at whose end of file the test sees that it was closed.
+    private struct Handed {
+        let descriptor: Int32
+        private let other: Int32
 
-    private func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+        /// - Parameter isInherited: whether children get it, as a manager hands it over. Other tests start some: what they
+        ///   got is not seen to close.
+        init(isInherited: Bool = true) throws {
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+            if isInherited { try #require(fcntl(ends[0], F_SETFD, 0) == 0) }
+            descriptor = ends[0]
+            other = ends[1]
+        }
+
+        var isOpen: Bool {
+            var byte: UInt8 = 0
+            return recv(other, &byte, 1, Int32(MSG_DONTWAIT)) != 0
+        }
+
+        func end() { close(other) }
+    }
 
     /// A descriptor that was taken and released: what a test can look at twice.
     private struct Taken {
@@ -41,8 +42,8 @@ struct EnvironmentTests {
         }
     }
 
-    private func read(_ variables: [String: String], pid: pid_t = 7, first: Int32 = 900_000) -> ServiceEnvironment {
-        ServiceEnvironment(variables, pid: pid, firstDescriptor: first)
+    private func read(_ variables: [String: String], _ handed: [Handed] = []) -> ServiceEnvironment {
+        ServiceEnvironment(variables, pid: 7) { $0 < handed.count ? handed[$0].descriptor : -1 }
     }
 
     @Test("is nothing where there is no manager")
@@ -57,51 +58,54 @@ struct EnvironmentTests {
 
     @Test("are descriptors with their names, closed on exec, and closed where nobody takes them")
     func handedOver() throws {
-        let first = try descriptors(3)
+        let handed = [try Handed(), try Handed(), try Handed(isInherited: false)]
+        defer { for each in handed { each.end() } }
         do {
             var environment = read(
-                ["LISTEN_PID": "7", "LISTEN_FDS": "3", "LISTEN_FDNAMES": "web.socket:stored.x:"], first: first)
+                ["LISTEN_PID": "7", "LISTEN_FDS": "3", "LISTEN_FDNAMES": "web.socket:stored.x:"], handed)
             #expect(environment.problems.isEmpty)
             #expect(environment.descriptors.names == ["web.socket", "stored.x", ""])
-            for number in first..<first + 3 { #expect(fcntl(number, F_GETFD) == FD_CLOEXEC) }
+            for each in handed { #expect(fcntl(each.descriptor, F_GETFD) == FD_CLOEXEC) }
             let stored = Taken(environment.descriptors.take { $0.hasPrefix("stored.") })
-            #expect(stored?.name == "stored.x" && stored?.descriptor == first + 1)
-            close(first + 1)
+            #expect(stored?.name == "stored.x" && stored?.descriptor == handed[1].descriptor)
             let web = Taken(environment.descriptors.take())
-            #expect(web?.name == "web.socket" && web?.descriptor == first)
+            #expect(web?.name == "web.socket" && web?.descriptor == handed[0].descriptor)
         }
-        #expect(isOpen(first))
-        #expect(!isOpen(first + 1) && !isOpen(first + 2))
-        close(first)
+        #expect(handed.map(\.isOpen) == [true, true, false])
+        close(handed[0].descriptor)
+        close(handed[1].descriptor)
     }
 
     @Test("names nothing where names and descriptors are not of the same number, and says so")
     func unnamed() throws {
-        let first = try descriptors(2)
-        let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "one"], first: first)
+        let handed = [try Handed(), try Handed()]
+        defer { for each in handed { each.end() } }
+        let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "one"], handed)
         #expect(environment.descriptors.names == ["unknown", "unknown"])
         #expect(environment.problems.map(\.code) == [.variable])
     }
 
     @Test("leaves descriptors alone that were meant for another process, and says so")
     func another() throws {
-        let first = try descriptors(1)
+        let handed = try Handed()
+        defer { handed.end() }
         do {
-            let environment = read(["LISTEN_PID": "8", "LISTEN_FDS": "1"], first: first)
+            let environment = read(["LISTEN_PID": "8", "LISTEN_FDS": "1"], [handed])
             #expect(environment.descriptors.names == [])
             #expect(
                 environment.problems.map(\.description) == [
                     "LISTEN_PID is 8, and this is process 7: the descriptors are left to the other one"
                 ])
         }
-        #expect(fcntl(first, F_GETFD) == 0)
-        close(first)
+        #expect(handed.isOpen && fcntl(handed.descriptor, F_GETFD) == 0)
+        close(handed.descriptor)
     }
 
     @Test("takes over what is there where fewer descriptors are open than it says, and says so")
     func fewer() throws {
-        let first = try descriptors(1)
-        let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "1000000000"], first: first)
+        let handed = try Handed()
+        defer { handed.end() }
+        let environment = read(["LISTEN_PID": "7", "LISTEN_FDS": "1000000000"], [handed])
         #expect(environment.descriptors.names == ["unknown"])
         #expect(environment.problems.map(\.code) == [.system(EBADF)])
     }
@@ -143,7 +147,7 @@ struct EnvironmentTests {
                 let length = Int.random(in: 0...12, using: &random)
                 variables[name] = String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "x" })
             }
-            // Nothing is open from that number on: whatever the variables say, nothing can be taken over.
+            // Nothing is open there: whatever the variables say, nothing can be taken over.
             let environment = read(variables)
             #expect(environment.descriptors.names == [])
             for problem in environment.problems { #expect(!problem.description.isEmpty) }

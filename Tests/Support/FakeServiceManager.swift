@@ -70,7 +70,7 @@ public final class FakeServiceManager {
                 }
             }
         }
-        guard count >= 0 else { throw Failure(description: "nothing can be received") }
+        guard count >= 0 else { throw Failure(description: "nothing can be received, \(errno)") }
         return (String(decoding: data[..<count], as: UTF8.self), descriptors)
     }
 
