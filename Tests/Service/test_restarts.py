@@ -108,6 +108,7 @@ class Restarts(ServiceTest):
             self.assertEqual(callback["callbackId"], number)
             self.assertIn("code", callback["error"])
             # Both go on with the next daemon, and no second callback comes.
+            self.assertIn("cancel", provider.receive())
             self.assertIn("result", caller.call("Echo"))
             self.assertIn("result", provider.call("Echo"))
 
