@@ -8,15 +8,13 @@ class Reload(ServiceTest):
     def test_good(self):
         """A new configuration is in force after a reload, and no connection is lost"""
         process = main_process()
-        with Bridge() as bridge:
-            bridge.call("bridge.ping")
-            long = {"text": "x" * 4_000}
-            self.assertIn("result", bridge.call("Echo", long))
-            self.change_configuration('limits.message_bytes = "2KiB"')
+        with Bridge() as provider, Bridge() as caller:
+            provider.call("bridge.register", {"tasks": ["hang"]})
+            self.change_configuration('call_timeout = "100ms"')
             run("systemctl", "reload", SERVICE)
-            # On the connection that was open before.
-            wait_until("the new limit holds", lambda: "error" in bridge.call("Echo", long))
-            self.assertIn("result", bridge.call("Echo"))
+            wait_until("the log says what is in force", lambda: "in force: call_timeout" in journal(self.started))
+            # On connections that were open before.
+            self.assertEqual(caller.call("hang")["error"]["code"], "call.timeout")
         self.assertEqual(main_process(), process)
 
     def test_bad(self):
