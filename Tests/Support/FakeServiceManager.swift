@@ -62,7 +62,9 @@ public final class FakeServiceManager {
                     message.msg_iovlen = 1
                     message.msg_control = control.baseAddress
                     message.msg_controllen = control.count
-                    let count = recvmsg(descriptor, &message, Int32(MSG_DONTWAIT))
+                    // A child of another test must not keep what is given up here.
+                    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_CMSG_CLOEXEC)
+                    let count = recvmsg(descriptor, &message, flags)
                     if count >= 0, message.msg_controllen > 0 {
                         descriptors = Self.descriptors(in: UnsafeRawBufferPointer(control))
                     }

@@ -41,15 +41,17 @@ final class SpawnedProcess {
         Self.connect(input, to: STDIN_FILENO, &actions)
         Self.connect(output, to: STDOUT_FILENO, &actions)
         Self.connect(errors, to: STDERR_FILENO, &actions)
-        posix_spawn_file_actions_adddup2(&actions, ends.theirs, Self.lifelineInChild)
-        // By way of numbers that none of them has, lest one take the place of another.
+        // By way of numbers above all of theirs, lest one take the place of another, or the lifeline that of one of them.
+        let above = max(handedOver.max() ?? 0, ends.theirs, Self.lifelineInChild) + 1
+        posix_spawn_file_actions_adddup2(&actions, ends.theirs, above)
         for (index, descriptor) in handedOver.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(500 + index))
+            posix_spawn_file_actions_adddup2(&actions, descriptor, above + 1 + Int32(index))
         }
+        posix_spawn_file_actions_adddup2(&actions, above, Self.lifelineInChild)
         for index in handedOver.indices {
-            posix_spawn_file_actions_adddup2(&actions, Int32(500 + index), Int32(3 + index))
-            posix_spawn_file_actions_addclose(&actions, Int32(500 + index))
+            posix_spawn_file_actions_adddup2(&actions, above + 1 + Int32(index), Int32(3 + index))
         }
+        for index in 0...handedOver.count { posix_spawn_file_actions_addclose(&actions, above + Int32(index)) }
 
         let path = getenv("PATH").map { ["PATH=" + String(cString: $0)] } ?? []
         var pid = pid_t()
