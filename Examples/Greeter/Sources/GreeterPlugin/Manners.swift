@@ -17,7 +17,7 @@ final class Manners: Sendable {
             if let signatures, signatures < 1 {
                 throw BridgeError(
                     .configurationInvalid, "signatures is \(signatures); it must be at least 1.",
-                    data: ["path": "$.signatures", "expected": "at least 1", "got": "\(signatures)"])
+                    data: ["path": "$.signatures", "expected": "at least 1", "got": .string("\(signatures)")])
             }
         }
     }
