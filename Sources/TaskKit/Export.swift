@@ -113,7 +113,7 @@ extension PluginRuntime {
         _ body: @escaping @Sendable (PluginRuntime, PluginContext) async throws -> Void
     ) {
         do throws(JSONMismatch) {
-            keep(startOptions: try JSONCoding.decode(StartOptions.self, from: request.pointee.options.buffer))
+            keep(startOptions: try StartOptions(JSONCoding.decode(JSON.self, from: request.pointee.options.buffer)))
         } catch {
             return host.fail(request.pointee.call, BridgeError(error))
         }

@@ -69,7 +69,38 @@ public struct LaunchOptions: Codable, Sendable, Hashable {
 }
 
 /// The options of `start` and `launch`, as the C interface defines them.
-struct StartOptions: Decodable, Sendable {
+///
+/// No Codable type, whose keys the Swift runtime looks up among all types of the process: with five plugins that came to
+/// one part in fifty of the daemon's start.
+struct StartOptions: Sendable {
     var stateDirectory = ""
     var launch = LaunchOptions()
+
+    init() {}
+
+    /// - Throws: What is not as the interface says.
+    init(_ json: JSON) throws(JSONMismatch) {
+        stateDirectory = try Self.text(json["stateDirectory"], at: "$.stateDirectory")
+        launch.arguments = try Self.texts(json["launch"]?["arguments"])
+        guard let environment = json["launch"]?["environment"]?.objectValue else { return }
+        launch.environment = [:]
+        for (name, value) in environment {
+            launch.environment?[name] = try Self.text(value, at: "$.launch.environment.\(name)")
+        }
+    }
+
+    private static func texts(_ json: JSON?) throws(JSONMismatch) -> [String] {
+        let path = "$.launch.arguments"
+        guard let values = json?.arrayValue else {
+            throw JSONMismatch(path: path, expected: "an array of strings", got: json.map { "\($0)" } ?? "nothing")
+        }
+        var texts: [String] = []
+        for (index, value) in values.enumerated() { texts.append(try text(value, at: "\(path)[\(index)]")) }
+        return texts
+    }
+
+    private static func text(_ json: JSON?, at path: String) throws(JSONMismatch) -> String {
+        if let text = json?.stringValue { return text }
+        throw JSONMismatch(path: path, expected: "a string", got: json.map { "\($0)" } ?? "nothing")
+    }
 }

@@ -91,11 +91,11 @@ final class PluginRuntime: @unchecked Sendable {
         return true
     }
 
-    /// Runs a hook as the Swift task of a call, and answers that it is done.
+    /// Runs a hook as the Swift task of a call, and answers that it is done: `{}`.
     func perform(_ request: UnsafePointer<trestle_request>, hook body: @escaping @Sendable () async throws -> Void) {
         perform(request) {
             try await body()
-            return Done()
+            return JSON.object([:])
         }
     }
 
@@ -188,9 +188,6 @@ final class PluginRuntime: @unchecked Sendable {
         return call
     }
 }
-
-/// The result of what has nothing to tell but that it is done: `{}`.
-private struct Done: Encodable, Sendable {}
 
 extension BridgeError {
     /// What the caller is told about an error that a task threw.

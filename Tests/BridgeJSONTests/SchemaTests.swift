@@ -197,6 +197,34 @@ struct SchemaTests {
         #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: Shape.self) }
     }
 
+    @Test("A type that looks for members first and takes a single value instead is what it takes")
+    func membersOrValue() throws {
+        struct Members: Codable { var width: Int }
+        struct Size: Decodable {
+            var width: Int
+            init(from decoder: any Decoder) throws {
+                if let single = try? decoder.singleValueContainer().decode(Int.self) {
+                    width = single
+                } else {
+                    width = try Members(from: decoder).width
+                }
+            }
+        }
+        struct Window: Decodable { var size: Size }
+        #expect(
+            try JSONSchema.derive(from: Window.self) == [
+                "type": "object", "properties": ["size": ["type": "integer"]], "required": ["size"],
+            ])
+    }
+
+    @Test("An enumeration whose first value is zero or empty lists its cases all the same")
+    func zeroValues() throws {
+        enum Level: Int, Codable, CaseIterable { case none, some }
+        enum Word: String, Codable, CaseIterable { case nothing = "", something }
+        #expect(try JSONSchema.derive(from: Level.self) == ["enum": [0, 1]])
+        #expect(try JSONSchema.derive(from: Word.self) == ["enum": ["", "something"]])
+    }
+
     @Test("What the type encodes is what its schema describes")
     func consistency() throws {
         enum Kind: String, Codable, CaseIterable { case a, b }

@@ -18,7 +18,7 @@ extension Plugin {
     public static func persistence() -> Plugin {
         let configuration = Mutex(PersistenceConfiguration())
         let daemon = DaemonSink()
-        let threads = StoreLane.allCases.map { BlockingLane(name: "records-\($0)") }
+        let threads = StoreLane.allCases.map { BlockingLane(name: $0.threadName) }
         let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
         let copies = StoreCopies(store: store)
         return Plugin("persistence", version: "1.0.0") {

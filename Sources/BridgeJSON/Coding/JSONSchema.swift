@@ -30,9 +30,7 @@ public enum JSONSchema {
     }
 }
 
-/// A type of the standard library that is an array or an object of any keys in JSON, or may be null. One protocol for all:
-/// the runtime searches every library of the process for a conformance that there is none of, and this is asked of every
-/// type.
+/// A type of the standard library that is an array or an object of any keys in JSON, or may be null.
 private protocol JSONContainerType {
     /// The schema, and a value; nil where its parts are nothing to decode.
     static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (schema: JSON, value: Any)?
@@ -82,6 +80,10 @@ private final class SchemaRecorder: Decoder {
     let types: [any Any.Type]
     /// So many types may be within one another: a generic type may refer to itself with another parameter each time.
     private static let mostTypes = 64
+    /// Whether the type is to be asked for members only; see ``record(_:at:within:)``.
+    private let takesMembersOnly: Bool
+    /// Whether the type asked for something else than members although only these were to be had.
+    private var asksForMore = false
     var schema: JSON = true
     var properties = JSONObject()
     var required: [JSON] = []
@@ -89,24 +91,23 @@ private final class SchemaRecorder: Decoder {
     var codingPath: [any CodingKey] { path.codingKeys }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(path: CodingPath, types: [any Any.Type]) {
+    private init(path: CodingPath, types: [any Any.Type], takesMembersOnly: Bool) {
         self.path = path
         self.types = types
+        self.takesMembersOnly = takesMembersOnly
     }
 
     /// The schema of a type, and a value of it for whoever asked.
+    ///
+    /// Most types are objects with members, and these are not asked what else they might be: for each conformance that
+    /// there is none of, the runtime searches every library of the process. At a plugin's start that was most of the work.
     static func record<T: Decodable>(
         _ type: T.Type, at path: CodingPath, within types: [any Any.Type]
     ) throws -> (schema: JSON, value: T) {
         // The casts are from a type to itself.
-        if type == JSON.self { return (true, JSON.null as! T) }
-        if type == JSONNumber.self { return (["type": "number"], JSONNumber(0) as! T) }
-        if let container = type as? any JSONContainerType.Type,
-            let (schema, value) = try container.record(at: path, within: types)
-        {
-            return (schema, value as! T)
+        if let plain = PlainSchema.values.first(where: { $0.type == ObjectIdentifier(type) }) {
+            return (plain.schema, plain.value as! T)
         }
-        if let (schema, value) = cases(of: type) { return (schema, value as! T) }
         guard !types.contains(where: { $0 == type }) else {
             throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
         }
@@ -115,19 +116,35 @@ private final class SchemaRecorder: Decoder {
                 path: path.text,
                 reason: "\(types[0]) consists of types within types without an end; write its schema by hand")
         }
-        let recorder = SchemaRecorder(path: path, types: types + [type])
-        let value: T
+        let members = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: true)
+        let outcome = Result { try T(from: members) }
+        // No member at all: that is how a dictionary does it.
+        let isObject = !members.asksForMore && !((try? outcome.get()) != nil && members.properties.isEmpty)
+        if isObject { return (members.schema, try members.value(outcome)) }
+
+        if let container = type as? any JSONContainerType.Type,
+            let (schema, value) = try container.record(at: path, within: types)
+        {
+            return (schema, value as! T)
+        }
+        if let (schema, value) = cases(of: type) { return (schema, value as! T) }
+        let recorder = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: false)
+        let whole = try recorder.value(Result { try T(from: recorder) })
+        return (recorder.schema, whole)
+    }
+
+    /// What a type's own decoding came to.
+    private func value<T>(_ result: Result<T, any Error>) throws(JSONSchemaError) -> T {
         do {
-            value = try T(from: recorder)
+            return try result.get()
         } catch let error as JSONSchemaError {
             throw error
         } catch {
             throw JSONSchemaError(
                 path: path.text,
-                reason: "\(type) could not be decoded from a recorder; list an enumeration's cases (CaseIterable), or "
-                    + "write the schema by hand")
+                reason: "\(T.self) could not be decoded from a recorder; list an enumeration's cases (CaseIterable), "
+                    + "or write the schema by hand")
         }
-        return (recorder.schema, value)
     }
 
     static func schema(
@@ -161,11 +178,16 @@ private final class SchemaRecorder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        asksForMore = true
         throw JSONSchemaError(
             path: path.text, reason: "it reads an array piece by piece; write its schema by hand")
     }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { RecordedValue(recorder: self) }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        asksForMore = true
+        guard !takesMembersOnly else { throw JSONSchemaError(path: path.text, reason: "it is no object with members") }
+        return RecordedValue(recorder: self)
+    }
 
     func note(_ key: String, _ property: JSON, isRequired: Bool) {
         properties[key] = property
@@ -185,6 +207,20 @@ private enum PlainSchema {
     static let boolean: JSON = ["type": "boolean"]
     static let string: JSON = ["type": "string"]
     static let number: JSON = ["type": "number"]
+
+    /// The plain types by themselves, with a value of each; the commonest first.
+    static let values = [
+        plain("", string), plain(0, integer(Int.self)), plain(false, boolean), plain(0.0, number),
+        plain(JSON.null, true), plain(JSONNumber(0), number), plain(Float(0), number),
+        plain(Int8(0), integer(Int8.self)), plain(Int16(0), integer(Int16.self)), plain(Int32(0), integer(Int32.self)),
+        plain(Int64(0), integer(Int64.self)), plain(UInt(0), integer(UInt.self)), plain(UInt8(0), integer(UInt8.self)),
+        plain(UInt16(0), integer(UInt16.self)), plain(UInt32(0), integer(UInt32.self)),
+        plain(UInt64(0), integer(UInt64.self)),
+    ]
+
+    private static func plain<T: Sendable>(
+        _ value: T, _ schema: JSON
+    ) -> (type: ObjectIdentifier, schema: JSON, value: any Sendable) { (ObjectIdentifier(T.self), schema, value) }
 
     /// What a schema made here allows, or null.
     static func orNull(_ schema: JSON) -> JSON {

@@ -77,6 +77,15 @@ enum StoreLane: Int, CaseIterable, Sendable {
     case reads
     /// Queries: as long as a table is.
     case queries
+
+    /// What its thread is called.
+    var threadName: String {
+        switch self {
+        case .commits: "records-commits"
+        case .reads: "records-reads"
+        case .queries: "records-queries"
+        }
+    }
 }
 
 /// What the work on the lane of commits can reach.
