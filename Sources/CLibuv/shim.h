@@ -94,6 +94,51 @@ static inline int clibuv_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
 }
 
+/* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
+enum { clibuv_most_descriptors = 253 };
+
+/* Puts copies of descriptors, clibuv_most_descriptors at most, into a socket's queue as one message; 0, or -1 with errno. */
+static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
+    char byte = 0;
+    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int) * clibuv_most_descriptors)];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space};
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+    memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_most_descriptors. Their number; 0 where
+   nothing is left; or -1 with errno. */
+static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
+    char byte;
+    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int) * clibuv_most_descriptors)];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (received < 0) return errno == EAGAIN ? 0 : -1;
+    int count = 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t bytes = header->cmsg_len - CMSG_LEN(0);
+        memcpy(descriptors + count, CMSG_DATA(header), bytes);
+        count += (int)(bytes / sizeof(int));
+    }
+    return count;
+}
+
 /* open is variadic. */
 static inline int clibuv_open(const char *path, int flags, mode_t mode) {
     return open(path, flags | O_CLOEXEC, mode);

@@ -42,30 +42,17 @@ public struct ServiceManager: ~Copyable, Sendable {
     /// Has the manager keep a copy of a descriptor. It hands it to the service's next process, whether this one ends in
     /// order or crashes; it forgets it when the service is stopped. The caller's descriptor stays the caller's.
     ///
-    /// - Parameter name: ASCII without control characters and colons, at most ``longestNameBytes``. Several may bear one.
+    /// - Parameters:
+    ///   - name: ASCII without control characters and colons, at most ``longestNameBytes``. Several may bear one.
+    ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless told.
     /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the manager's
     ///   store is full (`FileDescriptorStoreMax=`) nobody is told.
-    public borrowing func store(descriptor stored: Int32, named name: String) throws(ServiceManagerError) {
-        try Self.check(name)
-        try send("FDSTORE=1\nFDNAME=\(name)", [stored])
-    }
-
-    /// The same for many at once, waiting where the manager does not read as fast as this sends.
-    ///
-    /// - Parameter patience: How long it may take in all.
     public borrowing func store(
-        descriptors: [Int32], named name: String, patience: Duration
+        descriptor stored: Int32, named name: String, outlivesHangUp: Bool = false
     ) throws(ServiceManagerError) {
         try Self.check(name)
-        let deadline = ContinuousClock.now + patience
-        for first in stride(from: 0, to: descriptors.count, by: Self.mostAtOnce) {
-            let part = Array(descriptors[first..<min(first + Self.mostAtOnce, descriptors.count)])
-            try send("FDSTORE=1\nFDNAME=\(name)", part, until: deadline)
-        }
+        try send("FDSTORE=1\nFDNAME=\(name)" + (outlivesHangUp ? "\nFDPOLL=0" : ""), [stored])
     }
-
-    /// As many descriptors as one message carries, SCM_MAX_FD in the kernel, and some less.
-    private static let mostAtOnce = 200
 
     /// Waits until the manager has taken in everything that was sent before. Blocks this thread.
     ///

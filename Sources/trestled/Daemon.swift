@@ -114,7 +114,7 @@ final class Daemon {
     private func drain() async {
         service.stopping("draining \(runtime.callsInFlight) calls", within: configuration.drainTimeout)
         server.stopListening()
-        let handsOver = service.descriptorStoreLimit > 0
+        let handsOver = service.hasDescriptorStore
         if handsOver { server.hold() }
         let timer = LoopTimer { [runtime] in runtime.endCallsInFlight() }
         timer.schedule(after: configuration.drainTimeout)

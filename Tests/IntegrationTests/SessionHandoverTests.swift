@@ -1,4 +1,5 @@
 import BridgeJSON
+import EventLoop
 import Glibc
 import TestSupport
 import Testing
@@ -15,7 +16,7 @@ struct SessionHandoverTests {
     }
 
     /// Starts the daemon with what the manager keeps, and waits until it is ready.
-    private func start(storeLimit: Int = 100) throws -> SpawnedProcess {
+    private func start(storeLimit: Int = 1) throws -> SpawnedProcess {
         // As the manager hands them over: from 3 on, meant for the process that becomes the daemon.
         let kept = manager.stored
         let names = kept.map(\.name).joined(separator: ":")
@@ -67,7 +68,7 @@ struct SessionHandoverTests {
         let before = try session(of: other)
         for _ in 1...2 {
             try end(daemon)
-            #expect(manager.stored.count == 3, "\(home.log.suffix(4_096))")
+            #expect(manager.stored.count == 1, "\(home.log.suffix(4_096))")
             daemon = try start()
             // Given up once they have been taken over.
             _ = try? manager.keep(until: { _ in false }, within: 0)
@@ -132,6 +133,18 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
+    @Test("keeps as many as there are, those too that ask for nothing")
+    func many() throws {
+        var daemon = try start()
+        let wires = try (0..<600).map { _ in try home.connect() }
+        for wire in wires { _ = try wire.result("bridge.subscribe", ["events": ["all"]]) }
+        try end(daemon)
+        daemon = try start()
+        _ = try wires[0].result("bridge.publish", ["event": "all", "data": 1])
+        for wire in wires { #expect(try wire.receive { $0["event"] == "all" }["data"] == 1) }
+        try end(daemon)
+    }
+
     @Test("ends calls in flight first, and the sessions that made them go on")
     func inFlight() throws {
         home.arguments += ["--config", home.folder.file("short.toml")]
@@ -149,19 +162,16 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("says so where a session cannot be kept")
-    func full() throws {
-        var daemon = try start(storeLimit: 2)
-        let first = try home.connect()
-        _ = try first.result("Echo", 1)
-        let second = try home.connect()
-        _ = try second.result("Echo", 2)
+    @Test("says so where sessions cannot be kept")
+    func unkept() throws {
+        let daemon = try start()
+        let wire = try home.connect()
+        _ = try wire.result("Echo", 1)
+        manager.vanish()
         try end(daemon)
-        let told = try second.receive { $0["event"] == "session.not_carried" }
-        #expect(told["data"]?["reason"] == "only 1 sessions can be handed over")
-        daemon = try start(storeLimit: 2)
-        #expect(try first.result("Echo", 3) == 3)
-        try end(daemon)
+        let told = try wire.receive { $0["event"] == "session.not_carried" }
+        #expect(told["data"]?["reason"] == "the daemon could not hand the session over")
+        #expect(throws: Failure.self) { try wire.receive() }
     }
 
     @Test("closes connections of which nothing is known any more, and says so")
@@ -170,7 +180,15 @@ struct SessionHandoverTests {
         let wire = try home.connect()
         _ = try wire.result("Echo", 1)
         try end(daemon)
-        manager.forget { $0 == "stored.t" }
+        try manager.replaceStored { parcel in
+            // The table comes first: it is emptied, and the connections are kept.
+            var contents: [Int32] = []
+            try DescriptorParcel(adopting: parcel).unpack { contents.append($0) }
+            defer { for descriptor in contents { close(descriptor) } }
+            #expect(ftruncate(try #require(contents.first), 0) == 0)
+            let other = try DescriptorParcel.make(of: contents)
+            return dup(other.descriptor)
+        }
         daemon = try start()
         #expect(try wire.receive()["event"] == "session.not_carried")
         #expect(throws: Failure.self) { try wire.receive() }

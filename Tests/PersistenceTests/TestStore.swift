@@ -14,7 +14,6 @@ final class TestStore: Sendable {
     let copies: StoreCopies
     let log = Mutex<[String]>([])
     private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
-    private let ownsDirectory: Bool
 
     /// How often a lane's thread was given something to do.
     let wakeUps = Counter()
@@ -31,7 +30,6 @@ final class TestStore: Sendable {
     init(
         directory: String? = nil, deletions: Int64 = 1000, gather: @escaping Store.Gatherer = { $0() }
     ) async throws {
-        ownsDirectory = directory == nil
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
         let wakeUps = wakeUps
@@ -47,12 +45,14 @@ final class TestStore: Sendable {
         copies.open(StoreFile(path: path))
     }
 
-    deinit {
-        if ownsDirectory { try? FileManager.default.removeItem(atPath: directory) }
-    }
+    /// Where all stores of this process are; gone with it.
+    private static let root: String = {
+        atexit { try? FileManager.default.removeItem(atPath: TestStore.root) }
+        return FileManager.default.temporaryDirectory.path + "/trestle-stores-\(getpid())"
+    }()
 
     static func makeDirectory() throws -> String {
-        let path = FileManager.default.temporaryDirectory.path + "/store-" + UUID().uuidString
+        let path = root + "/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }

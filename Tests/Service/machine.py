@@ -1,8 +1,10 @@
 """systemd and dpkg, as an operator uses them."""
 
+import ctypes
 import glob
 import os
 import subprocess
+import threading
 import time
 import unittest
 
@@ -67,6 +69,40 @@ def answers(seconds=30):
             return False
 
     wait_until("the daemon answers", ping, seconds)
+
+
+class StoppedThread:
+    """One thread of a process that stands still, as under a debugger, until the process ends."""
+
+    SEIZE, INTERRUPT, ANY_CHILD = 0x4206, 0x4207, 0x40000000  # PTRACE_SEIZE, PTRACE_INTERRUPT, __WALL
+
+    def __init__(self, process, name):
+        self.thread = next(
+            int(path.split("/")[-2])
+            for path in glob.glob(f"/proc/{process}/task/*/comm")
+            if open(path).read().strip() == name)
+        self.waiting = threading.Thread(target=self.wait_for_end)
+
+    def __enter__(self):
+        # Both from the thread that calls, which the kernel takes for the debugger.
+        self.trace(self.SEIZE)
+        self.trace(self.INTERRUPT)
+        os.waitpid(self.thread, self.ANY_CHILD)
+        self.waiting.start()
+        return self
+
+    def __exit__(self, *error):
+        self.waiting.join()
+
+    def trace(self, request):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.ptrace(request, self.thread, None, None) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    def wait_for_end(self):
+        """A process is gone only once whoever traces its threads has heard so."""
+        while not os.WIFSIGNALED(os.waitpid(self.thread, self.ANY_CHILD)[1]):
+            pass
 
 
 class ServiceTest(unittest.TestCase):

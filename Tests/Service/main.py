@@ -18,6 +18,8 @@ ORDER = [
     test_installed.Installed,
     test_installed.Socket,
     test_installed.Status,
+    test_installed.Sandbox,
+    test_installed.UsersOwn,
     test_faults.Faults,
     test_reload.Reload,
     test_restarts.Restarts,

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from bridge import Bridge, call
-from machine import ServiceTest, journal, main_process, show
+from machine import ServiceTest, StoppedThread, journal, main_process, show
 
 
 def memory_is_counted():
@@ -24,9 +24,17 @@ class Faults(ServiceTest):
         for n, record in enumerate(stored):
             self.assertEqual(call("persistence.read", {"table": "killed", "key": record["key"]})["record"], {"n": n})
 
-    def test_hung(self):
-        """A daemon whose loop stands still is killed by the watchdog, and started again"""
+    def test_hung_loop(self):
+        """A daemon whose loop stands still while its other threads run is ended by the watchdog, and started again"""
         self.assertNotIn(show("WatchdogUSec"), ("0", "infinity"), "the unit has no watchdog")
+        self.change_unit("WatchdogSec=2s")
+        process = main_process()
+        with StoppedThread(process, "loop"):
+            self.wait_for_restart(process)
+        self.assertIn("Watchdog timeout", journal(self.started))
+
+    def test_hung(self):
+        """So is one that stands still as a whole"""
         self.change_unit("WatchdogSec=2s")
         process = main_process()
         os.kill(process, signal.SIGSTOP)

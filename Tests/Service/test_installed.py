@@ -83,6 +83,67 @@ class Socket(ServiceTest):
         self.assertEqual(run("trestle", "call", "Echo", "a=1").strip(), '{"a":1}')
 
 
+# What a plugin's worker process would need: a socket to its parent, limits of its own, a program to run.
+WORKER = """
+import resource, socket, subprocess
+ours, theirs = socket.socketpair()
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    resource.setrlimit(resource.RLIMIT_NPROC, (16, 16))
+
+worker = subprocess.Popen(["/bin/cat"], stdin=theirs, stdout=theirs, preexec_fn=limit)
+ours.sendall(b"work")
+assert ours.recv(4) == b"work"
+ours.close(), theirs.close()
+worker.kill()
+worker.wait()
+"""
+
+
+class Sandbox(ServiceTest):
+    def test_plugins(self):
+        """Every plugin of the package is loaded and at work in it"""
+        plugins = call("bridge.plugins")["plugins"]
+        self.assertEqual(len(plugins), len(glob.glob("/usr/lib/trestle/plugins/*.so")))
+        self.assertEqual([plugin for plugin in plugins if plugin["state"] != "running"], [])
+
+    def test_worker(self):
+        """A process of the service can start a worker with limits of its own, and talk to it"""
+        with open("/run/worker.py", "w") as file:
+            file.write(WORKER)
+        # What comes before the daemon runs in the same sandbox, and the daemon does not start where it fails.
+        self.change_unit("ExecStartPre=/usr/bin/python3 /run/worker.py")
+        self.assertIn("result", Bridge().call("bridge.ping"))
+
+
+class UsersOwn(unittest.TestCase):
+    def test_user(self):
+        """A user's own daemon starts with the first message on the user's own socket, and keeps records at home"""
+        run("useradd", "--create-home", "ada")
+        run("loginctl", "enable-linger", "ada")
+        user = run("id", "--user", "ada").strip()
+        runtime = f"/run/user/{user}"
+        wait_until("the user's manager runs", lambda: is_active(f"user@{user}.service"))
+
+        def as_ada(*command):
+            return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "env", "HOME=/home/ada",
+                       f"XDG_RUNTIME_DIR={runtime}", *command)
+
+        as_ada("systemctl", "--user", "enable", "--now", UNIT_SOCKET)
+        created = as_ada("trestle", "call", "persistence.create", "{\"table\":\"notes\",\"record\":{\"mine\":true}}")
+        self.assertIn('"key"', created)
+        self.assertEqual(os.stat(f"{runtime}/trestle/bridge.sock").st_mode & 0o777, 0o600)
+        self.assertEqual(os.stat("/home/ada/.local/state/trestle/records.sqlite").st_uid, int(user))
+        process = as_ada("systemctl", "--user", "show", "--value", "--property=MainPID", SERVICE).strip()
+        self.assertIn(f"Uid:\t{user}\t", open(f"/proc/{process}/status").read())
+        as_ada("systemctl", "--user", "restart", SERVICE)
+        self.assertIn('{"mine":true}', as_ada("trestle", "call", "persistence.query", "table=notes"))
+        as_ada("systemctl", "--user", "disable", "--now", UNIT_SOCKET, SERVICE)
+        self.assertFalse(os.path.exists(f"{runtime}/trestle/bridge.sock"))
+
+
 class Status(ServiceTest):
     def test_status(self):
         """systemctl status tells what the daemon is doing"""

@@ -1,5 +1,6 @@
 """Calls while the daemon is restarted under them."""
 
+import resource
 import threading
 
 from bridge import Bridge, call
@@ -7,6 +8,7 @@ from machine import SERVICE, ServiceTest, main_process, run
 
 CALLS = 1_000
 CLIENTS = 10
+MANY_SESSIONS = 4_000
 
 
 class Writer(threading.Thread):
@@ -137,3 +139,24 @@ class Restarts(ServiceTest):
                 self.assertEqual(survivor(), before)
             client.call("bridge.publish", {"event": "door.opened", "data": 1})
             self.assertEqual(other.receive(), {"event": "door.opened", "data": 1})
+
+    def test_many_sessions(self):
+        """Thousands of sessions outlive a restart, each with its own number and subscription"""
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3 * MANY_SESSIONS, 3 * MANY_SESSIONS))
+        bridges = [Bridge() for _ in range(MANY_SESSIONS)]
+        try:
+            sessions = []
+            for index, bridge in enumerate(bridges):
+                sessions.append(bridge.call("bridge.hello", {"client": f"c{index}"})["result"]["session"])
+                bridge.call("bridge.subscribe", {"events": [f"for.{index}"]})
+            self.assertEqual(len(set(sessions)), MANY_SESSIONS)
+            run("systemctl", "restart", SERVICE)
+            with Bridge() as publisher:
+                for index in range(MANY_SESSIONS):
+                    publisher.call("bridge.publish", {"event": f"for.{index}", "data": index})
+            for index, bridge in enumerate(bridges):
+                self.assertEqual(bridge.receive(), {"event": f"for.{index}", "data": index})
+                self.assertEqual(bridge.call("bridge.hello", {})["result"]["session"], sessions[index])
+        finally:
+            for bridge in bridges:
+                bridge.__exit__()

@@ -110,6 +110,16 @@ struct DescriptorStoreTests {
         #expect(try fake.text() == "FDSTOREREMOVE=1\nFDNAME=log of 2")
     }
 
+    @Test("is told where a descriptor is to be kept although its other end is gone")
+    func outlivesHangUp() throws {
+        let fake = try FakeServiceManager()
+        let manager = try ServiceManager(address: fake.address)
+        try manager.store(descriptor: 0, named: "parcel", outlivesHangUp: true)
+        let (text, copies) = try fake.receive()
+        for copy in copies { close(copy) }
+        #expect(text == "FDSTORE=1\nFDNAME=parcel\nFDPOLL=0" && copies.count == 1)
+    }
+
     @Test("fails in words for a descriptor that is not open")
     func closed() throws {
         let fake = try FakeServiceManager()

@@ -105,11 +105,13 @@ public final class FakeServiceManager {
         }
     }
 
-    /// Loses what it was to keep.
-    public func forget(_ isLost: (String) -> Bool) {
-        for entry in stored where isLost(entry.name) { close(entry.descriptor) }
-        stored.removeAll { isLost($0.name) }
+    /// Keeps something else from now on than what it was given: what `make` makes of each descriptor, which is its own.
+    public func replaceStored(_ make: (Int32) throws -> Int32) rethrows {
+        stored = try stored.map { ($0.name, try make($0.descriptor)) }
     }
+
+    /// Is not to be found any more, as a manager that has died.
+    public func vanish() { unlink("\(folder)/notify") }
 
     /// The text of the next datagram.
     public func text(within milliseconds: Int32 = 0) throws(Failure) -> String {

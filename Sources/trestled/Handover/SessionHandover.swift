@@ -6,7 +6,7 @@ import ServiceManager
 import TaskHosts
 import TaskRuntime
 
-/// Hands the sessions at rest to the service manager's keeping, and goes on with those of the process before.
+/// Gives the sessions at rest into the service manager's keeping, and goes on with those of the process before.
 @LoopActor
 struct SessionHandover {
     let runtime: TaskRuntime
@@ -18,13 +18,11 @@ struct SessionHandover {
     /// What plugins know of the sessions.
     typealias Shares = (states: [(plugin: String, state: JSON)], failures: [(plugin: String, reason: String)])
 
-    /// The names under which the descriptors are kept. All connections share one: the names of 10,000 of them come in one
-    /// variable of the environment, which may not be longer than 128 KiB.
-    private static let connectionName = "c"
-    private static let tableName = "t"
-    private static let mostConnections = 12_000
+    /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the manager,
+    /// which holds each that it gets against all that it has: thousands by themselves would keep it busy for minutes.
+    private static let parcelName = "sessions"
 
-    /// More than all that 12,000 sessions may have unread and unfinished is no table of ours.
+    /// More than all that thousands of sessions may have unread and unfinished is no table of ours.
     private static let longestTableBytes = 1 << 30
 
     // MARK: Giving
@@ -38,23 +36,21 @@ struct SessionHandover {
         let given = server.handOver { connections in
             if let failure = shares.failures.first {
                 let reason = "the plugin \(failure.plugin) could not hand its part of the session over"
-                return Self.refuse(connections[...], reason)
+                return Self.refuse(connections, reason)
             }
-            let room = max(0, min(service.descriptorStoreLimit - 1, Self.mostConnections))
-            let kept = connections.prefix(room)
             do {
-                try give(kept.map(\.self), providers, shares)
+                try give(connections, providers, shares)
+                return [:]
             } catch {
                 log.error("the sessions cannot be handed over: \(error)")
-                service.forgetStored([Self.connectionName, Self.tableName])
-                return Self.refuse(connections[...], "the daemon could not hand the session over")
+                service.forgetStored(Self.parcelName)
+                return Self.refuse(connections, "the daemon could not hand the session over")
             }
-            return Self.refuse(connections.dropFirst(room), "only \(room) sessions can be handed over")
         }
         log.notice("\(given.count) sessions were handed over")
     }
 
-    private static func refuse(_ connections: ArraySlice<HeldConnection>, _ reason: String) -> [UInt64: String] {
+    private static func refuse(_ connections: [HeldConnection], _ reason: String) -> [UInt64: String] {
         Dictionary(uniqueKeysWithValues: connections.map { ($0.record.session.number, reason) })
     }
 
@@ -65,17 +61,17 @@ struct SessionHandover {
         table.plugins = shares.states
         table.connections = connections.map(\.record)
         let file = try MemoryFile.make(named: "trestle-sessions", content: table.text())
-        try service.store(connections.map(\.descriptor), named: Self.connectionName)
-        try service.store([file.descriptor], named: Self.tableName)
-        try service.awaitManager()
+        let parcel = try DescriptorParcel.make(of: [file.descriptor] + connections.map(\.descriptor))
+        try service.store(parcel.descriptor, named: Self.parcelName)
     }
 
     // MARK: Taking
 
     /// Goes on with the sessions of the process before, if there are any.
     func take() async {
-        var descriptors = takeConnections()
-        guard let table = takeTable() else {
+        guard let (file, sockets) = takeParcel() else { return forget() }
+        var descriptors = sockets
+        guard let table = table(in: file) else {
             for descriptor in descriptors.values {
                 server.refuse(UnixSocket(adopting: descriptor), because: "nothing is known of the session any more")
             }
@@ -111,23 +107,32 @@ struct SessionHandover {
 
     /// The manager's copies are given up before anything that clients have sent is looked at: input that brought the daemon
     /// down must not do so again and again.
-    private func forget() { service.forgetStored([Self.connectionName, Self.tableName]) }
+    private func forget() { service.forgetStored(Self.parcelName) }
 
-    /// The connections, by what socket they are.
-    private func takeConnections() -> [UInt64: Int32] {
-        var descriptors: [UInt64: Int32] = [:]
-        while let inherited = service.takeStored(named: Self.connectionName) {
-            let descriptor = inherited.release()
-            let socket = UnixSocket(adopting: descriptor)
-            guard let inode = UnixSocket.inode(of: descriptor), descriptors[inode] == nil else { continue }
-            descriptors[inode] = socket.release()
+    /// The file with the table, and the connections by what socket they are; nil: there are none.
+    private func takeParcel() -> (file: Int32, connections: [UInt64: Int32])? {
+        guard let inherited = service.takeStored(named: Self.parcelName) else { return nil }
+        let parcel = DescriptorParcel(adopting: inherited.release())
+        var file: Int32?
+        var connections: [UInt64: Int32] = [:]
+        do throws(SystemError) {
+            try parcel.unpack { descriptor in
+                if file == nil {
+                    file = descriptor
+                } else if let inode = UnixSocket.inode(of: descriptor), connections[inode] == nil {
+                    connections[inode] = descriptor
+                } else {
+                    _ = UnixSocket(adopting: descriptor)  // Closed: it is no connection.
+                }
+            }
+        } catch {
+            log.error("the sessions that were handed over cannot all be taken: \(error)")
         }
-        return descriptors
+        return file.map { ($0, connections) }
     }
 
-    private func takeTable() -> SessionTable? {
-        guard let inherited = service.takeStored(named: Self.tableName) else { return nil }
-        let file = MemoryFile(adopting: inherited.release())
+    private func table(in descriptor: Int32) -> SessionTable? {
+        let file = MemoryFile(adopting: descriptor)
         do throws(SystemError) {
             return SessionTable(reading: try file.content(limitBytes: Self.longestTableBytes))
         } catch {

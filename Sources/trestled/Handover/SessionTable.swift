@@ -1,6 +1,6 @@
-// Handover/: what goes from one process of the daemon to the next when it is restarted or replaced by another version. The
-// service manager keeps the descriptors meanwhile: those of the connections, and that of a file in memory with the table of
-// what is known of them.
+// Handover/: what goes from one process of the daemon to the next when it is restarted or replaced by another version: the
+// descriptors of the connections, and that of a file in memory with the table of what is known of them. All of them lie in
+// the queue of one socket meanwhile, and the service manager keeps that socket.
 import BridgeJSON
 import BridgeServer
 import TaskRuntime

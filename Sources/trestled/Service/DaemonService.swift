@@ -85,8 +85,7 @@ final class DaemonService {
 // MARK: What was handed over
 
 extension DaemonService {
-    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets. Short,
-    /// because the names of all of them come in one variable of the environment.
+    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets.
     private static let storedPrefix = "stored."
 
     /// The next of the sockets that the manager listens at for the daemon; nil: there is none left.
@@ -94,34 +93,25 @@ extension DaemonService {
         environment.descriptors.take { !$0.hasPrefix(Self.storedPrefix) }
     }
 
-    /// How many descriptors the manager keeps for the daemon's next process.
-    var descriptorStoreLimit: Int { isManaged ? environment.descriptorStoreLimit : 0 }
+    /// Whether the manager keeps descriptors for the daemon's next process.
+    var hasDescriptorStore: Bool { isManaged && environment.descriptorStoreLimit > 0 }
 
     /// How long the manager may take over what it is to keep.
     private static let storingTime = Duration.seconds(5)
 
-    /// Has the manager keep copies of descriptors for the daemon's next process; see ``takeStored(named:)``. Blocks the
-    /// loop: for its very end.
-    func store(_ descriptors: [Int32], named name: String) throws(ServiceManagerError) {
+    /// Has the manager keep a copy of a descriptor for the daemon's next process, whatever becomes of its other end, and waits
+    /// until it has it: what it had not looked at when this process ends it may not take for ours any more. See
+    /// ``takeStored(named:)``. Blocks the loop: for its very end.
+    func store(_ descriptor: Int32, named name: String) throws(ServiceManagerError) {
         try environment.withManager { manager throws(ServiceManagerError) in
-            try manager.store(
-                descriptors: descriptors, named: Self.storedPrefix + name, patience: Self.storingTime)
-        }
-    }
-
-    /// Waits until the manager has everything that it is to keep: what it had not looked at when this process ends it may
-    /// not take for ours any more.
-    func awaitManager() throws(ServiceManagerError) {
-        try environment.withManager { manager throws(ServiceManagerError) in
+            try manager.store(descriptor: descriptor, named: Self.storedPrefix + name, outlivesHangUp: true)
             try manager.awaitTaken(patience: Self.storingTime)
         }
     }
 
-    /// Has the manager forget what was stored by these names.
-    func forgetStored(_ names: [String]) {
-        for name in names {
-            tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
-        }
+    /// Has the manager forget what was stored by this name.
+    func forgetStored(_ name: String) {
+        tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
     }
 
     /// Something that an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager

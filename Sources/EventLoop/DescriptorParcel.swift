@@ -1,0 +1,56 @@
+import CLibuv
+import Glibc
+
+/// Descriptors that lie in the queue of a socket: whoever gets that one descriptor can take all of them out, once. For who
+/// keeps descriptors for somebody else, and had rather keep one than thousands.
+public struct DescriptorParcel: ~Copyable, Sendable {
+    /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not taken out
+    /// is closed with the last copy of it.
+    public let descriptor: Int32
+
+    /// Takes a descriptor over.
+    public init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// A parcel of copies of these descriptors.
+    ///
+    /// - Throws: `ETOOMANYREFS` where more lie in sockets' queues than the process may have open (`RLIMIT_NOFILE`);
+    ///   `EAGAIN` where they do not fit into the queue, which takes far more than that; `EMFILE`, `ENFILE`, `EBADF`.
+    public static func make(of descriptors: [Int32]) throws(SystemError) -> DescriptorParcel {
+        var ends: (queue: Int32, way: Int32) = (-1, -1)
+        // Of packets: each message is taken out by itself, with all of its descriptors.
+        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let status = withUnsafeMutableBytes(of: &ends) {
+            socketpair(AF_UNIX, kind, 0, $0.bindMemory(to: Int32.self).baseAddress)
+        }
+        guard status == 0 else { throw SystemError(code: errno, operation: "make a socket pair") }
+        defer { close(ends.way) }
+        let parcel = DescriptorParcel(adopting: ends.queue)
+        for first in stride(from: 0, to: descriptors.count, by: mostAtOnce) {
+            let part = descriptors[first..<min(first + mostAtOnce, descriptors.count)]
+            let status = part.withUnsafeBufferPointer {
+                clibuv_send_descriptors(ends.way, $0.baseAddress, $0.count)
+            }
+            guard status == 0 else { throw SystemError(code: errno, operation: "put descriptors into a socket") }
+        }
+        return parcel
+    }
+
+    private static let mostAtOnce = Int(clibuv_most_descriptors)
+
+    /// Takes all of them out, in their order, closed on exec. They are the caller's to close, those too that were taken out
+    /// before an error.
+    ///
+    /// - Parameter take: Gets each of them.
+    /// - Throws: `ENOTSOCK` and others where it is no parcel.
+    public func unpack(_ take: (Int32) -> Void) throws(SystemError) {
+        var room = [Int32](repeating: -1, count: Self.mostAtOnce)
+        while true {
+            let count = clibuv_receive_descriptors(descriptor, &room)
+            guard count >= 0 else { throw SystemError(code: errno, operation: "take descriptors out of a socket") }
+            if count == 0 { return }
+            for taken in room[..<Int(count)] { take(taken) }
+        }
+    }
+}
