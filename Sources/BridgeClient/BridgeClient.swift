@@ -159,6 +159,8 @@ public final class BridgeClient: Sendable {
 extension ErrorCode {
     /// Nobody listens at the socket, or does not answer.
     public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
+    /// There is a socket, but this user may not open it.
+    public static let connectionDenied: ErrorCode = "daemon.denied"
     /// A result does not fit the type that this program wants.
     public static let resultInvalid: ErrorCode = "result.invalid"
 }
@@ -167,6 +169,14 @@ extension BridgeError {
     static func unreachable(_ path: String, _ reason: String) -> BridgeError {
         BridgeError(
             .daemonUnreachable, "no daemon at \(path): \(reason)", data: ["path": .string(path)], isTransient: true)
+    }
+
+    /// The socket is there, and not for everybody.
+    static func closedToUs(_ path: String) -> BridgeError {
+        BridgeError(
+            .connectionDenied,
+            "the socket \(path) may not be opened by this user: its owner, group and mode say by whom",
+            data: ["path": .string(path)])
     }
 
     /// The end that this program wanted.

@@ -113,6 +113,9 @@ import Testing
             Failure.sentence(BridgeError(.daemonUnreachable, "no daemon at /s: gone"))
                 == "no daemon at /s: gone: start it with trestled, or name its socket with --socket")
         #expect(
+            Failure.sentence(BridgeError(.connectionDenied, "the socket /s may not be opened"))
+                == "the socket /s may not be opened; name another with --socket")
+        #expect(
             Failure.sentence(BridgeError(.busy, "too many", isTransient: true, retryAfter: .seconds(2)))
                 == "too many (busy); try again after 2 s")
     }
@@ -130,24 +133,34 @@ import Testing
 }
 
 @Suite struct SocketLocationTests {
-    @Test("The socket is the one named, else the system's, else the user's")
+    private let system = "/run/trestle/bridge.sock"
+
+    private func path(
+        _ variables: [String: String] = [:], there: [String] = [], uid: UInt32 = 1_000, owner: UInt32? = nil
+    ) -> String {
+        SocketLocation(
+            variable: { variables[$0] }, exists: there.contains, uid: uid,
+            owner: { $0 == "/tmp/trestle-\(uid)" ? owner : nil }
+        ).path
+    }
+
+    @Test("The socket is the one named, else the user's own, else the system's")
     func order() {
-        func path(
-            _ variables: [String: String] = [:], system: Bool = false, uid: UInt32 = 1_000, owner: UInt32? = nil
-        ) -> String {
-            SocketLocation(
-                variable: { variables[$0] }, exists: { _ in system }, uid: uid,
-                owner: { $0 == "/tmp/trestle-\(uid)" ? owner : nil }
-            ).path
-        }
-        let variables = ["TRESTLE_SOCKET": "/mine", "XDG_RUNTIME_DIR": "/run/user/1000"]
-        #expect(path(variables, system: true) == "/mine")
-        #expect(path(["TRESTLE_SOCKET": "", "XDG_RUNTIME_DIR": "/x"], system: true) == "/run/trestle/bridge.sock")
-        #expect(path(["XDG_RUNTIME_DIR": "/run/user/1000"]) == "/run/user/1000/trestle/bridge.sock")
-        #expect(path(["XDG_RUNTIME_DIR": "/run/user/0"], uid: 0) == "/run/trestle/bridge.sock")
+        let own = "/run/user/1000/trestle/bridge.sock"
+        let runtime = ["XDG_RUNTIME_DIR": "/run/user/1000"]
+        #expect(path(runtime.merging(["TRESTLE_SOCKET": "/mine"]) { $1 }, there: [system, own]) == "/mine")
+        #expect(path(runtime.merging(["TRESTLE_SOCKET": ""]) { $1 }, there: [system, own]) == own)
+        #expect(path(runtime, there: [system]) == system)
+        // Where there is none, it is the own one that somebody would start.
+        #expect(path(runtime) == own)
+        #expect(path(["XDG_RUNTIME_DIR": "/run/user/0"], there: ["/run/user/0/trestle/bridge.sock"], uid: 0) == system)
+    }
+
+    @Test("Without a runtime directory it is in /tmp, where the directory is the user's")
+    func withoutRuntimeDirectory() {
         #expect(path(owner: 1_000) == "/tmp/trestle-1000/bridge.sock")
         // Somebody else's directory of that name is a trap.
-        #expect(path(owner: 66) == "/run/trestle/bridge.sock")
-        #expect(path() == "/run/trestle/bridge.sock")
+        #expect(path(owner: 66) == system)
+        #expect(path() == system)
     }
 }

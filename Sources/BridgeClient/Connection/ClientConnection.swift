@@ -48,6 +48,7 @@ final class ClientConnection {
             do throws(SystemError) {
                 return ClientConnection(try UnixStream.connect(path: path))
             } catch {
+                guard error.code != EACCES else { throw .closedToUs(path) }
                 guard error.code == EAGAIN else { throw .unreachable(path, error.reason) }
             }
             await pause()

@@ -8,8 +8,8 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "The daemon's socket.",
             discussion: """
-                Without it: $TRESTLE_SOCKET, else /run/trestle/bridge.sock where there is one, else \
-                $XDG_RUNTIME_DIR/trestle/bridge.sock.
+                Without it: $TRESTLE_SOCKET, else $XDG_RUNTIME_DIR/trestle/bridge.sock, the user's own, where there is \
+                one, else /run/trestle/bridge.sock.
                 """,
             valueName: "path"))
     var socket: String?

@@ -26,7 +26,7 @@ enum Failure {
 
     static func exitCode(_ error: BridgeError) -> ExitCode {
         switch error.code {
-        case .daemonUnreachable: unreachable
+        case .daemonUnreachable, .connectionDenied: unreachable
         case .callTimeout: timeout
         case _ where error.isTransient: transient
         default: call
@@ -37,6 +37,8 @@ enum Failure {
         switch error.code {
         case .daemonUnreachable:
             return "\(error.message): start it with trestled, or name its socket with --socket"
+        case .connectionDenied:
+            return "\(error.message); name another with --socket"
         default:
             let again = error.retryAfter.map { "; try again after \(HumanDuration.text($0))" } ?? ""
             return "\(error.message) (\(error.code))\(again)"

@@ -20,15 +20,21 @@ struct SocketLocation {
             })
     }
 
+    /// The one that is named, else this user's own where there is one, else the system's where there is one.
     var path: String {
         if let given = variable("TRESTLE_SOCKET"), !given.isEmpty { return given }
-        if uid == 0 || exists(Self.system) { return Self.system }
+        guard uid != 0, let own, exists(own) || !exists(Self.system) else { return Self.system }
+        return own
+    }
+
+    /// Where a daemon of this user's listens; nil: nowhere.
+    private var own: String? {
         if let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty {
             return directory + "/trestle/bridge.sock"
         }
-        // Where a daemon of this user's listens without a runtime directory. Anybody may make a directory in /tmp: one
-        // that is not this user's is somebody else's trap.
+        // Without a runtime directory. Anybody may make a directory in /tmp: one that is not this user's is somebody else's
+        // trap.
         let directory = "/tmp/trestle-\(uid)"
-        return owner(directory) == uid ? directory + "/bridge.sock" : Self.system
+        return owner(directory) == uid ? directory + "/bridge.sock" : nil
     }
 }
