@@ -140,6 +140,9 @@ class UsersOwn(unittest.TestCase):
         self.assertIn(f"Uid:\t{user}\t", open(f"/proc/{process}/status").read())
         as_ada("systemctl", "--user", "restart", SERVICE)
         self.assertIn('{"mine":true}', as_ada("trestle", "call", "persistence.query", "table=notes"))
+        # The machine's own is closed to whoever is not in its group, and says so.
+        with self.assertRaisesRegex(AssertionError, "may not be opened by this user"):
+            as_ada("trestle", "call", "--socket", SOCKET, "Echo")
         as_ada("systemctl", "--user", "disable", "--now", UNIT_SOCKET, SERVICE)
         self.assertFalse(os.path.exists(f"{runtime}/trestle/bridge.sock"))
 
