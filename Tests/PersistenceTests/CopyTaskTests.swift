@@ -1,5 +1,4 @@
 import Foundation
-import Sodium
 import TaskKit
 import TaskKitTesting
 import Testing
@@ -16,7 +15,7 @@ struct CopyTaskTests {
         while bytes.count < copy["bytes"]?.int64Value ?? 0 {
             let options: JSON = ["download": id, "offset": .number(JSONNumber(bytes.count)), "length": 5000]
             let data = try await session.call("persistence.download.read", options)["data"]?.stringValue
-            bytes += try #require(data.flatMap { Base64.decode($0) })
+            bytes += try #require(data.flatMap { Data(base64Encoded: $0) })
         }
         try await session.call("persistence.download.end", ["download": id])
         return bytes
@@ -26,7 +25,7 @@ struct CopyTaskTests {
         let id = try #require(try await session.call("persistence.upload")["upload"])
         let half = bytes.count / 2
         for (offset, part) in [(half, bytes[half...]), (0, bytes[..<half])] {
-            let data = JSON.string(Base64.encode(Array(part)))
+            let data = JSON.string(Data(part).base64EncodedString())
             let options: JSON = ["upload": id, "offset": .number(JSONNumber(offset)), "data": data]
             let result = try await session.call("persistence.upload.write", options)
             #expect(result == ["bytes": .number(JSONNumber(bytes.count))])

@@ -1,4 +1,4 @@
-import Sodium
+import Foundation
 import TaskKit
 
 // The parts of files that travel. Who may have begun one may do these, and nobody else.
@@ -24,7 +24,9 @@ struct DownloadReadTask: CopyTask {
                 "$.length", expected: "integer from 1 to \(Limits.partBytes)", got: "number \(length)")
         }
         try checkOffset(options.offset)
-        return try await call.blocking { Result(data: Base64.encode(try file.read(at: options.offset, count: length))) }
+        return try await call.blocking {
+            Result(data: Data(try file.read(at: options.offset, count: length)).base64EncodedString())
+        }
     }
 }
 
@@ -81,10 +83,10 @@ struct UploadWriteTask: CopyTask {
         let file = try copies.upload(options.upload, of: call.caller.session)
         try checkOffset(options.offset)
         return try await call.blocking {
-            guard let bytes = Base64.decode(options.data) else {
+            guard let bytes = Data(base64Encoded: options.data) else {
                 throw BridgeError.unfit("$.data", expected: "base 64", got: "something else")
             }
-            return Result(bytes: try file.write(bytes, at: options.offset))
+            return Result(bytes: try file.write(Array(bytes), at: options.offset))
         }
     }
 }
