@@ -64,7 +64,8 @@ struct StoreTransfer {
         while case let part = try file.read(count: partBytes), !part.isEmpty {
             part.withUnsafeBytes { hash.update($0) }
             let options: JSON = [
-                "upload": upload, "offset": .number(JSONNumber(offset)), "data": .string(Data(part).base64EncodedString()),
+                "upload": upload, "offset": .number(JSONNumber(offset)),
+                "data": .string(Data(part).base64EncodedString()),
             ]
             _ = try await client.call("persistence.upload.write", options: options)
             offset += Int64(part.count)
