@@ -1,7 +1,8 @@
 // BridgeMessage: the messages of the bridge. Bytes in, values out, any byte split, no I/O.
 //
 //   Wire/      lines out of bytes, members out of a line: framing and grammar, without meaning
-//   Messages/  what a line means: call, callback, progress, cancel, event, in each dialect
+//   Messages/  what a line means: call, callback, progress, cancel, event
+//   Dialects/  the forms in which they are written; a file for each
 //   Encoding/  messages into an output buffer
 //
 // A decoded message borrows the bytes of its line and is good until the handler of that line returns; who wants to
@@ -38,6 +39,10 @@ public struct CallMessage {
     public var caller = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Whether the caller wants intermediate callbacks.
     public var wantsProgress = false
+    /// Whether the options are an array whose elements are to be named in the order of the task's schema.
+    public var hasPositionalOptions = false
+    /// The dialect that it came in, and that its callback is to be in.
+    public var dialect = DialectID.native
 
     /// What stands for no session in ``sessionNumber``. No session is ever so numbered.
     public static var anySession: UInt64 { .max }
@@ -88,10 +93,18 @@ public struct MessageProblem {
     public var error: BridgeError
     /// The id that the bad message bore, where one could be read.
     public var callbackID: CallbackID?
+    /// The dialect that it seems to be of; nil: nothing tells.
+    public var dialect: DialectID?
+    /// Whether it is not even JSON.
+    public var isNotJSON = false
 
     /// A problem.
-    public init(error: BridgeError, callbackID: CallbackID?) {
+    public init(
+        error: BridgeError, callbackID: CallbackID?, dialect: DialectID? = nil, isNotJSON: Bool = false
+    ) {
         self.error = error
         self.callbackID = callbackID
+        self.dialect = dialect
+        self.isNotJSON = isNotJSON
     }
 }

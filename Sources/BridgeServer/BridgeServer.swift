@@ -43,6 +43,12 @@ public final class BridgeServer {
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
+    /// The schemes of URLs that are calls, in small letters.
+    public var urlSchemes: Set<String> {
+        get { decoder.urlSchemes }
+        set { decoder.urlSchemes = newValue }
+    }
+
     /// Goes by other bounds from now on, also by those that the runtime has been given before, and for living connections
     /// too. Where there are more than there may be, they stay.
     public func apply(_ limits: ServerLimits) {

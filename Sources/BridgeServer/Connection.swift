@@ -114,6 +114,7 @@ final class Connection {
     }
 
     private func handleBatch(_ line: SplitLine, from session: Session) {
+        if runtime.receiveRPCBatch(decoder, from: session) { return }
         let outcome = decoder.decodeBatch { item in
             runtime.receive(item, from: session)
             return mayGoOn(session)

@@ -61,6 +61,7 @@ final class Daemon {
         service.sample = { [runtime] in ServiceSample(runtime) }
         runtime.processFigures = { ProcessFigures.read() }
         server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
+        server.urlSchemes = Set(configuration.urlSchemes)
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
         var settings = PluginLoader.Settings(launch: launchOptions)
         settings.stopTimeout = configuration.stopTimeout

@@ -71,9 +71,13 @@ final class FakeClient {
         let bytes = Array(line.utf8) + Array(repeating: 0, count: MessageSplitter.paddingBytes)
         bytes.withUnsafeBytes {
             let text = UnsafeRawBufferPointer(rebasing: $0[..<line.utf8.count])
-            _ = bench.decoder.decode(.line(text)) { item in
+            if let item = bench.decoder.item(of: .line(text)) {
                 bench.runtime.receive(item, from: session)
-                return true
+            } else if !bench.runtime.receiveRPCBatch(bench.decoder, from: session) {
+                _ = bench.decoder.decodeBatch { item in
+                    bench.runtime.receive(item, from: session)
+                    return true
+                }
             }
         }
     }
@@ -102,14 +106,14 @@ extension JSON {
 /// deadline) and `quick` (a deadline of 50 ms).
 final class Bench {
     let clock = FakeClock()
-    let decoder = MessageDecoder()
+    let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     let runtime: TaskRuntime
     let host = FakeHost()
     private(set) var slot: PluginSlot! = nil  // set before init returns
 
     static let daemonUID: UInt32 = 900
 
-    init(limits: RuntimeLimits = RuntimeLimits()) {
+    init(limits: RuntimeLimits = RuntimeLimits(), extraTasks: [TaskDescription] = []) {
         runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: Self.daemonUID),
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
@@ -121,7 +125,7 @@ final class Bench {
                 TaskDescription(name: "work"), TaskDescription(name: "one", concurrency: 1),
                 TaskDescription(name: "slow", deadline: .none),
                 TaskDescription(name: "quick", deadline: .after(.milliseconds(50))),
-            ], host)
+            ] + extraTasks, host)
     }
 
     func add(_ name: String, tasks: [TaskDescription], _ host: FakeHost) -> PluginSlot {

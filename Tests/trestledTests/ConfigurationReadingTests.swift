@@ -26,9 +26,12 @@ struct ConfigurationReadingTests {
             events_queued = 9
             event_queue_bytes = "8192B"
             sessions = 11
+            [dialects]
+            url_schemes = ["app", "x-app+1.2"]
             [plugins]
             disabled = ["login"]
             """)
+        #expect(read.urlSchemes == ["app", "x-app+1.2"])
         #expect(read.socketPath == "/a/s")
         #expect(read.socketMode == 0o660)
         #expect(read.stateDirectory == "/a/state")
@@ -190,6 +193,11 @@ struct ConfigurationRefusalTests {
             (
                 "plugin_dir = [\"/a\",\n  7]",
                 "t.toml:2:3: plugin_dir[1]: expected an absolute path as a string; got the integer 7"
+            ),
+            (
+                "dialects.url_schemes = \"JXaction\"",
+                "t.toml:1:24: dialects.url_schemes: expected the scheme of a URL in small letters, such as \"jxaction\"; "
+                    + "got the string \"JXaction\"; did you mean \"jxaction\"?"
             ),
             (
                 "plugins.disabled = [\"\"]",

@@ -44,6 +44,45 @@ enum Calls {
     static let typed = call("bench.typed", options: order, result: confirmation)
     static let constant = call("bench.constant", options: order, result: confirmation)
 
+    // MARK: Dialects
+
+    /// The task of ``constant``, called in each dialect; the native one first.
+    static let dialects: [(name: String, call: CallTemplate)] = [
+        ("native", constant),
+        (
+            "WebViewJavascriptBridge",
+            CallTemplate(
+                message: #"{"handlerName":"bench.constant","data":\#(order),"callbackId":%I}\n"#,
+                reply: #"{"responseId":%I,"responseData":\#(confirmation)}\n"#)
+        ),
+        (
+            "JSON-RPC",
+            CallTemplate(
+                message: #"{"jsonrpc":"2.0","method":"bench.constant","params":\#(order),"id":%I}\n"#,
+                reply: #"{"jsonrpc":"2.0","id":%I,"result":\#(confirmation)}\n"#)
+        ),
+        (
+            "URL",
+            CallTemplate(
+                message: #"{"url":"jxaction://bench/constant?content=A+message+of+the+usual+size+for+a+person"#
+                    + #"+to+read&number=12345&flag=true","callbackId":%I}\n"#,
+                reply: #"{"callbackId":%I,"result":\#(confirmation)}\n"#)
+        ),
+        (
+            "function call",
+            CallTemplate(
+                message: #"{"funName":"bench.constant","value":\#(order),"callbackId":%I}\n"#,
+                reply: #"{"callbackId":%I,"result":\#(confirmation)}\n"#)
+        ),
+        (
+            "Capacitor",
+            CallTemplate(
+                message: #"{"callbackId":%I,"pluginId":"bench","methodName":"constant","options":\#(order)}\n"#,
+                reply: #"{"callbackId":%I,"pluginId":"bench","methodName":"constant","save":false,"success":true,"#
+                    + #""data":\#(confirmation)}\n"#)
+        ),
+    ]
+
     // MARK: Redis
 
     private static let redisValueBytes = echo.reply.utf8.count - #"%I\n"#.utf8.count + 8

@@ -16,7 +16,7 @@ public enum MessageEncoder {
             output.append(#"{"callbackId":"#)
             output.append(id)
             output.append(#","result":"#)
-            appendOneLine(result, to: output)
+            output.append(oneLine: result)
             output.append("}\n")
             return
         }
@@ -49,19 +49,10 @@ public enum MessageEncoder {
 
     /// The end of a call: an error. Without an id it is about a message, never about a call.
     public static func callback(id: UnsafeRawBufferPointer?, error: BridgeError, to output: OutputBuffer) {
-        var bytes: [UInt8] = []
-        error.write(to: &bytes)
-        bytes.withUnsafeBytes { callback(id: id, errorObject: $0, to: output) }
-    }
-
-    /// The end of a call: an error object as it came.
-    public static func callback(
-        id: UnsafeRawBufferPointer?, errorObject: UnsafeRawBufferPointer, to output: OutputBuffer
-    ) {
         output.append(#"{"callbackId":"#)
         if let id { output.append(id) } else { output.append("null") }
         output.append(#","error":"#)
-        appendOneLine(errorObject, to: output)
+        output.append(json: error)
         output.append("}\n")
     }
 
@@ -72,7 +63,7 @@ public enum MessageEncoder {
         output.append(#"{"callbackId":"#)
         output.append(id)
         output.append(#","progress":"#)
-        appendOneLine(value, to: output)
+        output.append(oneLine: value)
         output.append(#","sequence":"#)
         output.append(decimal: sequence)
         output.append("}\n")
@@ -81,9 +72,9 @@ public enum MessageEncoder {
     /// An event.
     public static func event(name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer) {
         output.append(#"{"event":"#)
-        appendQuoted(name, to: output)
+        output.append(quoted: name)
         output.append(#","data":"#)
-        appendOneLine(data, to: output)
+        output.append(oneLine: data)
         output.append("}\n")
     }
 
@@ -103,39 +94,15 @@ public enum MessageEncoder {
             output.append(#","callbackId":"#)
             output.append(decimal: id)
         }
-        if let nanoseconds = call.timeoutNanoseconds {
-            output.append(#","timeout":"#)
-            // Rounded up, at least one: a deadline must not become none, nor come early.
-            output.append(decimal: max(1, nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)))
-        }
-        if call.wantsProgress { output.append(#","progress":true"#) }
-        if let session = call.session {
-            output.append(#","session":"#)
-            output.append(decimal: session)
-        }
-        if let caller = call.caller {
-            output.append(#","caller":"#)
-            output.append(caller)
-        }
+        output.append(extrasOf: call)
         output.append(#","options":"#)
-        if call.isOneLine { output.append(call.options) } else { appendOneLine(call.options, to: output) }
+        if call.isOneLine { output.append(call.options) } else { output.append(oneLine: call.options) }
         output.append("}\n")
     }
 
-    private static func appendQuoted(_ string: String, to output: OutputBuffer) {
-        var bytes: [UInt8] = []
-        JSONText.appendQuoted(string, to: &bytes)
-        bytes.withUnsafeBytes { output.append($0) }
-    }
-
     @inline(__always)
-    private static func bearsLineBreak(_ json: UnsafeRawBufferPointer) -> Bool {
+    static func bearsLineBreak(_ json: UnsafeRawBufferPointer) -> Bool {
         json.baseAddress.map { memchr($0, 0x0A, json.count) != nil } ?? false
-    }
-
-    private static func appendOneLine(_ json: UnsafeRawBufferPointer, to output: OutputBuffer) {
-        guard bearsLineBreak(json) else { return output.append(json) }
-        for byte in json { output.append(byte == 0x0A ? 0x20 : byte) }
     }
 }
 

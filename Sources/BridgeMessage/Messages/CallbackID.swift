@@ -1,3 +1,5 @@
+public import BridgeJSON
+
 /// The id of a call, borrowed from the line that bore it: a string of 1 to 128 bytes, or an integer.
 ///
 /// It is handed back exactly as it came (``text``), but two ids are the same when they mean the same: `"a"` and
@@ -12,11 +14,28 @@ public struct CallbackID {
     public let content: UnsafeRawBufferPointer
     /// Whether it is a string.
     public let isString: Bool
+    /// The dialect of its message: ids of different dialects are different ones.
+    public let dialect: DialectID
 
-    init(text: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer, isString: Bool) {
+    init(text: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer, isString: Bool, dialect: DialectID) {
         self.text = text
         self.content = content
         self.isString = isString
+        self.dialect = dialect
+    }
+
+    /// What an id has to be, as the end of a sentence.
+    static let shape = "a string of 1 to \(maximumBytes) bytes, or an integer"
+
+    /// Lends an id that stands in a message as a value.
+    public static func withID<R>(_ json: JSON, in dialect: DialectID, _ body: (CallbackID) -> R) -> R {
+        let text = json.bytes
+        let content = json.stringValue.map { Array($0.utf8) } ?? text
+        return text.withUnsafeBytes { text in
+            content.withUnsafeBytes { content in
+                body(CallbackID(text: text, content: content, isString: json.stringValue != nil, dialect: dialect))
+            }
+        }
     }
 
     /// A number for hash tables, the same for ids that are the same. FNV-1a, 64 bits, started from the kind.
@@ -55,17 +74,32 @@ public struct CallbackID {
 extension CallbackID {
     /// Reads an id from a JSON value whose grammar has been checked; nil where it is no id.
     @inline(__always)
-    init?(_ text: UnsafeRawBufferPointer, isEscaped: Bool, _ scratch: inout EscapeScratch) {
+    init?(
+        _ text: UnsafeRawBufferPointer, isEscaped: Bool, dialect: DialectID = .native, _ scratch: inout EscapeScratch
+    ) {
         if text.first == UInt8(ascii: "\"") {
             let quoted = text.slice(1, text.count - 2)
             let content = isEscaped ? scratch.unescape(quoted) : quoted
             guard content.count > 0, content.count <= Self.maximumBytes else { return nil }
-            self.init(text: text, content: content, isString: true)
+            self.init(text: text, content: content, isString: true, dialect: dialect)
         } else {
             let digits = text.first == UInt8(ascii: "-") ? text.slice(1, text.count - 1) : text
             guard digits.count > 0, digits.count <= Self.maximumBytes else { return nil }
             for digit in digits where digit &- UInt8(ascii: "0") > 9 { return nil }
-            self.init(text: text, content: text, isString: false)
+            self.init(text: text, content: text, isString: false, dialect: dialect)
+        }
+    }
+
+    /// An id of JSON-RPC: a string, also an empty one, any number, or null.
+    init?(rpc text: UnsafeRawBufferPointer, isEscaped: Bool, _ scratch: inout EscapeScratch) {
+        guard let first = text.first, text.count <= Self.maximumBytes + 2 else { return nil }
+        switch first {
+        case UInt8(ascii: "\""):
+            let quoted = text.slice(1, text.count - 2)
+            let content = isEscaped ? scratch.unescape(quoted) : quoted
+            self.init(text: text, content: content, isString: true, dialect: Dialects.jsonRPC)
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "t"), UInt8(ascii: "f"): return nil
+        default: self.init(text: text, content: text, isString: false, dialect: Dialects.jsonRPC)
         }
     }
 }

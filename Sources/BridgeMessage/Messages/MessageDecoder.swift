@@ -35,7 +35,15 @@ public final class MessageDecoder {
     private let memory = DialectMemory()
 
     /// A decoder with working memory of its own.
-    public init() {}
+    ///
+    /// - Parameter urlSchemes: the schemes of URLs that are calls, in small letters.
+    public init(urlSchemes: Set<String> = []) { self.urlSchemes = urlSchemes }
+
+    /// The schemes of URLs that are calls, in small letters.
+    public var urlSchemes: Set<String> {
+        get { Set(memory.workspace.urlSchemes.map { String(decoding: $0, as: UTF8.self) }) }
+        set { memory.workspace.urlSchemes = newValue.sorted().map { Array($0.utf8) } }
+    }
 
     /// Hands the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
     ///
@@ -98,6 +106,15 @@ public final class MessageDecoder {
         return .finished
     }
 
+    /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first item
+    /// is no message of any dialect, so that nothing tells.
+    public var isRPCBatch: Bool? {
+        guard let batch, let first = batch.members.first else { return false }
+        let text = batch.value(first)
+        guard text.first == UInt8(ascii: "{"), let parsed = try? items.parse(items.inCopy(of: text)) else { return nil }
+        return NativeDialect.kind(of: parsed, memory, &scratch).map { $0 == Dialects.jsonRPC }
+    }
+
     private func batchItem(_ text: UnsafeRawBufferPointer) -> DecodedItem {
         do throws(GrammarError) {
             return item(try items.parse(items.inCopy(of: text)))
@@ -123,7 +140,7 @@ public final class MessageDecoder {
             error: BridgeError(
                 .messageInvalid, "the line is not JSON: \(error.reason)",
                 data: error.offset > 0 ? ["offset": .number(JSONNumber(error.offset))] : nil),
-            callbackID: CallbackIDSalvage.find(in: prefix, &scratch))
+            callbackID: CallbackIDSalvage.find(in: prefix, &scratch), isNotJSON: true)
     }
 
     private func tooLarge(_ prefix: UnsafeRawBufferPointer, _ lineBytes: Int) -> MessageProblem {

@@ -13,6 +13,15 @@ struct EscapeScratch: ~Copyable {
         blocks.removeAll()
     }
 
+    /// Memory for so many bytes, with the padding that every text has.
+    mutating func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let block = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: count + MessageSplitter.paddingBytes, alignment: 1)
+        blocks.append(block)
+        block.initializeMemory(as: UInt8.self, repeating: 0)
+        return UnsafeMutableRawBufferPointer(rebasing: block[..<count])
+    }
+
     /// The bytes that the content of a JSON string stands for. The content's grammar has been checked, so that
     /// every escape is whole and every surrogate has its partner.
     mutating func unescape(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 // bridge.calls, bridge.kill: what is in flight.
 extension TaskRuntime {
@@ -7,6 +8,9 @@ extension TaskRuntime {
             BridgeTasks.Task(
                 name: "bridge.calls", summary: "Lists the calls in flight.",
                 run: { [unowned self] _, _ in listCalls() }),
+            BridgeTasks.Task(
+                name: "bridge.cancel", summary: "Cancels a call of this session's, in the dialect of this one.",
+                run: { [unowned self] call, options throws(BridgeError) in try cancel(call, options) }),
             BridgeTasks.Task(
                 name: "bridge.kill", summary: "Ends a call in flight.",
                 run: { [unowned self] call, options throws(BridgeError) in try kill(call, options) }),
@@ -38,6 +42,21 @@ extension TaskRuntime {
         case .daemon: object["plugin"] = "trestled"
         }
         return .object(object)
+    }
+
+    private struct Cancel: Decodable {
+        var callbackId: JSON
+    }
+
+    /// For dialects without a message of their own for it.
+    private func cancel(_ caller: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let session = try callingSession(caller)
+        let id = try BridgeTasks.options(Cancel.self, options).callbackId
+        let cancelled = CallbackID.withID(id, in: caller.record.pointee.dialect) { session.index.call(of: $0) }
+        if let cancelled {
+            abort(cancelled, BridgeError(.callCancelled, "the caller cancelled the call"), reason: .caller)
+        }
+        return ["cancelled": .bool(cancelled != nil)]
     }
 
     private struct Kill: Decodable {

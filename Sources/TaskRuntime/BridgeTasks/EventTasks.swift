@@ -42,6 +42,7 @@ extension TaskRuntime {
             }
             session.patterns.append(pattern)
         }
+        session.subscribedDialect = call.record.pointee.dialect
         updateSubscriber(session)
         return subscriptions(session)
     }

@@ -39,7 +39,8 @@ extension TaskRuntime {
             throw BridgeError(
                 .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
         }
-        for name in register.tasks { try self.register(name, by: session, register.scope ?? .any) }
+        let dialect = call.record.pointee.dialect
+        for name in register.tasks { try self.register(name, by: session, register.scope ?? .any, dialect) }
         return providedTasks(session)
     }
 

@@ -25,6 +25,9 @@ extension TaskRuntime {
             completion(.result(result))
         } else if let session = receiver(of: call) {
             session._withUnsafeGuaranteedRef { session in
+                guard call.record.pointee.dialect == .native else {
+                    return writeForeign(call, to: session) { MessageEncoder.callback(to: $0, result: result, $1) }
+                }
                 MessageEncoder.callback(
                     id: call.record.pointee.id.text, result: result, isOneLine: isOneLine, to: session.output)
                 markDirty(session)
@@ -41,6 +44,9 @@ extension TaskRuntime {
             completion(.failure(error))
         } else if let session = receiver(of: call) {
             session._withUnsafeGuaranteedRef { session in
+                guard call.record.pointee.dialect == .native else {
+                    return writeForeign(call, to: session) { MessageEncoder.callback(to: $0, error: error, $1) }
+                }
                 MessageEncoder.callback(id: call.record.pointee.id.text, error: error, to: session.output)
                 markDirty(session)
             }
@@ -148,7 +154,12 @@ extension TaskRuntime {
             call.extras.heldProgress = (sequence, Array(value))
             return
         }
-        MessageEncoder.progress(id: call.record.pointee.id.text, value: value, sequence: sequence, to: session.output)
+        write(progress: value, sequence, of: call, to: session)
+    }
+
+    private func write(progress: UnsafeRawBufferPointer, _ sequence: UInt64, of call: Call, to session: Session) {
+        // Never into a batch: it is a message of its own.
+        MessageEncoder.progress(to: address(of: call), value: progress, sequence: sequence, session.output)
         markDirty(session)
     }
 
@@ -158,9 +169,6 @@ extension TaskRuntime {
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
         call.extras.heldProgress = nil
-        value.withUnsafeBytes {
-            MessageEncoder.progress(id: call.record.pointee.id.text, value: $0, sequence: sequence, to: session.output)
-        }
-        markDirty(session)
+        value.withUnsafeBytes { write(progress: $0, sequence, of: call, to: session) }
     }
 }

@@ -18,7 +18,8 @@ struct CallIndex {
         guard count > 0 else { return nil }
         var index = Int(truncatingIfNeeded: id.hash) & (slots.count - 1)
         while let candidate = slots[index] {
-            if candidate.record.pointee.id.isSame(as: id) { return candidate }
+            let record = candidate.record
+            if record.pointee.dialect == id.dialect, record.pointee.id.isSame(as: id) { return candidate }
             index = (index + 1) & (slots.count - 1)
         }
         return nil

@@ -10,6 +10,10 @@ struct CallRecord: ~Copyable {
     var state = CallState.free
     var origin = CallOrigin.daemon
     var wantsProgress = false
+    /// The dialect that the call came in, and that its callback goes out in.
+    var dialect = DialectID.native
+    /// The dialect in which the session that does the work was told of the call.
+    var providerDialect = DialectID.native
     /// Whether the session's index of ids knows this call.
     var isIndexed = false
     /// The id's hash, while the index knows the call.
@@ -40,6 +44,7 @@ struct CallRequest {
     var task: Unmanaged<TaskEntry>
     var session: Unmanaged<Session>?
     var wantsProgress = false
+    var dialect = DialectID.native
     var startedAt: RuntimeInstant
     var deadline: RuntimeInstant
 }
@@ -47,6 +52,7 @@ struct CallRequest {
 /// The rarer parts of a call; see the properties of ``Call`` of the same names.
 final class CallExtras {
     var target: Session?
+    var batch: RPCBatch?
     var pluginName: String?
     var parent: CallHandle?
     var children: [CallHandle] = []

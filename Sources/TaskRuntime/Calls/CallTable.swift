@@ -50,6 +50,7 @@ final class CallTable {
         record.pointee.task = request.task
         record.pointee.session = request.session
         record.pointee.wantsProgress = request.wantsProgress
+        record.pointee.dialect = request.dialect
         record.pointee.startedAt = request.startedAt
         record.pointee.deadline = request.deadline
         record.pointee.nextSequence = 0

@@ -26,9 +26,15 @@ extension TaskRuntime {
 
     func send(_ name: String, _ data: [UInt8], to receivers: [Session]) {
         guard !receivers.isEmpty else { return }
-        let line = OutputBuffer()
-        data.withUnsafeBytes { MessageEncoder.event(name: name, data: $0, to: line) }
+        // Written once for each dialect; there is hardly ever more than one.
+        var lines: [DialectID: OutputBuffer] = [:]
         for session in receivers where session.phase == .open || session.phase == .inputEnded {
+            let dialect = session.eventDialect
+            let line = lines[dialect] ?? OutputBuffer()
+            if line.isEmpty {
+                data.withUnsafeBytes { MessageEncoder.event(in: dialect, name: name, data: $0, to: line) }
+                lines[dialect] = line
+            }
             if session.events.isEmpty, session.output.count < Self.slowReaderBytes {
                 session.output.append(line.bytes)
                 markDirty(session)
@@ -64,7 +70,8 @@ extension TaskRuntime {
         if dropped > 0 {
             let data: JSON = ["count": .number(JSONNumber(dropped))]
             data.bytes.withUnsafeBytes {
-                MessageEncoder.event(name: "bridge.events_dropped", data: $0, to: session.output)
+                MessageEncoder.event(
+                    in: session.eventDialect, name: "bridge.events_dropped", data: $0, to: session.output)
             }
         }
         while session.output.count < limitBytes, let line = session.events.popFirst() {

@@ -15,12 +15,15 @@ final class ClientTask: TaskProvider {
     private struct Registration {
         let session: Session
         let scope: ProviderScope
+        /// The dialect in which it is called: that in which it registered.
+        let dialect: DialectID
         /// The session's, for comparing without touching it.
         let uid: UInt32
 
-        init(_ session: Session, _ scope: ProviderScope) {
+        init(_ session: Session, _ scope: ProviderScope, _ dialect: DialectID) {
             self.session = session
             self.scope = scope
+            self.dialect = dialect
             uid = session.peer.uid
         }
     }
@@ -35,12 +38,14 @@ final class ClientTask: TaskProvider {
     var providerName: String { "client" }
     var isEmpty: Bool { registrations.isEmpty }
     /// Who provides it, the newest last.
-    var providers: [(session: Session, scope: ProviderScope)] { registrations.map { ($0.session, $0.scope) } }
+    var providers: [(session: Session, scope: ProviderScope, dialect: DialectID)] {
+        registrations.map { ($0.session, $0.scope, $0.dialect) }
+    }
 
     /// Enters a session, or changes its scope. One that registers anew counts as the newest.
-    func register(_ session: Session, _ scope: ProviderScope) {
+    func register(_ session: Session, _ scope: ProviderScope, _ dialect: DialectID) {
         unregister(session)
-        registrations.append(Registration(session, scope))
+        registrations.append(Registration(session, scope, dialect))
     }
 
     func unregister(_ session: Session) {
@@ -61,21 +66,21 @@ final class ClientTask: TaskProvider {
     /// Not retained: who provides a task is a session that is open.
     private func provider(for call: Call) throws(BridgeError) -> Unmanaged<Session> {
         if call.hasExtras, let target = call.target {
-            guard registrations.contains(where: { $0.session === target }) else {
+            guard let registration = registrations.first(where: { $0.session === target }) else {
                 throw BridgeError(
                     .taskNotFound, "session \(target.number) provides no task \(call.task?.name ?? "of that name")")
             }
-            return .passUnretained(target)
+            return choose(registration, for: call)
         }
         let uid = uid(of: call)
         for index in registrations.indices.reversed()
         where registrations[index].uid == uid && registrations[index].scope == .any {
-            return .passUnretained(registrations[index].session)
+            return choose(registrations[index], for: call)
         }
         var denial: String?
         for registration in registrations.reversed() where registration.scope == .any {
             switch mayServe(registration.session, call) {
-            case .allowed: return .passUnretained(registration.session)
+            case .allowed: return choose(registration, for: call)
             case .denied(let rule): denial = rule
             }
         }
@@ -84,6 +89,12 @@ final class ClientTask: TaskProvider {
                 .permissionDenied, "the task is provided by another user only", data: ["rule": .string(denial)])
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
+    }
+
+    @inline(__always)
+    private func choose(_ registration: Registration, for call: Call) -> Unmanaged<Session> {
+        call.record.pointee.providerDialect = registration.dialect
+        return .passUnretained(registration.session)
     }
 
     private func uid(of call: Call) -> UInt32? {
@@ -113,13 +124,14 @@ final class ClientTask: TaskProvider {
             outgoing.id = runtime.calls.hand(call, to: session)
             outgoing.wantsProgress = call.takesProgress
         }
+        let dialect = call.record.pointee.providerDialect
         if let caller = call.record.pointee.session {
             outgoing.caller = caller._withUnsafeGuaranteedRef { $0.callerBytes }
-            MessageEncoder.call(outgoing, to: session.output)
+            MessageEncoder.call(outgoing, in: dialect, to: session.output)
         } else {
             runtime.ownCallerJSON.bytes.withUnsafeBytes {
                 outgoing.caller = $0
-                MessageEncoder.call(outgoing, to: session.output)
+                MessageEncoder.call(outgoing, in: dialect, to: session.output)
             }
         }
         runtime.markDirty(session)
@@ -128,7 +140,8 @@ final class ClientTask: TaskProvider {
 
     func abandon(_ call: Call, reason: CancelReason) {
         guard let session = call.record.pointee.provider?.takeUnretainedValue(), session.phase == .open else { return }
-        MessageEncoder.cancel(id: call.record.pointee.providerID, to: session.output)
+        MessageEncoder.cancel(
+            id: call.record.pointee.providerID, in: call.record.pointee.providerDialect, to: session.output)
         runtime.markDirty(session)
     }
 }
@@ -185,7 +198,11 @@ extension TaskRuntime {
     // MARK: Registration
 
     /// The session provides a task from now on.
-    func register(_ name: String, by session: Session, _ scope: ProviderScope) throws(BridgeError) {
+    ///
+    /// - Parameter dialect: the one in which it is called.
+    func register(
+        _ name: String, by session: Session, _ scope: ProviderScope, _ dialect: DialectID
+    ) throws(BridgeError) {
         let task: ClientTask
         if let entry = registry.find(name) {
             guard let known = entry.provider as? ClientTask else {
@@ -198,7 +215,7 @@ extension TaskRuntime {
             let description = TaskDescription(name: name, summary: "Provided by a client.")
             registry.insert(TaskEntry(description, index: 0, provider: task))
         }
-        task.register(session, scope)
+        task.register(session, scope, dialect)
         session.registrations.insert(name)
     }
 

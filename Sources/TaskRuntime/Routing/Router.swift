@@ -8,6 +8,7 @@ extension TaskRuntime {
         switch item {
         case .call(let call):
             counters.messages += 1
+            session.dialects |= call.pointee.dialect.bit
             receive(call, from: session)
         case .message(let message):
             counters.messages += 1
@@ -50,7 +51,7 @@ extension TaskRuntime {
             let call = calls.begin(
                 CallRequest(
                     origin: .session, task: task, session: .passUnretained(session),
-                    wantsProgress: message.pointee.wantsProgress, startedAt: now,
+                    wantsProgress: message.pointee.wantsProgress, dialect: message.pointee.dialect, startedAt: now,
                     deadline: deadline(of: entry, milliseconds: message.pointee.timeoutMilliseconds, from: now)))
             if let id = message.pointee.callbackID { call.record.pointee.id.keep(id) }
             if message.pointee.sessionNumber != CallMessage.anySession {
@@ -59,7 +60,11 @@ extension TaskRuntime {
             session.callsInFlight += 1
             session.callsMade &+= 1
             clientCallsInFlight += 1
-            dispatch(call, of: entry, options: message.pointee.options)
+            if message.pointee.dialect == .native {
+                dispatch(call, of: entry, options: message.pointee.options)
+            } else {
+                dispatchForeign(call, of: entry, message)
+            }
         }
     }
 
@@ -148,8 +153,8 @@ extension TaskRuntime {
     private func refuse(_ message: UnsafePointer<CallMessage>, _ error: BridgeError, _ session: Session) {
         noteRefusal(of: message.pointee.task, error, session)
         guard let id = message.pointee.callbackID else { return }
-        MessageEncoder.callback(id: id.text, error: error, to: session.output)
-        markDirty(session)
+        let address = CallbackAddress(message.pointee.dialect, id: id.text, task: message.pointee.task)
+        write(to: session, address.dialect) { MessageEncoder.callback(to: address, error: error, $0) }
     }
 
     /// A call was not begun.
@@ -166,6 +171,7 @@ extension TaskRuntime {
     /// the id then stands in the error's data.
     func answer(_ problem: MessageProblem, to session: Session) {
         if isMonitored { showRefusal(of: nil, problem.error, session) }
+        if let dialect = problem.dialect { session.dialects |= dialect.bit }
         var error = problem.error
         var id = problem.callbackID?.text
         if let callbackID = problem.callbackID, session.index.call(of: callbackID) != nil {
@@ -174,7 +180,9 @@ extension TaskRuntime {
             error.data = .object(data)
             id = nil
         }
-        MessageEncoder.callback(id: id, error: error, to: session.output)
-        markDirty(session)
+        let dialect = problem.dialect ?? problem.callbackID?.dialect ?? session.onlyDialect
+        var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))
+        address.isNotJSON = problem.isNotJSON
+        write(to: session, dialect) { MessageEncoder.callback(to: address, error: error, $0) }
     }
 }

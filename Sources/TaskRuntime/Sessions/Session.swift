@@ -63,6 +63,19 @@ public final class Session {
     var userAgent: String?
     var page: JSON?
 
+    // How it speaks.
+    /// A bit for each dialect of which it has sent calls.
+    @exclusivity(unchecked) var dialects: UInt32 = 0
+    /// The dialect that it subscribed to events in; nil: it has not.
+    var subscribedDialect: DialectID?
+    /// The batch of JSON-RPC that is being read.
+    var openBatch: RPCBatch?
+
+    /// The one dialect that it has spoken so far; the native one, where it has spoken none or several.
+    var onlyDialect: DialectID { Dialects.all.first { $0.bit == dialects } ?? .native }
+    /// The dialect for what it did not call for: events.
+    var eventDialect: DialectID { subscribedDialect ?? onlyDialect }
+
     // Calls by it.
     @exclusivity(unchecked) var index = CallIndex()
     /// Those that it has made so far, whatever became of them.

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 // Sessions that go from one daemon to the next: what a daemon that is replaced tells of them, and how the one that
 // replaces it goes on with them. The connections themselves are the server's affair.
@@ -26,6 +27,10 @@ public struct SessionRecord: Codable, Sendable, Equatable {
     public var events: [String]?
     /// Which traffic it watches; nil: none.
     public var traffic: TrafficRecord?
+    /// The dialects that it has spoken.
+    public var dialects: [String]?
+    /// The dialect in which it gets events; nil: it has not subscribed.
+    public var eventDialect: String?
 }
 
 /// Which traffic a session watches: the options of `bridge.monitor`.
@@ -47,6 +52,8 @@ public struct ProviderRecord: Codable, Sendable, Equatable {
     public var session: UInt64
     /// Whose calls it takes: "any" or "session".
     public var scope: String?
+    /// The dialect in which it is called; nil: the native one.
+    public var dialect: String?
 }
 
 extension TaskRuntime {
@@ -76,7 +83,9 @@ extension TaskRuntime {
             origin: session.hasNamedOrigin ? session.origin : nil, user: session.user, client: session.client,
             version: session.version, userAgent: session.userAgent, page: session.page,
             events: session.patterns.isEmpty ? nil : session.patterns.map(\.text),
-            traffic: watchers.first { $0.session === session }?.filter.record)
+            traffic: watchers.first { $0.session === session }?.filter.record,
+            dialects: Dialects.all.filter { $0.bit & session.dialects != 0 }.map(\.name),
+            eventDialect: session.subscribedDialect?.name)
     }
 
     /// Which of these sessions provide what.
@@ -84,7 +93,11 @@ extension TaskRuntime {
         registry.all.flatMap { entry -> [ProviderRecord] in
             guard let task = entry.provider as? ClientTask else { return [] }
             return task.providers.filter { numbers.contains($0.session.number) }
-                .map { ProviderRecord(task: entry.name, session: $0.session.number, scope: $0.scope.rawValue) }
+                .map {
+                    ProviderRecord(
+                        task: entry.name, session: $0.session.number, scope: $0.scope.rawValue, dialect: $0.dialect.name
+                    )
+                }
         }
     }
 
@@ -110,6 +123,8 @@ extension TaskRuntime {
         session.version = record.version
         session.userAgent = record.userAgent
         session.page = record.page
+        for dialect in (record.dialects ?? []).compactMap(DialectID.init(named:)) { session.dialects |= dialect.bit }
+        session.subscribedDialect = record.eventDialect.flatMap(DialectID.init(named:))
         session.patterns = (record.events ?? []).compactMap(EventPattern.init)
         if !session.patterns.isEmpty { subscribers.append(session) }
         if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
@@ -128,7 +143,8 @@ extension TaskRuntime {
             guard let session = sessions[provider.session], session.phase == .open else { return true }
             let scope = provider.scope.flatMap(ProviderScope.init) ?? .any
             do throws(BridgeError) {
-                try register(provider.task, by: session, scope)
+                try register(
+                    provider.task, by: session, scope, provider.dialect.flatMap(DialectID.init(named:)) ?? .native)
                 return false
             } catch {
                 return true

@@ -48,7 +48,9 @@ extension TaskRuntime {
         endProviding(session)
         endListening(session)
         refillEvents(of: session)
-        data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: session.output) }
+        data.bytes.withUnsafeBytes {
+            MessageEncoder.event(in: session.eventDialect, name: event, data: $0, to: session.output)
+        }
         markDirty(session)
         session.transport?.closeWhenWritten()
     }

@@ -27,6 +27,8 @@ struct Configuration: Sendable, Equatable {
     var stopTimeout = Duration.seconds(5)
     /// The bounds on what one client, and all of them, may take.
     var limits = Limits()
+    /// The schemes of URLs that are calls.
+    var urlSchemes = ["jxaction"]
     /// The plugins that are not started though they are installed.
     var disabledPlugins: [String] = []
     /// The `[plugins.NAME]` tables.

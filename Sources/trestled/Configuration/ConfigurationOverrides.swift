@@ -54,7 +54,7 @@ extension ConfigurationOverrides.Entry {
         case .path:
             let isRelative = !text.isEmpty && !text.hasPrefix("/")
             return TOMLValue(.string(isRelative ? "\(workingDirectory)/\(text)" : text), at: nowhere)
-        case .text, .fileMode, .choice, .duration:
+        case .text, .urlScheme, .fileMode, .choice, .duration:
             return TOMLValue(.string(text), at: nowhere)
         }
     }

@@ -4,12 +4,13 @@
 
 extension Configuration {
     /// Every setting. What is not declared here is an unknown key.
-    static let settings = daemonSettings + limitSettings + pluginSettings
+    static let settings = daemonSettings + limitSettings + dialectSettings + pluginSettings
 
     /// What the tables are about, by name.
     static let tables: [String: String] = [
         "": "The daemon itself.",
         "limits": "What one session, and all of them together, may take.",
+        "dialects": "The forms of messages that clients may use beside the native one.",
         "plugins": "Which plugins are started.",
     ]
 
@@ -90,6 +91,12 @@ extension Configuration {
             Sessions at once, over all users. Each takes a descriptor. Where a change makes them fewer, those that are \
             open stay.
             """),
+    ]
+
+    private static let dialectSettings: [Setting<Configuration>] = [
+        Declaration(
+            "dialects.url_schemes", .list(of: .urlScheme), \.urlSchemes, .reload,
+            "The schemes of URLs that are taken for calls: jxaction:// and what follows names a task and its options.")
     ]
 
     private static let pluginSettings: [Setting<Configuration>] = [

@@ -7,6 +7,8 @@ indirect enum SettingShape: Sendable, Hashable {
     case text
     /// An absolute path.
     case path
+    /// The scheme of a URL, in small letters.
+    case urlScheme
     /// Permission bits as octal digits in a string.
     case fileMode
     /// One of these words.
@@ -25,6 +27,7 @@ indirect enum SettingShape: Sendable, Hashable {
         switch self {
         case .text: "a string that is not empty"
         case .path: "an absolute path as a string"
+        case .urlScheme: #"the scheme of a URL in small letters, such as "jxaction""#
         case .fileMode: #"octal permission bits as a string, such as "0600""#
         case .choice(let words): "one of " + words.map(TOMLText.quoted).joined(separator: ", ")
         case .count(let range, let unit): "a number of \(unit) from \(range.lowerBound) to \(range.upperBound)"

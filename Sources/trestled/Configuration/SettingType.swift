@@ -65,6 +65,23 @@ extension SettingType where Value == String {
     }
 }
 
+extension SettingType where Value == String {
+    /// The scheme of a URL: a letter, then letters, digits, `+`, `-` and `.` (RFC 3986), in small letters.
+    static var urlScheme: SettingType {
+        SettingType(
+            .urlScheme, convert: { $0.string.flatMap { isScheme($0) ? $0 : nil } },
+            advice: { $0.string.map { $0.lowercased() }.flatMap { isScheme($0) ? TOMLText.quoted($0) : nil } },
+            write: TOMLText.quoted)
+    }
+
+    private static func isScheme(_ text: String) -> Bool {
+        guard let first = text.utf8.first, isLetter(first) else { return false }
+        return text.utf8.allSatisfy { isLetter($0) || ($0 &- UInt8(ascii: "0")) < 10 || "+-.".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+}
+
 extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// One of an enumeration's words.
     static var choice: SettingType {

@@ -43,6 +43,7 @@ extension Daemon {
         configuration = configuration.taking(difference, from: new)
         runtime.apply(configuration.runtimeLimits)
         server.apply(configuration.serverLimits)
+        server.urlSchemes = Set(configuration.urlSchemes)
         loader.setStopTimeout(configuration.stopTimeout)
     }
 

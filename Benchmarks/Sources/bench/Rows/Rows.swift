@@ -10,6 +10,7 @@ let rows = [
     Row(name: "echo", summary: "an Echo call of 150 bytes in three shapes", measure: measureEcho),
     Row(name: "latency", summary: "one call at a time", measure: measureLatency),
     Row(name: "typed", summary: "a typed task beside a raw one", measure: measureTyped),
+    Row(name: "dialects", summary: "the same call in each dialect", measure: measureDialects),
     Row(name: "forwarding", summary: "a task that a client provides", measure: measureForwarding),
     Row(name: "persistence", summary: "records beside SQLite driven directly", measure: measurePersistence),
     Row(name: "connections", summary: "10,000 idle connections", measure: measureConnections),

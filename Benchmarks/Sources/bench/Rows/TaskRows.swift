@@ -1,11 +1,18 @@
 // What a task costs besides the way of its call: types, and another client that does the work.
 
+extension Bench {
+    /// A daemon with the benchmark's own plugin alone.
+    func startDaemonWithTasks() throws -> Server {
+        let folder = place.sockets + "/plugins"
+        // The daemon loads every library of a folder, so that this one needs a folder of its own.
+        _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
+        _ = try ChildProcess(["install", "-m", "600", place.program("libBenchmarkPlugin.so"), folder]).finish()
+        return try startDaemon(DaemonSettings(pluginFolder: folder, probe: Calls.probeOfPlugin))
+    }
+}
+
 func measureTyped(_ bench: Bench) throws -> [Line] {
-    let folder = bench.place.sockets + "/plugins"
-    // The daemon loads every library of a folder, so that this one needs a folder of its own.
-    _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
-    _ = try ChildProcess(["install", "-m", "600", bench.place.program("libBenchmarkPlugin.so"), folder]).finish()
-    let daemon = try bench.startDaemon(DaemonSettings(pluginFolder: folder, probe: Calls.probeOfPlugin))
+    let daemon = try bench.startDaemonWithTasks()
     defer { daemon.stop() }
     let shape = Shape(50, 16)
     let rounds = try bench.alternate(

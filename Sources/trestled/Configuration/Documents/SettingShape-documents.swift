@@ -7,6 +7,7 @@ extension SettingShape {
         switch self {
         case .text: "text"
         case .path: "absolute path"
+        case .urlScheme: "scheme of a URL"
         case .fileMode: "octal digits as text"
         case .choice(let words): words.map(TOMLText.quoted).joined(separator: ", ")
         case .count(let range, let unit): "number of \(unit), \(range.lowerBound) to \(range.upperBound)"
@@ -28,6 +29,7 @@ extension SettingShape {
         switch self {
         case .text: return ["type": "string", "minLength": 1]
         case .path: return ["type": "string", "pattern": "^/"]
+        case .urlScheme: return ["type": "string", "pattern": "^[a-z][a-z0-9+.-]*$"]
         case .fileMode: return ["type": "string", "pattern": "^0?[0-7]{3}$"]
         case .choice(let words): return ["enum": .array(words.map(JSON.string))]
         case .count(let range, _): return Self.integer(range)

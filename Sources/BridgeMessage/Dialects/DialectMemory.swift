@@ -1,7 +1,7 @@
 /// What a dialect reads a message into: made once for a decoder, written anew for each message, where it lies. Copies of
 /// what is read are what a message of 150 bytes would spend most of its time on.
 final class DialectMemory {
-    /// The call that was read last.
+    /// The call that was read last in the native dialect. What is never different in it is never written.
     let call: UnsafeMutablePointer<CallMessage>
     /// What was read last, where it was no call: there is one of each, and a flag that says so.
     private let message: UnsafeMutablePointer<BridgeMessage>
@@ -10,6 +10,11 @@ final class DialectMemory {
     /// that the message at hand has.
     let places: UnsafeMutablePointer<UInt32>
 
+    /// The fields of foreign dialects.
+    let names = Dialects.names
+    /// What foreign dialects need.
+    let workspace = DialectWorkspace()
+
     init() {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         call = .allocate(capacity: 1)
@@ -17,8 +22,8 @@ final class DialectMemory {
         message = .allocate(capacity: 1)
         problem = .allocate(capacity: 1)
         problem.initialize(to: nil)
-        places = .allocate(capacity: EnvelopeField.allCases.count)
-        places.initialize(repeating: 0, count: EnvelopeField.allCases.count)
+        places = .allocate(capacity: FieldID.most)
+        places.initialize(repeating: 0, count: FieldID.most)
     }
 
     deinit {

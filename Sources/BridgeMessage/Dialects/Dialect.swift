@@ -1,0 +1,154 @@
+// Dialects/: ways of writing messages. The native one is read by itself, because nearly every message is of it; each other
+// one is a file that translates into and out of the same calls. The rest of the daemon knows none of them.
+import BridgeJSON
+
+/// A way of writing messages beside the native one. Stateless; one thread at a time.
+///
+/// To add one: a type that conforms to this, in a file of its own, and its line in ``Dialects``.
+protocol Dialect: Sendable {
+    /// What it is called, in lists and in errors.
+    static var name: String { get }
+
+    /// Enters the names of the fields that it reads.
+    init(_ names: inout FieldNames)
+
+    /// The field that bears the id of a call, where an error about a bad message looks for it.
+    var idField: FieldID { get }
+    /// The fields by which the native dialect tells a message's kind, as far as this one has them too. Others beside a mark
+    /// are two dialects at once.
+    var sharedFields: [EnvelopeField] { get }
+
+    /// The meaning of a message. What it points to lies in the message or in the workspace.
+    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage
+
+    /// Writes the end of a call: its result, JSON.
+    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer)
+    /// Writes the end of a call: an error. Without an id it is about a message.
+    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer)
+    /// Writes an intermediate result.
+    func write(
+        progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer)
+    /// Writes an event.
+    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer)
+    /// Writes a call of a task that the client provides.
+    func write(_ call: OutgoingCall, _ output: OutputBuffer)
+    /// Writes that nobody waits any more for a call of a task that the client provides.
+    func writeCancel(_ id: UInt64, _ output: OutputBuffer)
+}
+
+/// The dialects that there are.
+public enum Dialects {
+    /// All but the native one, and the names of their fields. At most fifteen.
+    private static let table: (foreign: [any Dialect], names: FieldNames) = {
+        var names = FieldNames()
+        let foreign: [any Dialect] = [
+            names.enter(WebViewJavascriptBridgeDialect.self),
+            names.enter(JSONRPCDialect.self),
+            names.enter(URLDialect.self),
+            names.enter(FunctionCallDialect.self),
+            names.enter(CapacitorDialect.self),
+        ]
+        return (foreign, names)
+    }()
+
+    static var names: FieldNames { table.names }
+
+    /// JSON-RPC, whose batches are answered as batches.
+    public static let jsonRPC = DialectID(number: UInt8(1 + (table.foreign.firstIndex { $0 is JSONRPCDialect } ?? 0)))
+
+    /// All of them, the native one first.
+    public static var all: [DialectID] { (0...table.foreign.count).map { DialectID(number: UInt8($0)) } }
+
+    /// The translator; nil: it is the native dialect, which needs none.
+    static func of(_ id: DialectID) -> (any Dialect)? {
+        id == .native ? nil : table.foreign[Int(id.number) - 1]
+    }
+}
+
+/// What is the same in dialects that have no form of their own for it: the native form.
+extension Dialect {
+    var sharedFields: [EnvelopeField] { [] }
+    var idField: FieldID { FieldID(.callbackID) }
+
+    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+        // An answer has an address.
+        MessageEncoder.callback(id: address.id ?? DialectText.null, result: result, to: output)
+    }
+
+    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+        MessageEncoder.callback(id: address.id, error: error, to: output)
+    }
+
+    func write(
+        progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
+    ) {
+        MessageEncoder.progress(id: address.id ?? DialectText.null, value: progress, sequence: sequence, to: output)
+    }
+
+    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+        MessageEncoder.event(name: name, data: data, to: output)
+    }
+
+    func write(_ call: OutgoingCall, _ output: OutputBuffer) { MessageEncoder.call(call, to: output) }
+
+    func writeCancel(_ id: UInt64, _ output: OutputBuffer) { MessageEncoder.cancel(id: id, to: output) }
+}
+
+/// What a message of a dialect turned out to be.
+enum DialectMessage {
+    /// A call: it stands in the workspace.
+    case call
+    case other(BridgeMessage)
+}
+
+/// Why something is no message of the dialect that it seems to be: the end of a sentence.
+struct DialectMismatch: Error {
+    var reason: String
+
+    init(_ reason: String) { self.reason = reason }
+
+    init(_ field: FieldID, _ expected: String) { reason = "the field \(field.name) must be \(expected)" }
+
+    init(_ field: EnvelopeField, _ expected: String) { self.init(FieldID(field), expected) }
+}
+
+/// Which dialect a message came in, and what answers it goes out in. A plain number: it stands in every call.
+public struct DialectID: Sendable, Hashable {
+    let number: UInt8
+
+    /// The native dialect.
+    public static let native = DialectID(number: 0)
+
+    /// A bit for each dialect, for sets of them.
+    public var bit: UInt32 { 1 &<< UInt32(number) }
+
+    /// What the dialect is called.
+    public var name: String { Dialects.of(self).map { type(of: $0).name } ?? "native" }
+
+    /// The dialect of this name, such as another version of the daemon knew it; nil: there is none here.
+    public init?(named name: String) {
+        guard let known = Dialects.all.first(where: { $0.name == name }) else { return nil }
+        self = known
+    }
+
+    init(number: UInt8) { self.number = number }
+}
+
+/// Where the answer to a call goes.
+public struct CallbackAddress {
+    /// The dialect of the call.
+    public var dialect: DialectID
+    /// Its id as it came; nil: the answer is about a message.
+    public var id: UnsafeRawBufferPointer?
+    /// The task's name, where it is known; else empty.
+    public var task: UnsafeRawBufferPointer
+    /// Whether the message was not even JSON.
+    public var isNotJSON = false
+
+    /// An address.
+    public init(_ dialect: DialectID, id: UnsafeRawBufferPointer?, task: UnsafeRawBufferPointer) {
+        self.dialect = dialect
+        self.id = id
+        self.task = task
+    }
+}
