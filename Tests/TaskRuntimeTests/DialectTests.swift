@@ -201,6 +201,12 @@ struct URLCallTests {
             ("jxaction://camera/scan?a=b=c&d=&e", ["a": "b=c", "d": "", "e": ""]),
             ("jxaction://camera//scan/?a+b=c+d%2B&%C3%A4=%22#a=2", ["a b": "c d+", "ä": "\""]),
             ("jxaction://%65cho?&&a=1&", ["a": "1"]),
+            (
+                "jxaction://echo?ab=%22&acb=\\&aab=%5C%22&b=&bb=2&ba=3",
+                [
+                    "ab": "\"", "acb": "\\", "aab": "\\\"", "b": "", "bb": "2", "ba": "3",
+                ]
+            ),
         ] as [(String, JSON)])
     func good(url: String, expected: JSON) { #expect(options(url) == expected) }
 
@@ -208,7 +214,8 @@ struct URLCallTests {
         "What is none is refused with a reason",
         arguments: [
             "https://echo", "echo", "", "jxaction://", "jxaction:///", "jxaction://echo?a=%", "jxaction://echo?a=%f",
-            "jxaction://echo?a=%zz", "jxaction://echo?a=%ff", "jxaction://echo?a=1&a=2", "jxaction://%g",
+            "jxaction://echo?a=%zz", "jxaction://echo?a=%ff", "jxaction://echo?a=1&a=2",
+            "jxaction://echo?a=%22&b=%5C&c=3&b=4", "jxaction://echo?=&=", "jxaction://%g",
         ])
     func bad(url: String) {
         let client = bench.client()

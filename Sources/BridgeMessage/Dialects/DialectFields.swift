@@ -14,8 +14,6 @@ final class DialectWorkspace {
     /// Room for text of a dialect's own making, kept from message to message; longer text is allocated.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     @exclusivity(unchecked) private var takenBytes = 0
-    /// Where the names of an object that is being made stand, with their quotes; kept for its memory.
-    @exclusivity(unchecked) var names: [Range<Int>] = []
 
     init() {
         call = .allocate(capacity: 1)

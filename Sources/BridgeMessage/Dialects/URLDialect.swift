@@ -104,6 +104,17 @@ struct URLDialect: Dialect {
 
     // MARK: The query
 
+    /// What a byte of a query stands for in a string of JSON; 0: more than one byte, or other bytes decide. Unsafe in form
+    /// only: made once, never written again, never given back.
+    private nonisolated(unsafe) static let plainBytes: UnsafePointer<UInt8> = {
+        let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+        for byte in UInt8.min ... .max {
+            let isPlain = byte >= 0x20 && !"%\"\\".utf8.contains(byte)
+            table[Int(byte)] = byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : isPlain ? byte : 0
+        }
+        return UnsafePointer(table)
+    }()
+
     /// The query as JSON, as `application/x-www-form-urlencoded` has it: `+` is a space.
     private func options(
         _ query: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
@@ -111,7 +122,7 @@ struct URLDialect: Dialect {
         // A byte becomes six at the most, as an escape; a pair has up to seven characters around it.
         let memory = workspace.take(query.count * 7 + 16)
         guard let place = memory.baseAddress else { return DialectText.emptyObject }
-        var writer = QueryWriter(place.assumingMemoryBound(to: UInt8.self), workspace)
+        var writer = QueryWriter(place.assumingMemoryBound(to: UInt8.self))
         var start = 0
         while start < query.count {
             let end = Self.index(of: "&", in: query, from: start)
@@ -133,35 +144,52 @@ struct URLDialect: Dialect {
     private struct QueryWriter {
         private let start: UnsafeMutablePointer<UInt8>
         private var next: UnsafeMutablePointer<UInt8>
-        private let workspace: DialectWorkspace
+        /// A bit for each name, by length, first and last byte: two names with the same bit may be the same.
+        private var nameBits: UInt64 = 0
+        /// Whether a name stands there twice.
+        private(set) var hasTwins = false
 
-        init(_ start: UnsafeMutablePointer<UInt8>, _ workspace: DialectWorkspace) {
+        init(_ start: UnsafeMutablePointer<UInt8>) {
             self.start = start
-            self.workspace = workspace
             next = start + 1
             start.pointee = UInt8(ascii: "{")
-            workspace.names.removeAll(keepingCapacity: true)
-        }
-
-        /// Whether a name stands there twice.
-        var hasTwins: Bool {
-            let names = workspace.names
-            for index in names.indices {
-                for other in names[..<index]
-                where other.count == names[index].count
-                    && memcmp(start + other.lowerBound, start + names[index].lowerBound, other.count) == 0
-                { return true }
-            }
-            return false
         }
 
         mutating func write(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
             if next > start + 1 { put(UInt8(ascii: ",")) }
-            let nameStart = next - start
+            let nameStart = next
             guard writeString(name) else { return false }
-            workspace.names.append(nameStart..<(next - start))
+            noteName(from: nameStart)
             put(UInt8(ascii: ":"))
             return writeString(value)
+        }
+
+        @inline(__always)
+        private mutating func noteName(from nameStart: UnsafeMutablePointer<UInt8>) {
+            let count = next - nameStart
+            let hash = Int(nameStart[1]) &+ Int((next - 2).pointee) &* 7 &+ count &* 3
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: hash & 63)
+            if nameBits & bit != 0, isKnown(nameStart, count) { hasTwins = true }
+            nameBits |= bit
+        }
+
+        /// Whether the string stands among the names before it. Walks over all that was written.
+        private func isKnown(_ name: UnsafeMutablePointer<UInt8>, _ count: Int) -> Bool {
+            var place = start + 1
+            while place < name {
+                let end = endOfString(place)
+                if end - place == count, memcmp(place, name, count) == 0 { return true }
+                // Past the colon, the value and the comma.
+                place = endOfString(end + 1) + 1
+            }
+            return false
+        }
+
+        /// Behind the string that begins at a place.
+        private func endOfString(_ place: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
+            var end = place + 1
+            while end.pointee != UInt8(ascii: "\"") { end += end.pointee == UInt8(ascii: "\\") ? 2 : 1 }
+            return end + 1
         }
 
         mutating func finish() -> UnsafeRawBufferPointer {
@@ -191,14 +219,12 @@ struct URLDialect: Dialect {
             let end = base + text.count
             var from = base
             var hasDecoded = false
-            while from < end {
+            while true {
                 copyPlain(&from, end)
-                guard from < end else { break }
+                guard from < end else { return hasDecoded }
                 let byte = from.pointee
                 from += 1
-                if byte == UInt8(ascii: "+") {
-                    put(UInt8(ascii: " "))
-                } else if byte == UInt8(ascii: "%") {
+                if byte == UInt8(ascii: "%") {
                     guard let (decoded, _) = URLDialect.decode(text, at: from - base - 1) else { return nil }
                     from += 2
                     hasDecoded = hasDecoded || decoded >= 0x80
@@ -207,18 +233,17 @@ struct URLDialect: Dialect {
                     putEscaped(byte)
                 }
             }
-            return hasDecoded
         }
 
-        /// Copies what stands for itself: most bytes, those from 0x26 on but for the backslash and the plus. In variables of
-        /// its own, which stay in registers.
+        /// Copies what stands for one byte. In variables of its own, which stay in registers.
         @inline(__always)
         private mutating func copyPlain(_ from: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+            let plain = URLDialect.plainBytes
             var source = from
             var target = next
             while source < end {
-                let byte = source.pointee
-                guard byte > 0x25, byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "+") else { break }
+                let byte = plain[Int(source.pointee)]
+                guard byte != 0 else { break }
                 target.pointee = byte
                 source += 1
                 target += 1
