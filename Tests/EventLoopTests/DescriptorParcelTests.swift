@@ -59,9 +59,9 @@ struct DescriptorParcelTests {
         defer { close(ends[0]) }
         do { _ = try DescriptorParcel.make(of: [ends[1]]) }
         close(ends[1])
-        // Nobody can write any more.
+        // Nobody can write any more, once children that other tests were just starting have let go of their copies.
         var state = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-        #expect(poll(&state, 1, 0) == 1 && Int32(state.revents) & POLLHUP != 0)
+        #expect(poll(&state, 1, 30_000) == 1 && Int32(state.revents) & POLLHUP != 0)
     }
 
     @Test("says what is no descriptor, and what is no parcel")
