@@ -50,6 +50,7 @@ public final class TaskRuntime {
     var sessions: [UInt64: Session] = [:]
     var lastSessionNumber: UInt64 = 0
     var subscribers: [Session] = []
+    var retained = RetainedEvents()
     /// The plugins, in the order in which they were added.
     public internal(set) var plugins: [PluginSlot] = []
     /// Plugins that could not be used, for `bridge.plugins`.

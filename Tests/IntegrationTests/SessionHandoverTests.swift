@@ -138,10 +138,13 @@ struct SessionHandoverTests {
         var daemon = try start()
         let wires = try (0..<600).map { _ in try home.connect() }
         for wire in wires { _ = try wire.result("bridge.subscribe", ["events": ["all"]]) }
+        _ = try wires[0].result("bridge.publish", ["event": "lamp", "data": "on", "retain": true])
         try end(daemon)
         daemon = try start()
         _ = try wires[0].result("bridge.publish", ["event": "all", "data": 1])
         for wire in wires { #expect(try wire.receive { $0["event"] == "all" }["data"] == 1) }
+        _ = try wires[1].result("bridge.subscribe", ["events": ["lamp"]])
+        #expect(try wires[1].receive { $0["event"] == "lamp" }["data"] == "on")
         try end(daemon)
     }
 

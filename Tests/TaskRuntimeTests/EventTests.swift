@@ -35,6 +35,61 @@ struct EventTests {
         #expect(sender.read().map { $0["result"] } == [[:], [:]])
     }
 
+    private func publish(_ options: String) -> JSON? {
+        let sender = bench.client()
+        sender.send(#"{"task":"bridge.publish","options":\#(options),"callbackId":1}"#)
+        defer { bench.runtime.hangUp(sender.session) }
+        return sender.readOne()
+    }
+
+    private func subscribe(_ client: FakeClient, _ patterns: String...) -> [JSON] {
+        let list = patterns.map { "\"\($0)\"" }.joined(separator: ",")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(list)]},"callbackId":"s"}"#)
+        return client.read()
+    }
+
+    @Test("The last one that was to be retained comes to whoever subscribes later, behind the callback and once")
+    func retained() {
+        for options in [
+            #"{"event":"door.a","data":1,"retain":true}"#, #"{"event":"lamp","data":"on","retain":true}"#,
+            #"{"event":"door.a","data":2,"retain":true}"#, #"{"event":"door.a","data":3}"#,
+            #"{"event":"door.b","retain":true}"#,
+        ] { #expect(publish(options)?["result"] == [:]) }
+        let client = bench.client()
+        let first = subscribe(client, "door.a", "door.*")
+        #expect(first.first?["result"] != nil)
+        #expect(Array(first.dropFirst()) == [["event": "door.a", "data": 2], ["event": "door.b", "data": nil]])
+        // What it had got already does not come again.
+        #expect(subscribe(client, "*").dropFirst() == [["event": "lamp", "data": "on"]])
+        #expect(subscribe(client, "door.a").count == 1)
+        #expect(publish(#"{"event":"door.a","forget":true}"#)?["result"] == [:])
+        #expect(subscribe(bench.client(), "door.a").count == 1)
+        // Forgetting is no event; of others this one hears, too.
+        #expect(client.read().allSatisfy { $0["event"]?.stringValue?.hasPrefix("session.") == true })
+    }
+
+    @Test("Events are retained up to a bound in number and in bytes, and the one before stays where one is too much")
+    func retainedBounds() {
+        for number in 0..<1_024 { #expect(publish(#"{"event":"e\#(number)","retain":true}"#)?["result"] != nil) }
+        #expect(publish(#"{"event":"more","retain":true}"#)?.errorCode == "busy")
+        #expect(publish(#"{"event":"e7","data":7,"retain":true}"#)?["result"] != nil)
+        #expect(publish(#"{"event":"e8","forget":true}"#)?["result"] != nil)
+        #expect(publish(#"{"event":"more","retain":true}"#)?["result"] != nil)
+        let text = String(repeating: "x", count: 4 << 20)
+        #expect(publish(#"{"event":"e7","data":"\#(text)","retain":true}"#)?.errorCode == "busy")
+        #expect(subscribe(bench.client(), "e7").last == ["event": "e7", "data": 7])
+        #expect(bench.runtime.retainedEvents.count == 1_024)
+    }
+
+    @Test("Retained events go on with another daemon")
+    func retainedElsewhere() {
+        _ = publish(#"{"event":"lamp","data":["on"],"retain":true}"#)
+        let next = Bench()
+        next.runtime.retain(bench.runtime.retainedEvents)
+        let client = next.client()
+        #expect(subscribe(client, "lamp").last == ["event": "lamp", "data": ["on"]])
+    }
+
     @Test("Who unsubscribed hears nothing more")
     func unsubscribe() {
         let client = subscriber("a", "b")

@@ -34,8 +34,9 @@ extension TaskRuntime {
         return patterns
     }
 
-    private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
+        let before = session.patterns
         for pattern in try patterns(options) where !session.patterns.contains(pattern) {
             guard session.patterns.count < Self.mostSubscriptions else {
                 throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
@@ -44,7 +45,13 @@ extension TaskRuntime {
         }
         session.subscribedDialect = call.record.pointee.dialect
         updateSubscriber(session)
-        return subscriptions(session)
+        // The callback first: then the client knows what an event is for.
+        subscriptions(session).bytes.withUnsafeBytes { end(call, .result($0)) }
+        let kept = retained.events { name in
+            session.patterns.contains { $0.matches(name) } && !before.contains { $0.matches(name) }
+        }
+        for (name, data) in kept { send(name, data, to: [session]) }
+        return nil
     }
 
     /// Every event is held against every pattern: more than a page ever needs, few enough to go through.
@@ -74,6 +81,10 @@ extension TaskRuntime {
     private struct Publish: Decodable {
         var event: String
         var data: JSON?
+        /// Whether it is kept for those who subscribe later.
+        var retain: Bool?
+        /// Whether the one that is kept is to be kept no longer; nothing is published then.
+        var forget: Bool?
     }
 
     private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
@@ -82,6 +93,11 @@ extension TaskRuntime {
             throw BridgeError(
                 JSONMismatch(path: "$.event", expected: "the name of an event", got: "\"\(event.event.prefix(64))\""))
         }
+        if event.forget == true {
+            retained.forget(event.event)
+            return .object([:])
+        }
+        if event.retain == true { try retained.keep(event.event, (event.data ?? .null).bytes) }
         if let change = Self.lifecycle[event.event], let session = call.session {
             for plugin in plugins { plugin.tell(change, session) }
         }

@@ -59,6 +59,7 @@ struct SessionHandover {
         table.lastSession = runtime.lastSession
         table.providers = providers
         table.plugins = shares.states
+        table.retained = runtime.retainedEvents
         table.connections = connections.map(\.record)
         let file = try MemoryFile.make(named: "trestle-sessions", content: table.text())
         let parcel = try DescriptorParcel.make(of: [file.descriptor] + connections.map(\.descriptor))
@@ -79,6 +80,7 @@ struct SessionHandover {
         }
         for fault in table.faults { log.error("a session is lost: \(fault)") }
         runtime.continueSessions(after: table.lastSession)
+        runtime.retain(table.retained)
         var taken = 0
         for record in table.connections {
             // One whose client has gone meanwhile is not kept.

@@ -7,7 +7,8 @@ import TaskRuntime
 
 /// Everything that the next process has to know of the sessions, beside their descriptors.
 ///
-/// As lines of JSON: a head, then a line for each plugin's share, then one for each connection. Processes of other versions
+/// As lines of JSON: a head, then a line for each plugin's share, for each retained event, and for each
+/// connection. Processes of other versions
 /// read it, older ones too when an upgrade is undone: members and kinds of lines are added and never change their meaning;
 /// what is not known is passed over, and a line that makes no sense costs no more than itself.
 struct SessionTable {
@@ -18,6 +19,8 @@ struct SessionTable {
     /// What plugins know of sessions, by the plugins' names.
     var plugins: [(plugin: String, state: JSON)] = []
     var connections: [ConnectionRecord] = []
+    /// Events that are kept for those who subscribe later.
+    var retained: [RetainedEvent] = []
     /// Lines that could not be read, with the reason.
     private(set) var faults: [String] = []
 
@@ -36,6 +39,7 @@ struct SessionTable {
         var sessions: Head?
         var share: PluginShare?
         var connection: ConnectionRecord?
+        var retained: RetainedEvent?
     }
 
     init() {}
@@ -49,6 +53,7 @@ struct SessionTable {
         for (plugin, state) in plugins {
             try append(Line(share: PluginShare(plugin: plugin, state: state)), to: &text)
         }
+        for event in retained { try append(Line(retained: event), to: &text) }
         for connection in connections { try append(Line(connection: connection), to: &text) }
         return text
     }
@@ -68,6 +73,7 @@ struct SessionTable {
                     providers = head.providers ?? []
                 }
                 if let share = line.share { plugins.append((share.plugin, share.state)) }
+                if let event = line.retained { retained.append(event) }
                 if let connection = line.connection { connections.append(connection) }
             } catch {
                 faults.append("line \(index + 1) of the table of sessions: \(error)")
