@@ -483,6 +483,10 @@ struct DialectProviderTests {
         let id = try #require(provider.readOne()?["id"]?.int64Value)
         provider.send(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":\#(id),"progress":"half"}}"#)
         #expect(caller.readOne()?["progress"] == "half")
+        for strange in ["1e0", "-1", "1.5", "null", "{}"] {
+            provider.send(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":\#(strange),"progress":1}}"#)
+            #expect(provider.readOne()?["error"]?["code"] == -32600)
+        }
         caller.send(#"{"cancel":1}"#)
         #expect(
             provider.readOne() == [

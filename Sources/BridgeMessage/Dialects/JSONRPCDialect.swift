@@ -50,10 +50,10 @@ struct JSONRPCDialect: Dialect {
             return .cancel(id)
         }
         guard name.elementsEqual("$/progress".utf8) else { return nil }
-        guard let json = try? JSON(parsing: params), let id = json["id"], id.int64Value != nil else {
-            throw DialectMismatch(self.params, "an object with the id of a call")
-        }
-        let text = fields.text(id.bytes)
+        guard let json = try? JSON(parsing: params), let id = json["id"]?.bytes,
+            id.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+        else { throw DialectMismatch(self.params, "an object with the id of a call as it was sent, an integer") }
+        let text = fields.text(id)
         return .progress(
             ProgressMessage(
                 callbackID: CallbackID(text: text, content: text, isString: false, dialect: .native),
