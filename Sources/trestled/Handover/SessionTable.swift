@@ -7,10 +7,9 @@ import TaskRuntime
 
 /// Everything that the next process has to know of the sessions, beside their descriptors.
 ///
-/// As lines of JSON: a head, then a line for each plugin's share, for each retained event, and for each
-/// connection. Processes of other versions
-/// read it, older ones too when an upgrade is undone: members and kinds of lines are added and never change their meaning;
-/// what is not known is passed over, and a line that makes no sense costs no more than itself.
+/// As lines of JSON: a head, then a line for each plugin's share, for each retained event, and for each connection. Processes
+/// of other versions read it, older ones too when an upgrade is undone: members and kinds of lines are added and never change
+/// their meaning; what is not known is passed over, and a line that makes no sense costs no more than itself.
 struct SessionTable {
     /// The number of the last session that was opened.
     var lastSession: UInt64 = 0
