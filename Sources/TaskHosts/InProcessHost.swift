@@ -109,6 +109,7 @@ final class InProcessHost: TaskHost {
             case .start: table.pointee.start
             case .launch: table.pointee.launch
             case .task: table.pointee.call
+            case .describe: isLongEnough(for: \.describe) ? table.pointee.describe : nil
             case .stop: table.pointee.stop
             case .keepSessions: isLongEnough(for: \.keep_sessions) ? table.pointee.keep_sessions : nil
             case .restoreSessions: isLongEnough(for: \.restore_sessions) ? table.pointee.restore_sessions : nil
@@ -144,7 +145,7 @@ extension PluginWork {
         case .task(let index), .launch(let index): UInt32(index)
         case .reconfigure: UInt32(TRESTLE_RECONFIGURE_TAKE)
         case .checkConfiguration: UInt32(TRESTLE_RECONFIGURE_CHECK)
-        case .configure, .start, .stop, .keepSessions, .restoreSessions: 0
+        case .configure, .start, .describe, .stop, .keepSessions, .restoreSessions: 0
         }
     }
 }

@@ -9,6 +9,7 @@ public struct AnyTask: Sendable {
     /// Nil: not described.
     let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
+    let progressSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let start: TaskStart
 
     /// A typed task.
@@ -63,6 +64,11 @@ public struct AnyTask: Sendable {
         resultSchema = { () throws(JSONSchemaError) in
             if let given = T.resultSchema { given } else { try JSONSchema.derive(from: T.Result.self) }
         }
+        progressSchema = { () throws(JSONSchemaError) in
+            if let given = T.progressSchema { return given }
+            // A plain `nil` would be the null of JSON.
+            return T.Progress.self == Never.self ? .none : .some(try JSONSchema.derive(from: T.Progress.self))
+        }
         self.start = start
     }
 
@@ -73,6 +79,7 @@ public struct AnyTask: Sendable {
         settings = T.settings
         optionsSchema = { () throws(JSONSchemaError) in T.optionsSchema }
         resultSchema = { () throws(JSONSchemaError) in T.resultSchema }
+        progressSchema = { () throws(JSONSchemaError) in T.progressSchema }
         start = TaskStart { runtime, request in
             let call = runtime.makeCall(request, cancelMark: nil)
             runtime.rawCalls.run(request.pointee.call) {

@@ -20,6 +20,10 @@ public protocol BridgeTask: Sendable {
     /// What the caller gets.
     associatedtype Result: Codable & Sendable
 
+    /// What the caller gets on the way, where the task sends any: described to callers, and what `Call.progress` is
+    /// given. The default: the task sends none.
+    associatedtype Progress: Codable & Sendable = Never
+
     /// The name that callers use: letters, digits, `-` and `_`, in parts joined by dots, at most 128 bytes, beginning
     /// with a letter. `bridge.` is the daemon's.
     static var name: String { get }
@@ -36,6 +40,9 @@ public protocol BridgeTask: Sendable {
 
     /// The JSON Schema of the result. The default, nil: derived from `Result`.
     static var resultSchema: JSON? { get }
+
+    /// The JSON Schema of the progress. The default, nil: derived from `Progress`.
+    static var progressSchema: JSON? { get }
 
     /// Does the work of one call.
     ///
@@ -70,6 +77,8 @@ extension BridgeTask {
     public static var optionsSchema: JSON? { nil }
     /// Derived from `Result`.
     public static var resultSchema: JSON? { nil }
+    /// Derived from `Progress`.
+    public static var progressSchema: JSON? { nil }
 }
 
 /// What the daemon should know about a task besides its name.

@@ -34,6 +34,7 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
     table.pointee.session = { runtime($0).session($1, $2!) }
     table.pointee.stop = { runtime($0).stop($1!) }
+    table.pointee.describe = { runtime($0).describe($1!) }
     if !parts.handovers.isEmpty {
         table.pointee.keep_sessions = { runtime($0).keepSessions($1!) }
         table.pointee.restore_sessions = { runtime($0).restoreSessions($1!) }
@@ -91,6 +92,10 @@ extension PluginRuntime {
         guard let key = json.objectValue?.first(where: { _ in true })?.key else { return }
         throw JSONMismatch(
             path: "$.\(key)", expected: "no configuration", got: "unknown key", knownKeys: [])
+    }
+
+    fileprivate func describe(_ request: UnsafePointer<trestle_request>) {
+        parts.description().bytes.withUnsafeBytes { host.reply(request.pointee.call, $0) }
     }
 
     fileprivate func start(_ request: UnsafePointer<trestle_request>) {

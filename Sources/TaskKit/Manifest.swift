@@ -1,4 +1,13 @@
 extension PluginParts {
+    /// What `describe` answers, as `trestle_plugin.h` describes it.
+    func description() -> JSON {
+        let (tasks, configuration, defects) = schemas()
+        var description: JSONObject = ["tasks": .array(tasks.map(JSON.object))]
+        description["configuration"] = configuration
+        if !defects.isEmpty { description["errors"] = .array(defects.map(JSON.string)) }
+        return .object(description)
+    }
+
     /// The manifest, as `trestle_plugin.h` describes it. With defects it holds these instead of tasks.
     func manifest() -> JSON {
         var manifest: JSONObject = ["name": .string(name), "version": .string(version)]
@@ -14,8 +23,6 @@ extension PluginParts {
                 events.map { ["name": .string($0.name), "summary": .string($0.summary)] })
         }
         if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
-        // `try?` here and below: `defects()` has derived each schema before.
-        manifest["configuration"] = configurations.first.flatMap { try? $0.schema() }
         if configurations.first?.effect == .reload { manifest["reconfigurable"] = true }
         return .object(manifest)
     }
@@ -32,8 +39,6 @@ extension AnyTask {
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
         if settings.isPrivate { task["private"] = true }
-        task["options"] = (try? optionsSchema()) ?? nil
-        task["result"] = (try? resultSchema()) ?? nil
         return .object(task)
     }
 }

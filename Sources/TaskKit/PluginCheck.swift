@@ -17,7 +17,7 @@ extension Plugin {
     ///
     /// - Throws: Everything that was found.
     public func check() throws(PluginDefects) {
-        let sentences = parts.defects()
+        let sentences = parts.defects() + parts.schemas().defects
         if !sentences.isEmpty { throw PluginDefects(plugin: parts.name, sentences: sentences) }
     }
 }
@@ -57,7 +57,8 @@ enum NameRule {
 }
 
 extension PluginParts {
-    /// What is wrong, in sentences.
+    /// What is wrong, in sentences; but for the schemas, which are derived when somebody asks for them: it takes longer
+    /// than all else that a plugin does when it is loaded.
     func defects() -> [String] {
         var found: [String] = []
         if !NameRule.allowsPlugin(name) {
@@ -74,11 +75,35 @@ extension PluginParts {
         found += launchDefects()
         if configurations.count > 1 { found.append("The plugin has more than one configuration.") }
         if handovers.count > 1 { found.append("The plugin hands its sessions over in more than one way.") }
-        for configuration in configurations {
-            found += schemaDefects("configuration \(configuration.typeName)", configuration.schema)
-            found += configuration.settingDefects()
-        }
         return found
+    }
+
+    /// What `describe` answers of tasks and configuration, as `trestle_plugin.h` has it, and what is wrong with it.
+    func schemas() -> (tasks: [JSONObject], configuration: JSON?, defects: [String]) {
+        var defects: [String] = []
+        func schema(_ owner: String, _ derive: () throws(JSONSchemaError) -> JSON?) -> JSON? {
+            do throws(JSONSchemaError) {
+                guard let schema = try derive() else { return nil }
+                if schema.objectValue != nil || schema.boolValue != nil { return schema }
+                defects.append("The JSON Schema of the \(owner) is neither an object nor a boolean.")
+            } catch {
+                defects.append("The JSON Schema of the \(owner) cannot be derived: \(error)")
+            }
+            return nil
+        }
+        let described = tasks.map { task in
+            var members: JSONObject = [:]
+            members["options"] = schema("options of the task \(task.name)", task.optionsSchema)
+            members["result"] = schema("result of the task \(task.name)", task.resultSchema)
+            members["progress"] = schema("progress of the task \(task.name)", task.progressSchema)
+            return members
+        }
+        let configuration = configurations.first.flatMap { found in
+            let described = schema("configuration \(found.typeName)", found.schema)
+            defects += found.settingDefects(described)
+            return described
+        }
+        return (described, configuration, defects)
     }
 
     private func nameDefects(_ kind: String, _ names: [String]) -> [String] {
@@ -122,16 +147,14 @@ extension AnyTask {
         if case .after(let timeout) = settings.timeout, timeout <= .zero {
             found.append("The deadline of the task \(name) is \(timeout); it must be more than zero.")
         }
-        found += schemaDefects("options of the task \(name)", optionsSchema)
-        found += schemaDefects("result of the task \(name)", resultSchema)
         return found
     }
 }
 
 extension PluginConfiguration {
     /// What is said about settings that the type does not have.
-    fileprivate func settingDefects() -> [String] {
-        guard let properties = (try? schema())?["properties"]?.objectValue else { return [] }
+    fileprivate func settingDefects(_ schema: JSON?) -> [String] {
+        guard let properties = schema?["properties"]?.objectValue else { return [] }
         return settings.keys.sorted().filter { properties[$0] == nil }.map {
             "The configuration \(typeName) has no setting \($0), though it is described."
         }
@@ -141,13 +164,4 @@ extension PluginConfiguration {
 private func summaryDefects(_ owner: String, _ summary: String) -> [String] {
     if summary.allSatisfy(\.isWhitespace) { return ["The \(owner) has no summary."] }
     return summary.contains(where: \.isNewline) ? ["The summary of the \(owner) is longer than a line."] : []
-}
-
-private func schemaDefects(_ owner: String, _ schema: () throws(JSONSchemaError) -> JSON?) -> [String] {
-    do throws(JSONSchemaError) {
-        guard let schema = try schema(), schema.objectValue == nil, schema.boolValue == nil else { return [] }
-        return ["The JSON Schema of the \(owner) is neither an object nor a boolean."]
-    } catch {
-        return ["The JSON Schema of the \(owner) cannot be derived: \(error)"]
-    }
 }

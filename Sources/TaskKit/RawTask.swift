@@ -19,6 +19,9 @@ public protocol RawTask: Sendable {
     /// The JSON Schema of the result. The default, nil: not described.
     static var resultSchema: JSON? { get }
 
+    /// The JSON Schema of the progress. The default, nil: not described.
+    static var progressSchema: JSON? { get }
+
     /// Does the work of one call, or sets it going.
     ///
     /// Called on the daemon's loop thread, in the order of the calls; must not block.
@@ -37,6 +40,8 @@ extension RawTask {
     public static var optionsSchema: JSON? { nil }
     /// Not described.
     public static var resultSchema: JSON? { nil }
+    /// Not described.
+    public static var progressSchema: JSON? { nil }
 }
 
 /// The one callback of a raw task's call.

@@ -85,7 +85,7 @@ struct Trestled: ParsableCommand {
                 configuration, from: source, arguments: arguments, service: daemonService, log: log,
                 threshold: threshold)
             let status =
-                if let printed { Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
+                if let printed { await Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
                     await daemon.run()
                 }
             // At once, after what was printed is out: exit() would wait for work that still blocks some thread.
@@ -131,9 +131,9 @@ struct Trestled: ParsableCommand {
     }
 
     @LoopActor
-    private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) -> Int32 {
+    private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
-            Swift.print(printed.text(of: try daemon.describeConfiguration()), terminator: "")
+            Swift.print(printed.text(of: try await daemon.describeConfiguration()), terminator: "")
             return 0
         } catch {
             complain("\(error)")

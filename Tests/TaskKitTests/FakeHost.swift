@@ -118,7 +118,7 @@ final class FakeHost: @unchecked Sendable {
 extension FakeHost {
     /// The plugin's functions that take a request.
     enum Function: Sendable {
-        case configure, start, stop, keepSessions, restoreSessions
+        case configure, start, describe, stop, keepSessions, restoreSessions
         case launch(UInt32)
         case call(UInt32)
         /// Whether the section is to be taken, or only checked.
@@ -160,6 +160,7 @@ extension FakeHost {
             request.index = UInt32(takes ? TRESTLE_RECONFIGURE_TAKE : TRESTLE_RECONFIGURE_CHECK)
             plugin.reconfigure(context, &request)
         case .start: plugin.start(context, &request)
+        case .describe: plugin.describe(context, &request)
         case .stop: plugin.stop(context, &request)
         case .keepSessions: plugin.keep_sessions(context, &request)
         case .restoreSessions: plugin.restore_sessions(context, &request)

@@ -8,6 +8,7 @@ private struct Good: BridgeTask {
         permission: "good", timeout: .after(.milliseconds(1500)), concurrency: 2, isPrivate: true)
     struct Options: Codable, Sendable { var who: String; var times: Int? }
     struct Result: Codable, Sendable { var text: String }
+    struct Progress: Codable, Sendable { var share: Double }
     func run(_ options: Options, _ call: Call) async throws -> Result { Result(text: options.who) }
 }
 
@@ -29,6 +30,12 @@ private struct Bad: BridgeTask {
         var kind: Kind
     }
     func run(_ options: Options, _ call: Call) async throws -> Int { 1 }
+}
+
+private struct Undescribed: BridgeTask {
+    static let name = "undescribed"
+    static let summary = "Works, but nobody can say what it takes."
+    func run(_ options: Bad.Options, _ call: Call) async throws -> Int { 1 }
 }
 
 private struct Daemons: RawTask {
@@ -65,7 +72,7 @@ struct PluginCheckTests {
         try good().check()
     }
 
-    @Test("says everything about the plugin, schemas derived from the types")
+    @Test("says everything about the plugin but the schemas")
     func manifest() throws {
         let manifest = try FakeHost(good()).manifest
         #expect(manifest["name"] == "good")
@@ -77,13 +84,10 @@ struct PluginCheckTests {
         #expect(task?["timeout"] == 1500)
         #expect(task?["concurrency"] == 2)
         #expect(task?["private"] == true)
-        #expect(task?["options"]?["properties"]?["who"]?["type"] == "string")
-        #expect(task?["options"]?["required"] == ["who"])
-        #expect(task?["result"]?["required"] == ["text"])
+        #expect(task?["options"] == nil)
+        #expect(task?["result"] == nil)
         let raw = manifest["tasks"]?[1]
         #expect(raw?["timeout"] == JSON.null)
-        #expect(raw?["options"] == ["type": "string"])
-        #expect(raw?["result"] == nil)
         #expect(raw?["private"] == nil)
         #expect(manifest["events"] == [["name": "good.done", "summary": "Something was done."]])
         #expect(
@@ -91,7 +95,48 @@ struct PluginCheckTests {
                 ["name": "good.prepare", "phase": "beforeListening", "after": ["other.prepare"], "required": true],
                 ["name": "good.warm", "phase": "afterListening", "required": false],
             ])
-        #expect(manifest["configuration"]?["additionalProperties"] == false)
+        #expect(manifest["configuration"] == nil)
+    }
+
+    private func description(_ plugin: Plugin) async throws -> JSON {
+        let answer = await FakeHost(plugin).answer(.describe)
+        guard case .result(let description) = answer else { throw Unexpected(answer: answer) }
+        return description
+    }
+
+    private struct Unexpected: Error {
+        var answer: FakeHost.Answer
+    }
+
+    @Test("is completed, when somebody asks, by schemas that are derived from the types")
+    func description() async throws {
+        let description = try await description(good())
+        let tasks = try #require(description["tasks"]?.arrayValue)
+        #expect(tasks.count == 2)
+        #expect(tasks[0]["options"]?["properties"]?["who"]?["type"] == "string")
+        #expect(tasks[0]["options"]?["required"] == ["who"])
+        #expect(tasks[0]["result"]?["required"] == ["text"])
+        #expect(tasks[0]["progress"]?["properties"]?["share"]?["type"] == "number")
+        #expect(tasks[1] == ["options": ["type": "string"]])
+        #expect(description["configuration"]?["additionalProperties"] == false)
+        #expect(description["errors"] == nil)
+    }
+
+    @Test("A schema that cannot be had is named, the others are told")
+    func defectiveSchemas() async throws {
+        let description = try await description(
+            Plugin("bad", version: "1") {
+                Undescribed()
+                Daemons()
+            })
+        let tasks = try #require(description["tasks"]?.arrayValue)
+        #expect(tasks[0]["options"] == nil)
+        #expect(tasks[0]["result"]?["type"] == "integer")
+        #expect(tasks[1]["result"] == nil)
+        let errors = description["errors"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        #expect(errors.count == 2)
+        #expect(errors.first?.contains("options of the task undescribed") == true)
+        #expect(errors.last?.contains("neither an object nor a boolean") == true)
     }
 
     @Test("with a defect says so in place of its tasks, and nothing crashes")
@@ -155,16 +200,15 @@ struct PluginCheckTests {
     }
 
     @Test("shows the configuration's types with what is said about them, and whether it can change at work")
-    func describedConfiguration() throws {
+    func describedConfiguration() async throws {
         let described: [String: JSON] = [
             "who": ["description": "Whose it is.", "default": "nobody"], "times": ["minimum": 1],
         ]
         let live = Plugin("live", version: "1")
             .configuration(Good.Options.self, settings: described, effect: .reload) { _ in }
         try live.check()
-        let manifest = try FakeHost(live).manifest
-        #expect(manifest["reconfigurable"] == true)
-        let properties = manifest["configuration"]?["properties"]
+        #expect(try FakeHost(live).manifest["reconfigurable"] == true)
+        let properties = try await description(live)["configuration"]?["properties"]
         #expect(properties?["who"] == ["type": "string", "description": "Whose it is.", "default": "nobody"])
         #expect(properties?["times"]?["minimum"] == 1)
         #expect(try FakeHost(good()).manifest["reconfigurable"] == nil)

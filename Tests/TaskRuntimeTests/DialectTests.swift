@@ -8,10 +8,10 @@ import Testing
 func dialectBench() -> Bench {
     let bench = Bench(extraTasks: [
         TaskDescription(name: "echo"), TaskDescription(name: "fail"), TaskDescription(name: "camera.scan"),
-        TaskDescription(
-            name: "subtract", options: ["type": "object", "properties": ["minuend": [:], "subtrahend": [:]]]),
+        TaskDescription(name: "subtract"),
     ])
     bench.host.onStart = { started in
+        if started.work == .describe { answerDescription(started, bench) }
         guard case .task(let index) = started.work else { return }
         switch index {
         case 4, 6: Array(started.options.utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
@@ -24,6 +24,12 @@ func dialectBench() -> Bench {
         }
     }
     return bench
+}
+
+private func answerDescription(_ started: FakeHost.Started, _ bench: Bench) {
+    let subtract = #"{"options":{"type":"object","properties":{"minuend":{},"subtrahend":{}}}}"#
+    let answer = #"{"tasks":[{},{},{},{},{},{},{},\#(subtract)]}"#
+    Array(answer.utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
 }
 
 @Suite("A call in each dialect")
@@ -407,6 +413,24 @@ struct JSONRPCTests {
         #expect(refusal?["error"]?["code"] == -32602)
         #expect(refusal?["error"]?["data"]?["data"]?["path"] == "$[2]")
         #expect(answer(#"{"jsonrpc":"2.0","method":"subtract","params":[7],"id":1}"#)?["result"] == 7)
+    }
+
+    @Test("A call waits until its options' names are known; cancelled meanwhile, it is not begun")
+    func describedLate() throws {
+        let bench = Bench()
+        let client = bench.client()
+        client.send(#"{"jsonrpc":"2.0","method":"work","params":[5],"id":1}"#)
+        client.send(#"{"jsonrpc":"2.0","method":"work","params":[6],"id":2}"#)
+        client.send(#"{"jsonrpc":"2.0","method":"bridge.cancel","params":{"callbackId":1}}"#)
+        #expect(bench.host.started.map(\.work) == [.describe])
+        bench.reply(0, #"{"tasks":[{"options":{"properties":{"n":{}}}}]}"#)
+        #expect(bench.host.started.map(\.work) == [.describe, .task(0)])
+        #expect(bench.host.started[1].options == #"{"n":6}"#)
+        bench.reply(1, "36")
+        let answers = client.read()
+        #expect(answers.count == 2)
+        #expect(answers.first?["error"]?["data"]?["code"] == "call.cancelled")
+        #expect(answers.last?["result"] == 36)
     }
 
     @Test("A connection that has spoken anything else too gets the native form for what cannot be read")

@@ -51,6 +51,53 @@ struct PluginTests {
         #expect(outgoing.outcomes == ["\"done\""])
     }
 
+    @Test("It is asked for its schemas when somebody wants to know, and once; what its manifest says stands first")
+    func describedOnce() throws {
+        let host = FakeHost()
+        let slot = bench.add(
+            "described", tasks: [TaskDescription(name: "a", schemas: TaskSchemas(result: false)), .init(name: "b")],
+            host)
+        let client = bench.client()
+        client.send(#"{"task":"bridge.describe","options":{"task":"a"},"callbackId":1}"#)
+        client.send(#"{"task":"bridge.describe","options":{"task":"b"},"callbackId":2}"#)
+        #expect(host.started.map(\.work) == [.describe])
+        Array(#"{"tasks":[{"options":{"type":"null"},"result":true,"progress":{}},{"result":{}},{}]}"#.utf8)
+            .withUnsafeBytes { slot.reply(host.started[0].handle, $0) }
+        let answers = client.read().map { $0["result"] }
+        #expect(answers[0]?["options"] == ["type": "null"])
+        #expect(answers[0]?["result"] == false)
+        #expect(answers[0]?["progress"] == [:])
+        #expect(answers[1]?["options"] == true)
+        #expect(answers[1]?["result"] == [:])
+        #expect(answers[1]?["progress"] == .null)
+        client.send(#"{"task":"bridge.describe","options":{"task":"b"},"callbackId":3}"#)
+        #expect(client.readOne()?["result"]?["result"] == [:])
+        #expect(host.started.count == 1)
+    }
+
+    @Test("One that does not answer when it is asked for its schemas is described by its manifest, and asked again")
+    func describedNever() throws {
+        let client = bench.client()
+        for attempt in 0..<2 {
+            client.send(#"{"task":"bridge.describe","options":{"task":"work"},"callbackId":1}"#)
+            #expect(bench.host.started.map(\.work) == Array(repeating: .describe, count: attempt + 1))
+            bench.clock.advance(.seconds(10))
+            #expect(client.readOne()?["result"]?["options"] == true)
+        }
+        client.send(#"{"task":"bridge.describe","options":{"task":"work"},"callbackId":1}"#)
+        bench.reply(2, #"{"tasks":17}"#)
+        #expect(client.readOne()?["result"]?["options"] == true)
+    }
+
+    @Test("The daemon's own tasks say what they take")
+    func ownTasks() throws {
+        let client = bench.client()
+        for task in bench.runtime.registry.all where task.provider is BridgeTasks && !task.isInternal {
+            client.send(#"{"task":"bridge.describe","options":{"task":"\#(task.name)"},"callbackId":1}"#)
+            #expect(client.readOne()?["result"]?["options"]?["type"] == "object", "\(task.name)")
+        }
+    }
+
     @Test("Its calls end as others do: unknown task, bad options, deadline, cancel")
     func ends() {
         #expect(call("nope").outcomes == ["task.not_found"])

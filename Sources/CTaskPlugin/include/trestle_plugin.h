@@ -241,7 +241,7 @@ typedef struct trestle_plugin {
 
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
-        "private"?, "options"?: JSON Schema, "result"?: JSON Schema}], "events"?: [{"name", "summary"}],
+        "private"?, "options"?: JSON Schema, "result"?: JSON Schema, "progress"?: JSON Schema}], "events"?: [{"name", "summary"}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
        "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
@@ -282,6 +282,11 @@ typedef struct trestle_plugin {
        `configure`, `index` is TRESTLE_RECONFIGURE_…. Who refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
+    /* What the manifest leaves out, told when somebody first wants to know: at any time after `attach`, once. `options` is
+       {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON Schemas, one
+       object for each task of the manifest, in its order; the sentences say which schemas there ought to be and are not,
+       and why. NULL: the manifest says it all. */
+    void (*describe)(void *context, const trestle_request *request);
 } trestle_plugin;
 
 /* What `reconfigure` is to do. */

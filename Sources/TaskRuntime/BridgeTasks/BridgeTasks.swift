@@ -3,23 +3,51 @@ public import BridgeJSON
 /// The tasks that the daemon itself provides. Each is a function of the call and its options. It answers at once, or
 /// returns nil and answers later, by the call's handle.
 final class BridgeTasks: TaskProvider {
-    typealias Handler = (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
-
     struct Task {
-        var name: String
-        var summary: String
+        let name: String
+        let summary: String
         /// Only plugins and the daemon itself may call it.
-        var isInternal = false
-        var run: Handler
+        let isInternal: Bool
+        /// The type of its options; nil: it looks at none.
+        let options: (any Decodable.Type)?
+        let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+
+        init<Options: Decodable>(
+            _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false,
+            run: @escaping (Call, Options) throws(BridgeError) -> JSON?
+        ) {
+            self.name = name
+            self.summary = summary
+            self.isInternal = isInternal
+            self.options = options
+            self.run = { call, bytes throws(BridgeError) in
+                let options: Options
+                do throws(JSONMismatch) {
+                    options = try JSONCoding.decode(Options.self, from: bytes)
+                } catch {
+                    throw BridgeError(error)
+                }
+                return try run(call, options)
+            }
+        }
+
+        /// A task that looks at no options.
+        init(_ name: String, _ summary: String, run: @escaping (Call) throws(BridgeError) -> JSON?) {
+            self.name = name
+            self.summary = summary
+            isInternal = false
+            options = nil
+            self.run = { call, _ throws(BridgeError) in try run(call) }
+        }
     }
 
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
     private unowned(unsafe) let runtime: TaskRuntime
-    private let handlers: [Handler]
+    private let tasks: [Task]
 
-    init(runtime: TaskRuntime, handlers: [Handler]) {
+    init(runtime: TaskRuntime, tasks: [Task]) {
         self.runtime = runtime
-        self.handlers = handlers
+        self.tasks = tasks
     }
 
     var providerName: String { "the daemon" }
@@ -27,7 +55,7 @@ final class BridgeTasks: TaskProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
         do throws(BridgeError) {
-            guard let result = try handlers[task.index](call, options) else { return }
+            guard let result = try tasks[task.index].run(call, options) else { return }
             result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
         } catch {
             runtime.end(call, .failure(error))
@@ -37,15 +65,10 @@ final class BridgeTasks: TaskProvider {
     /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun.
     func abandon(_ call: Call, reason: CancelReason) {}
 
-    /// Reads the options of a task into its type.
-    static func options<Options: Decodable>(_ type: Options.Type, _ bytes: UnsafeRawBufferPointer)
-        throws(BridgeError) -> Options
-    {
-        do throws(JSONMismatch) {
-            return try JSONCoding.decode(type, from: bytes)
-        } catch {
-            throw BridgeError(error)
-        }
+    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
+        // `try?`: a test derives all of them.
+        let schema = tasks[task.index].options.map { try? JSONSchema.derive(from: $0) } ?? ["type": "object"]
+        done(TaskSchemas(options: schema))
     }
 }
 
@@ -54,7 +77,7 @@ extension TaskRuntime {
         let tasks =
             greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks + configurationTasks
             + sessionControlTasks
-        let provider = BridgeTasks(runtime: self, handlers: tasks.map(\.run))
+        let provider = BridgeTasks(runtime: self, tasks: tasks)
         for (index, task) in tasks.enumerated() {
             registry.insert(
                 TaskEntry(

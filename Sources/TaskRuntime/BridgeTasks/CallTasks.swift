@@ -5,15 +5,15 @@ import BridgeMessage
 extension TaskRuntime {
     var callTasks: [BridgeTasks.Task] {
         [
+            BridgeTasks.Task("bridge.calls", "Lists the calls in flight.") { [unowned self] _ in listCalls() },
             BridgeTasks.Task(
-                name: "bridge.calls", summary: "Lists the calls in flight.",
-                run: { [unowned self] _, _ in listCalls() }),
-            BridgeTasks.Task(
-                name: "bridge.cancel", summary: "Cancels a call of this session's, in the dialect of this one.",
-                run: { [unowned self] call, options throws(BridgeError) in try cancel(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.kill", summary: "Ends a call in flight.",
-                run: { [unowned self] call, options throws(BridgeError) in try kill(call, options) }),
+                "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in try cancel(call, options)
+            },
+            BridgeTasks.Task("bridge.kill", "Ends a call in flight.", Kill.self) {
+                [unowned self] call, options throws(BridgeError) in try kill(call, options)
+            },
         ]
     }
 
@@ -49,10 +49,11 @@ extension TaskRuntime {
     }
 
     /// For dialects without a message of their own for it.
-    private func cancel(_ caller: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func cancel(_ caller: Call, _ options: Cancel) throws(BridgeError) -> JSON {
         let session = try callingSession(caller)
-        let id = try BridgeTasks.options(Cancel.self, options).callbackId
-        let cancelled = CallbackID.withID(id, in: caller.record.pointee.dialect) { session.index.call(of: $0) }
+        let cancelled = CallbackID.withID(options.callbackId, in: caller.record.pointee.dialect) {
+            session.index.call(of: $0)
+        }
         if let cancelled {
             abort(cancelled, BridgeError(.callCancelled, "the caller cancelled the call"), reason: .caller)
         }
@@ -63,10 +64,9 @@ extension TaskRuntime {
         var call: UInt64
     }
 
-    private func kill(_ caller: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let number = try BridgeTasks.options(Kill.self, options).call
-        guard let call = calls.inFlight.first(where: { $0.number == number }), call != caller else {
-            throw BridgeError(.callNotFound, "no call \(number) is in flight; bridge.calls lists those that are")
+    private func kill(_ caller: Call, _ options: Kill) throws(BridgeError) -> JSON {
+        guard let call = calls.inFlight.first(where: { $0.number == options.call }), call != caller else {
+            throw BridgeError(.callNotFound, "no call \(options.call) is in flight; bridge.calls lists those that are")
         }
         abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)
         return .object([:])

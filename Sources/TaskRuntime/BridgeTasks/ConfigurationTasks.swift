@@ -4,9 +4,10 @@ import BridgeJSON
 extension TaskRuntime {
     var configurationTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(
-                name: "bridge.reload", summary: "Reads the configuration again and puts it in force.",
-                run: { [unowned self] call, _ throws(BridgeError) in try reload(call) })
+            BridgeTasks.Task("bridge.reload", "Reads the configuration again and puts it in force.") {
+                [unowned self] call throws(BridgeError) in
+                try reload(call)
+            }
         ]
     }
 

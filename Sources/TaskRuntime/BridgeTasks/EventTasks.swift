@@ -4,15 +4,16 @@ import BridgeJSON
 extension TaskRuntime {
     var eventTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(
-                name: "bridge.subscribe", summary: "Listens to events by name, or by the beginning of one.",
-                run: { [unowned self] call, options throws(BridgeError) in try subscribe(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.unsubscribe", summary: "Listens to events no more.",
-                run: { [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.publish", summary: "Sends an event to those who listen.",
-                run: { [unowned self] call, options throws(BridgeError) in try publishEvent(call, options) }),
+            BridgeTasks.Task("bridge.subscribe", "Listens to events by name, or by the beginning of one.", Events.self)
+            {
+                [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
+            },
+            BridgeTasks.Task("bridge.unsubscribe", "Listens to events no more.", Events.self) {
+                [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
+            },
+            BridgeTasks.Task("bridge.publish", "Sends an event to those who listen.", Publish.self) {
+                [unowned self] call, options throws(BridgeError) in try publishEvent(call, options)
+            },
         ]
     }
 
@@ -20,9 +21,9 @@ extension TaskRuntime {
         var events: [String]
     }
 
-    private func patterns(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> [EventPattern] {
+    private func patterns(_ options: Events) throws(BridgeError) -> [EventPattern] {
         var patterns: [EventPattern] = []
-        for (index, text) in try BridgeTasks.options(Events.self, options).events.enumerated() {
+        for (index, text) in options.events.enumerated() {
             guard let pattern = EventPattern(text) else {
                 throw BridgeError(
                     JSONMismatch(
@@ -34,7 +35,7 @@ extension TaskRuntime {
         return patterns
     }
 
-    private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
+    private func subscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         let before = session.patterns
         for pattern in try patterns(options) where !session.patterns.contains(pattern) {
@@ -57,7 +58,7 @@ extension TaskRuntime {
     /// Every event is held against every pattern: more than a page ever needs, few enough to go through.
     private static var mostSubscriptions: Int { 256 }
 
-    private func unsubscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func unsubscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
         let ended = Set(try patterns(options))
         session.patterns.removeAll { ended.contains($0) }
@@ -87,8 +88,7 @@ extension TaskRuntime {
         var forget: Bool?
     }
 
-    private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let event = try BridgeTasks.options(Publish.self, options)
+    private func publishEvent(_ call: Call, _ event: Publish) throws(BridgeError) -> JSON {
         guard let pattern = EventPattern(event.event), !pattern.text.contains("*") else {
             throw BridgeError(
                 JSONMismatch(path: "$.event", expected: "the name of an event", got: "\"\(event.event.prefix(64))\""))

@@ -4,18 +4,16 @@ import BridgeJSON
 extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(
-                name: "bridge.hello", summary: "Names the client and tells about the daemon.",
-                run: { [unowned self] call, options throws(BridgeError) in try hello(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.ping", summary: "Answers with the daemon's clocks.",
-                run: { [unowned self] _, _ in ping() }),
-            BridgeTasks.Task(
-                name: "bridge.tasks", summary: "Lists the tasks that the caller may call.",
-                run: { [unowned self] call, _ in listTasks(call) }),
-            BridgeTasks.Task(
-                name: "bridge.describe", summary: "Describes a task: options, result, permission.",
-                run: { [unowned self] call, options throws(BridgeError) in try describe(call, options) }),
+            BridgeTasks.Task("bridge.hello", "Names the client and tells about the daemon.", Hello.self) {
+                [unowned self] call, options throws(BridgeError) in try hello(call, options)
+            },
+            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.") { [unowned self] _ in ping() },
+            BridgeTasks.Task("bridge.tasks", "Lists the tasks that the caller may call.") { [unowned self] call in
+                listTasks(call)
+            },
+            BridgeTasks.Task("bridge.describe", "Describes a task: options, result, permission.", Describe.self) {
+                [unowned self] call, options throws(BridgeError) in try describe(call, options)
+            },
         ]
     }
 
@@ -31,9 +29,8 @@ extension TaskRuntime {
         var page: Page?
     }
 
-    private func hello(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func hello(_ call: Call, _ hello: Hello) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
-        let hello = try BridgeTasks.options(Hello.self, options)
         if let origin = hello.origin { try name(origin, session) }
         session.client = hello.client ?? session.client
         session.version = hello.version ?? session.version
@@ -100,17 +97,25 @@ extension TaskRuntime {
         var task: String
     }
 
-    private func describe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let name = try BridgeTasks.options(Describe.self, options).task
-        guard let task = registry.find(name), mayCall(task, call) else {
-            throw BridgeError(.taskNotFound, "there is no task \(name); bridge.tasks lists those that there are")
+    private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> JSON? {
+        guard let task = registry.find(options.task), mayCall(task, call) else {
+            throw BridgeError(
+                .taskNotFound, "there is no task \(options.task); bridge.tasks lists those that there are")
         }
+        let handle = call.handle
+        task.provider.describe(task) { [unowned self] schemas in
+            answer(handle, .success(description(of: task, schemas)))
+        }
+        return nil
+    }
+
+    private func description(of task: TaskEntry, _ schemas: TaskSchemas) -> JSON {
         let plugin = task.provider as? PluginSlot
         let events = plugin?.manifest.events ?? []
         return [
             "name": .string(task.name), "summary": .string(task.description.summary),
-            "permission": .string(task.description.permission), "options": task.description.options ?? true,
-            "result": task.description.result ?? true,
+            "permission": .string(task.description.permission), "options": schemas.options ?? true,
+            "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
             "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
             "plugin": plugin.map { .string($0.name) } ?? .null,
             "provider": .string(task.provider.providerName),

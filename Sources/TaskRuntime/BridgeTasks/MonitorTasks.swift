@@ -5,11 +5,13 @@ extension TaskRuntime {
     var monitorTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                name: "bridge.monitor", summary: "Sends the traffic of the bridge to this session as it passes.",
-                run: { [unowned self] call, options throws(BridgeError) in try monitor(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.metrics", summary: "Tells the daemon's figures as OpenMetrics text.",
-                run: { [unowned self] _, _ in ["text": .string(metricsText())] }),
+                "bridge.monitor", "Sends the traffic of the bridge to this session as it passes.", Monitor.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in try monitor(call, options)
+            },
+            BridgeTasks.Task("bridge.metrics", "Tells the daemon's figures as OpenMetrics text.") { [unowned self] _ in
+                ["text": .string(metricsText())]
+            },
         ]
     }
 
@@ -20,13 +22,12 @@ extension TaskRuntime {
         var stop: Bool?
     }
 
-    private func monitor(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func monitor(_ call: Call, _ monitor: Monitor) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
         if case .denied(let rule) = policy.monitor(by: session) {
             throw BridgeError(
                 .permissionDenied, "uid \(session.peer.uid) may not watch the traffic", data: ["rule": .string(rule)])
         }
-        let monitor = try BridgeTasks.options(Monitor.self, options)
         let task = try monitor.task.map { (text) throws(BridgeError) in try pattern(ofTask: text) }
         if monitor.stop == true {
             unwatchTraffic(session)

@@ -5,11 +5,13 @@ extension TaskRuntime {
     var providingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                name: "bridge.register", summary: "Provides tasks: others' calls of them come to this session.",
-                run: { [unowned self] call, options throws(BridgeError) in try registerTasks(call, options) }),
-            BridgeTasks.Task(
-                name: "bridge.unregister", summary: "Provides tasks no more.",
-                run: { [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options) }),
+                "bridge.register", "Provides tasks: others' calls of them come to this session.", Register.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)
+            },
+            BridgeTasks.Task("bridge.unregister", "Provides tasks no more.", Unregister.self) {
+                [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options)
+            },
         ]
     }
 
@@ -18,9 +20,8 @@ extension TaskRuntime {
         var scope: ProviderScope?
     }
 
-    private func registerTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func registerTasks(_ call: Call, _ register: Register) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
-        let register = try BridgeTasks.options(Register.self, options)
         guard session.phase == .open else {
             throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
         }
@@ -48,9 +49,9 @@ extension TaskRuntime {
         var tasks: [String]
     }
 
-    private func unregisterTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+    private func unregisterTasks(_ call: Call, _ options: Unregister) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
-        for name in try BridgeTasks.options(Unregister.self, options).tasks { unregister(name, by: session) }
+        for name in options.tasks { unregister(name, by: session) }
         return providedTasks(session)
     }
 

@@ -6,11 +6,14 @@ extension TaskRuntime {
     var sessionControlTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                name: "bridge.session.identify", summary: "Names the user that is logged in to a session.",
-                isInternal: true, run: { [unowned self] _, options throws(BridgeError) in try identify(options) }),
-            BridgeTasks.Task(
-                name: "bridge.session.close", summary: "Closes a session.", isInternal: true,
-                run: { [unowned self] call, options throws(BridgeError) in try closeSession(call, options) }),
+                "bridge.session.identify", "Names the user that is logged in to a session.", Identify.self,
+                isInternal: true
+            ) {
+                [unowned self] call, options throws(BridgeError) in try identify(options)
+            },
+            BridgeTasks.Task("bridge.session.close", "Closes a session.", Close.self, isInternal: true) {
+                [unowned self] call, options throws(BridgeError) in try closeSession(call, options)
+            },
         ]
     }
 
@@ -19,8 +22,7 @@ extension TaskRuntime {
         var user: String?
     }
 
-    private func identify(_ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let request = try BridgeTasks.options(Identify.self, options)
+    private func identify(_ request: Identify) throws(BridgeError) -> JSON {
         try livingSession(request.session).user = request.user
         return .object([:])
     }
@@ -30,8 +32,7 @@ extension TaskRuntime {
         var info: JSON?
     }
 
-    private func closeSession(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let request = try BridgeTasks.options(Close.self, options)
+    private func closeSession(_ call: Call, _ request: Close) throws(BridgeError) -> JSON {
         let session = try livingSession(request.session)
         if let caller = call.session, case .denied(let rule) = policy.close(session, by: caller) {
             throw BridgeError(

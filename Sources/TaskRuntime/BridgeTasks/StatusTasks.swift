@@ -4,15 +4,10 @@ import BridgeJSON
 extension TaskRuntime {
     var statusTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(
-                name: "bridge.sessions", summary: "Lists who is connected.",
-                run: { [unowned self] _, _ in listSessions() }),
-            BridgeTasks.Task(
-                name: "bridge.status", summary: "Tells how the daemon is.",
-                run: { [unowned self] _, _ in status() }),
-            BridgeTasks.Task(
-                name: "bridge.plugins", summary: "Lists the plugins and their state.",
-                run: { [unowned self] _, _ in listPlugins() }),
+            BridgeTasks.Task("bridge.sessions", "Lists who is connected.") { [unowned self] _ in listSessions() },
+            BridgeTasks.Task("bridge.status", "Tells how the daemon is.") { [unowned self] _ in status() },
+            BridgeTasks.Task("bridge.plugins", "Lists the plugins and their state.") { [unowned self] _ in listPlugins()
+            },
         ]
     }
 

@@ -9,20 +9,29 @@ extension TaskRuntime {
             call.extras.batch = batch
             batch.waitingCalls += 1
         }
-        guard message.pointee.hasPositionalOptions else {
-            return dispatch(call, of: task, options: message.pointee.options)
+        if message.pointee.hasPositionalOptions {
+            dispatchPositional(call, of: task, options: message.pointee.options)
+        } else {
+            dispatch(call, of: task, options: message.pointee.options)
         }
-        do throws(BridgeError) {
-            guard let named = try PositionalOptions.named(message.pointee.options, for: task.description) else {
-                return dispatch(call, of: task, options: message.pointee.options)
+    }
+
+    /// Hands a call to its provider once it is known what its options are called.
+    private func dispatchPositional(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        let handle = call.handle
+        let values = Array(options)
+        noteBegin(of: call, task, options: options)
+        task.provider.describe(task) { [unowned self] schemas in
+            // It may have ended meanwhile.
+            guard let call = calls.call(handle) else { return }
+            do throws(BridgeError) {
+                let named = try PositionalOptions.named(values, for: task.name, schemas.options)
+                named.withPadding { task.provider.start(call, of: task, options: $0) }
+            } catch {
+                end(call, error: error)
             }
-            named.withUnsafeBytes { dispatch(call, of: task, options: $0) }
-        } catch {
-            // Counted as begun, as any call whose options do not fit.
-            task.statistics.calls += 1
-            task.statistics.inFlight += 1
-            end(call, error: error)
         }
+        settle(call, handle)
     }
 
     /// Where a call's answer goes.
@@ -117,18 +126,19 @@ final class RPCBatch {
 
 /// Options without names.
 enum PositionalOptions {
-    /// The elements of an array as an object, by the order of the properties of the task's schema; nil: no schema names any.
+    /// The elements of an array as an object, by the order of the properties of the options' schema; as they are, where no
+    /// schema names any.
     ///
     /// - Throws: `options.invalid`, where there are more elements than properties.
-    static func named(_ options: UnsafeRawBufferPointer, for task: TaskDescription) throws(BridgeError) -> [UInt8]? {
-        guard let properties = task.options?["properties"]?.objectValue, !properties.isEmpty,
+    static func named(_ options: [UInt8], for task: String, _ schema: JSON?) throws(BridgeError) -> [UInt8] {
+        guard let properties = schema?["properties"]?.objectValue, !properties.isEmpty,
             let values = (try? JSON(parsing: options))?.arrayValue
-        else { return nil }
+        else { return options }
         let names = properties.map(\.key)
         guard values.count <= names.count else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$[\(names.count)]", expected: "the end: \(task.name) takes \(names.joined(separator: ", "))",
+                    path: "$[\(names.count)]", expected: "the end: \(task) takes \(names.joined(separator: ", "))",
                     got: "\(values.count) parameters"))
         }
         var object = JSONObject()

@@ -12,6 +12,7 @@ extension PluginManifest {
             var `private`: Bool?
             var options: JSON?
             var result: JSON?
+            var progress: JSON?
         }
         struct Event: Decodable {
             var name: String
@@ -68,7 +69,8 @@ extension PluginManifest {
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
             deadline: try deadline(raw["timeout"], of: task.name), concurrency: task.concurrency,
-            isPrivate: task.private ?? false, options: task.options, result: task.result)
+            isPrivate: task.private ?? false,
+            schemas: TaskSchemas(options: task.options, result: task.result, progress: task.progress))
     }
 
     private static func deadline(_ timeout: JSON?, of name: String) throws(BridgeError) -> TaskDeadline {

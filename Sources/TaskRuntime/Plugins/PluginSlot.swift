@@ -29,6 +29,8 @@ public final class PluginSlot: TaskProvider {
     public internal(set) var state = State.loaded
     /// The figures that it publishes.
     public let metrics = PluginMetrics()
+    /// What it says of its tasks when it is asked.
+    let schemas = PluginSchemas()
 
     let host: any TaskHost
     /// Not retained: the runtime owns this.
@@ -121,10 +123,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func runHeld(_ call: Call, _ task: TaskEntry) {
-        var options = call.takeHeldOptions()
-        let count = options.count
-        options.append(contentsOf: repeatElement(0, count: 64))
-        options.withUnsafeBytes { run(call, task, options: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        call.takeHeldOptions().withPadding { run(call, task, options: $0) }
     }
 
     private func forgetWaiting(_ session: UInt64) {
@@ -229,7 +228,9 @@ public final class PluginSlot: TaskProvider {
             isInternal: true)
     }
     private lazy var lifecycle: [PluginWork] =
-        [.configure, .checkConfiguration, .reconfigure, .start, .stop, .keepSessions, .restoreSessions]
+        [
+            .configure, .checkConfiguration, .reconfigure, .start, .describe, .stop, .keepSessions, .restoreSessions,
+        ]
         + manifest.workers.indices.map { .launch($0) }
 
     /// Has the plugin do something that is no task.
@@ -255,12 +256,15 @@ public final class PluginSlot: TaskProvider {
             case .result(let result): done(.success((try? JSON(parsing: result)) ?? .null))
             }
         }
-        var bytes = options.bytes
-        let count = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: 64))
-        bytes.withUnsafeBytes {
-            runtime.dispatch(call, of: lifecycleEntries[index], options: UnsafeRawBufferPointer(rebasing: $0[..<count]))
-        }
+        options.bytes.withPadding { runtime.dispatch(call, of: lifecycleEntries[index], options: $0) }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes, readable for 64 bytes past their end, as those of a call's options are.
+    func withPadding(_ body: (UnsafeRawBufferPointer) -> Void) {
+        let padded = self + repeatElement(0, count: 64)
+        padded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 }
 
@@ -274,6 +278,7 @@ extension PluginWork {
         case .start: "start"
         case .launch: "launch"
         case .task: "call"
+        case .describe: "describe"
         case .stop: "stop"
         case .keepSessions: "keep_sessions"
         case .restoreSessions: "restore_sessions"

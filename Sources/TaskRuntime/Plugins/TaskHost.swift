@@ -30,6 +30,8 @@ public enum PluginWork: Sendable, Hashable {
     case launch(Int)
     /// Work on a call of the task of this number.
     case task(Int)
+    /// Tell what the manifest leaves out of the tasks.
+    case describe
     /// Finish.
     case stop
     /// Tell what the plugin of the next daemon has to know of sessions.

@@ -144,6 +144,8 @@ final class ClientTask: TaskProvider {
             id: call.record.pointee.providerID, in: call.record.pointee.providerDialect, to: session.output)
         runtime.markDirty(session)
     }
+
+    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) { done(task.description.schemas) }
 }
 
 // What clients that provide tasks send back.

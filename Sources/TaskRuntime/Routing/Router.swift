@@ -76,10 +76,21 @@ extension TaskRuntime {
     /// Hands a call to its provider; where it does not end at once, its id and its deadline count from here on.
     func dispatch(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         let handle = call.handle
+        noteBegin(of: call, task, options: options)
+        task.provider.start(call, of: task, options: options)
+        settle(call, handle)
+    }
+
+    @inline(__always)
+    func noteBegin(of call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         task.statistics.calls += 1
         task.statistics.inFlight += 1
         if isMonitored { showBegin(of: call, task, options: options) }
-        task.provider.start(call, of: task, options: options)
+    }
+
+    /// Enters a call that has not ended at once.
+    @inline(__always)
+    func settle(_ call: Call, _ handle: CallHandle) {
         guard call.handle == handle, call.state != .free else { return }
         calls.park(call)
         if call.origin == .session, call.hasID { call.session?.index.insert(call) }

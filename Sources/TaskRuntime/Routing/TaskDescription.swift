@@ -24,15 +24,13 @@ public struct TaskDescription: Sendable {
     public var concurrency: Int?
     /// Whether options and results are secret: never logged, never shown.
     public var isPrivate: Bool
-    /// JSON Schema of the options, where there is one.
-    public var options: JSON?
-    /// JSON Schema of the result, where there is one.
-    public var result: JSON?
+    /// What is known of its options and results from the start; a plugin may tell more when it is asked.
+    public var schemas: TaskSchemas
 
     /// A description; all but the name may be left out.
     public init(
         name: String, summary: String = "", permission: String? = nil, deadline: TaskDeadline = .standard,
-        concurrency: Int? = nil, isPrivate: Bool = false, options: JSON? = nil, result: JSON? = nil
+        concurrency: Int? = nil, isPrivate: Bool = false, schemas: TaskSchemas = TaskSchemas()
     ) {
         self.name = name
         self.summary = summary
@@ -40,7 +38,23 @@ public struct TaskDescription: Sendable {
         self.deadline = deadline
         self.concurrency = concurrency
         self.isPrivate = isPrivate
+        self.schemas = schemas
+    }
+}
+
+/// What a task takes and gives, as JSON Schemas; nil: not described.
+public struct TaskSchemas: Sendable, Hashable {
+    /// Of the options.
+    public var options: JSON?
+    /// Of the result.
+    public var result: JSON?
+    /// Of the progress.
+    public var progress: JSON?
+
+    /// Schemas; those that are left out are not described.
+    public init(options: JSON? = nil, result: JSON? = nil, progress: JSON? = nil) {
         self.options = options
         self.result = result
+        self.progress = progress
     }
 }

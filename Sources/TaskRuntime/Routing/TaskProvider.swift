@@ -12,6 +12,8 @@ protocol TaskProvider: AnyObject {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer)
     /// The call has ended for its caller before the work did: stop working on it.
     func abandon(_ call: Call, reason: CancelReason)
+    /// Tells what is known of a task's options and results, at once or later.
+    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void)
 }
 
 /// Why work is no longer wanted.

@@ -86,8 +86,8 @@ extension Daemon {
     func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().enabled.count }
 
     /// What the sample, the reference and the schema are written from.
-    func describeConfiguration() throws(ConfigurationErrors) -> ConfigurationDocument {
-        ConfigurationDocument(plugins: try pluginSet.manifests())
+    func describeConfiguration() async throws(ConfigurationErrors) -> ConfigurationDocument {
+        ConfigurationDocument(plugins: try await pluginSet.manifests())
     }
 
     private func loadPlugins() async throws {

@@ -45,8 +45,12 @@ struct PluginSet {
     }
 
     /// What all plugins that can be loaded say of themselves; none of them is configured.
-    func manifests() throws(ConfigurationErrors) -> [PluginManifest] {
-        try configuration.pluginLibraries().compactMap(load).map(\.manifest)
+    func manifests() async throws(ConfigurationErrors) -> [PluginManifest] {
+        var manifests: [PluginManifest] = []
+        for plugin in try configuration.pluginLibraries().compactMap(load) {
+            manifests.append(await withCheckedContinuation { done in plugin.describe { done.resume(returning: $0) } })
+        }
+        return manifests
     }
 
     /// Starts what was loaded. A plugin that fails is reported and left out.

@@ -25,13 +25,14 @@ struct Roll: BridgeTask {
     static let summary = "Reads the guest book out, a name a second."
     struct Options: Codable, Sendable { var from: Int? }
     struct Result: Codable, Sendable { var names: Int }
+    struct Progress: Codable, Sendable { var name: String }
 
     let book: GuestBook
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let names = await book.names().dropFirst(options.from ?? 0)
         for name in names {
-            call.progress(["name": name])
+            call.progress(Progress(name: name))
             try await Task.sleep(for: .seconds(1))
         }
         return Result(names: names.count)

@@ -1,0 +1,71 @@
+import BridgeJSON
+import Logging
+
+/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants to
+/// know: to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
+final class PluginSchemas {
+    /// The manifest with the schemas in it; nil: the plugin has not told yet.
+    fileprivate var manifest: PluginManifest?
+    /// Those who wait for the plugin's answer.
+    fileprivate var waiting: [(PluginManifest) -> Void] = []
+
+    /// How long a plugin may take to answer. Then what its manifest says has to do, until somebody asks again.
+    fileprivate static let patience = Duration.seconds(10)
+
+    /// What a plugin answers; see `trestle_plugin.h`.
+    fileprivate struct Answer: Decodable {
+        struct Task: Decodable {
+            var options: JSON?
+            var result: JSON?
+            var progress: JSON?
+        }
+        var tasks: [Task]?
+        var configuration: JSON?
+        var errors: [String]?
+    }
+}
+
+extension PluginSlot {
+    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
+        describe { done($0.tasks[task.index].schemas) }
+    }
+
+    /// Tells the manifest with all schemas that are to be had, at once or later.
+    public func describe(_ done: @escaping (PluginManifest) -> Void) {
+        if let manifest = schemas.manifest { return done(manifest) }
+        schemas.waiting.append(done)
+        guard schemas.waiting.count == 1 else { return }
+        perform(.describe, options: [:], timeout: PluginSchemas.patience) { [unowned self] answer in
+            let manifest = completed(by: answer)
+            let waiting = schemas.waiting
+            schemas.waiting = []
+            for done in waiting { done(manifest) }
+        }
+    }
+
+    private func completed(by answer: Result<JSON, BridgeError>) -> PluginManifest {
+        var manifest = manifest
+        do {
+            let answer = try JSONCoding.decode(PluginSchemas.Answer.self, from: answer.get())
+            for (index, told) in (answer.tasks ?? []).prefix(manifest.tasks.count).enumerated() {
+                manifest.tasks[index].schemas.complete(
+                    by: TaskSchemas(options: told.options, result: told.result, progress: told.progress))
+            }
+            manifest.configuration = manifest.configuration ?? answer.configuration
+            for error in answer.errors ?? [] { runtime.log.warning("\(providerName): \(error)") }
+            schemas.manifest = manifest
+        } catch {
+            runtime.log.warning("\(providerName) does not describe itself: \(error)")
+        }
+        return manifest
+    }
+}
+
+extension TaskSchemas {
+    /// What is known stands.
+    fileprivate mutating func complete(by other: TaskSchemas) {
+        options = options ?? other.options
+        result = result ?? other.result
+        progress = progress ?? other.progress
+    }
+}
