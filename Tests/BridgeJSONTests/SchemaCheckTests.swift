@@ -1,0 +1,217 @@
+import BridgeJSON
+import Testing
+
+@Suite("Checking a value against a schema")
+struct SchemaCheckTests {
+    /// What does not fit: place, expectation, finding; nil: it fits.
+    private func misfit(_ value: String, _ schema: JSON) throws -> String? {
+        let check = try SchemaCheck(schema)
+        let result = Array(value.utf8).withUnsafeBytes { bytes in
+            Result { () throws(JSONMismatch) in try check.check(bytes) }
+        }
+        guard case .failure(let error) = result else { return nil }
+        return "\(error.path): \(error.expected), not \(error.got)"
+    }
+
+    private func isRefused(_ schema: JSON) -> String? {
+        do throws(JSONSchemaError) {
+            _ = try SchemaCheck(schema)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test(
+        "Types are told apart, and an integer may be written with a fraction of nothing",
+        arguments: [
+            ("1", "integer", true), ("1.0", "integer", true), ("1e2", "integer", true), ("1.5", "integer", false),
+            ("1.5", "number", true), ("1", "number", true), ("\"1\"", "number", false), ("\"a\"", "string", true),
+            ("null", "null", true), ("null", "string", false), ("true", "boolean", true), ("0", "boolean", false),
+            ("[]", "array", true), ("{}", "array", false), ("{}", "object", true), ("[]", "object", false),
+        ])
+    func types(value: String, type: String, fits: Bool) throws {
+        #expect((try misfit(value, ["type": .string(type)]) == nil) == fits)
+    }
+
+    @Test(
+        "What does not fit is told as tasks tell it: place, expectation, finding",
+        arguments: [
+            (#"{"who":7}"#, "$.who: a string, not number 7"), (#"{}"#, "$.who: a string, not nothing"),
+            (#"[]"#, "$: an object, not an empty array"), (#"{"who":null}"#, "$.who: a string, not null"),
+            (#"{"who":"a","age":-1}"#, "$.age: an integer from 0 to 150, not number -1"),
+            (#"{"who":"a","age":150.5}"#, "$.age: an integer from 0 to 150, not number 150.5"),
+            (#"{"who":"a","kind":"x"}"#, "$.kind: one of: cat, dog, not string \"x\""),
+            (#"{"who":"a","tags":["a",{}]}"#, "$.tags[1]: a string, not an empty object"),
+            (#"{"who":"a","tags":["a","b","c"]}"#, "$.tags: an array of at most 2 elements, not 3"),
+            (#"{"who":""}"#, "$.who: a string of 1 to 3 characters, not 0"),
+            (#"{"who":"a","x y":1}"#, #"$["x y"]: one of the keys who, age, kind, tags, not an unknown key"#),
+        ])
+    func words(value: String, told: String) throws {
+        let schema: JSON = [
+            "type": "object", "required": ["who"], "additionalProperties": false,
+            "properties": [
+                "who": ["type": "string", "minLength": 1, "maxLength": 3],
+                "age": ["type": ["integer", "null"], "minimum": 0, "maximum": 150],
+                "kind": ["enum": ["cat", "dog"]],
+                "tags": ["type": "array", "maxItems": 2, "items": ["type": "string"]],
+            ],
+        ]
+        #expect(try misfit(value, schema) == told)
+        #expect(try misfit(#"{"who":"äöü","age":null,"kind":"dog","tags":["a"]}"#, schema) == nil)
+    }
+
+    @Test("Bounds leave out themselves where they say so, and are exact beyond what a double holds")
+    func bounds() throws {
+        #expect(try misfit("5", ["exclusiveMinimum": 5]) == "$: a number above 5, not number 5")
+        #expect(try misfit("5.0001", ["exclusiveMinimum": 5]) == nil)
+        #expect(try misfit("5", ["type": "number", "exclusiveMaximum": 5, "minimum": 1]) != nil)
+        #expect(try misfit("9007199254740993", ["maximum": 9_007_199_254_740_992]) != nil)
+        #expect(try misfit("9007199254740992", ["maximum": 9_007_199_254_740_992]) == nil)
+        #expect(try misfit("1e400", ["maximum": 3]) != nil)
+    }
+
+    @Test("true takes anything, false nothing, and null is not what is missing")
+    func plain() throws {
+        #expect(try misfit("[1]", true) == nil)
+        #expect(try misfit("[1]", false) == "$: nothing, not an array")
+        #expect(try misfit(#"{"a":1}"#, ["additionalProperties": false]) == "$.a: no member at all, not an unknown key")
+        #expect(try misfit(#"{"a":1}"#, ["additionalProperties": ["type": "string"]]) == "$.a: a string, not number 1")
+        #expect(try misfit("{}", ["required": ["a"]]) == "$.a: a value, not nothing")
+        #expect(try misfit("{}", ["minProperties": 1]) == "$: an object of at least 1 members, not 0")
+        #expect(try SchemaCheck(["description": "x", "title": "y"]).allowsAnything)
+        #expect(try !SchemaCheck(["type": "object"]).allowsAnything)
+    }
+
+    @Test("Alternatives: one or more, just one, none; the nearest of them tells what is wrong")
+    func combinations() throws {
+        let point: JSON = ["type": "object", "required": ["x"], "properties": ["x": ["type": "number"]]]
+        let any: JSON = ["anyOf": [["type": "string"], point]]
+        #expect(try misfit("\"a\"", any) == nil)
+        #expect(try misfit("7", any) == "$: a string or an object, not number 7")
+        #expect(try misfit(#"{"x":"1"}"#, any) == "$.x: a number, not string \"1\"")
+        let one: JSON = ["oneOf": [["type": "integer"], ["type": "number", "minimum": 10]]]
+        #expect(try misfit("5", one) == nil)
+        #expect(try misfit("10.5", one) == nil)
+        #expect(try misfit("12", one)?.contains("just one of") == true)
+        #expect(try misfit("null", ["not": ["type": "null"]]) == "$: anything but null, not null")
+        #expect(
+            try misfit("5", ["allOf": [["minimum": 1], ["maximum": 4]]]) == "$: a number of at most 4, not number 5")
+        #expect(try misfit("1.0", ["const": 1]) == nil)
+        #expect(try misfit("2", ["const": 1]) == "$: 1, not number 2")
+    }
+
+    @Test("Elements: the first by their own schemas, the others by one")
+    func elements() throws {
+        let schema: JSON = ["prefixItems": [["type": "string"], ["type": "integer"]], "items": false]
+        #expect(try misfit(#"["a",1]"#, schema) == nil)
+        #expect(try misfit(#"["a"]"#, schema) == nil)
+        #expect(try misfit(#"["a","b"]"#, schema) == "$[1]: an integer, not string \"b\"")
+        #expect(try misfit(#"["a",1,2]"#, schema) == "$[2]: nothing, not number 2")
+    }
+
+    @Test("A schema may refer to its parts, and to itself")
+    func references() throws {
+        let tree: JSON = [
+            "$ref": "#/$defs/a~1b",
+            "$defs": [
+                "a/b": [
+                    "type": "object", "required": ["name"],
+                    "properties": ["name": ["type": "string"], "parts": ["items": ["$ref": "#"]]],
+                ]
+            ],
+        ]
+        #expect(try misfit(#"{"name":"a","parts":[{"name":"b","parts":[]}]}"#, tree) == nil)
+        #expect(
+            try misfit(#"{"name":"a","parts":[{"name":"b","parts":[{}]}]}"#, tree)
+                == "$.parts[0].parts[0].name: a string, not nothing")
+    }
+
+    @Test("A schema that is none, or that leads nowhere, is refused with the place")
+    func broken() {
+        for (schema, told) in [
+            (3, "$: a schema is an object"), (["type": "strong"], "$.type: there is no type"),
+            (["properties": ["a": ["enum": []]]], "$.properties.a.enum: an array with at least one"),
+            (["minimum": "1"], "$.minimum: a number"), (["minItems": -1], "$.minItems: an integer of at least 0"),
+            (["minItems": 3, "maxItems": 2], "no count fits both"), (["$ref": "#/$defs/x"], "there is no #/$defs/x"),
+            (["$ref": "http://example.org/x"], "same document"), (["$ref": "#"], "without end"),
+            (["anyOf": [["not": ["$ref": "#"]]]], "without end"), (["items": 3], "$.items: a schema"),
+            (["required": [1]], "$.required: an array of names"), (["allOf": [:]], "$.allOf: an array"),
+        ] as [(JSON, String)] {
+            #expect(isRefused(schema)?.contains(told) == true, "\(schema.text): \(isRefused(schema) ?? "taken")")
+        }
+    }
+
+    @Test("What is not checked is named")
+    func unchecked() throws {
+        let check = try SchemaCheck([
+            "properties": ["a": ["pattern": "^(a+)+$"]], "uniqueItems": true, "format": "date",
+        ])
+        #expect(check.uncheckedKeywords == ["pattern", "uniqueItems"])
+    }
+
+    @Test("A schema whose rules multiply costs no more than others: the value is let through")
+    func multiplying() throws {
+        var definitions = JSONObject()
+        for level in 0..<40 {
+            let next: JSON = level == 39 ? ["type": "string"] : ["$ref": .string("#/$defs/l\(level + 1)")]
+            definitions["l\(level)"] = ["anyOf": [next, next]]
+        }
+        #expect(try misfit("1", ["$ref": "#/$defs/l0", "$defs": .object(definitions)]) == nil)
+    }
+
+    @Test("What fits a type's own schema can be decoded as that type, and what does not cannot")
+    func sameAsDecoding() throws {
+        enum Kind: String, Codable, CaseIterable { case cat, dog }
+        struct Inner: Codable {
+            var number: Int8
+            var text: String?
+        }
+        struct Sample: Codable {
+            var name: String
+            var flag: Bool?
+            var kind: Kind?
+            var inner: Inner
+            var list: [Inner]?
+            var table: [String: Int16]?
+        }
+        let check = try SchemaCheck(try JSONSchema.derive(from: Sample.self))
+        let parts = [
+            "null", "true", "1", "-200", "1.5", "\"cat\"", "\"cow\"", "[]", "{}", #"{"number":1}"#, #"{"number":200}"#,
+            #"[{"number":1,"text":"a"}]"#, #"[{"text":"a"}]"#, #"{"a":1,"b":-7}"#, #"{"a":40000}"#,
+        ]
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<4_000 {
+            var members: [String] = []
+            for key in ["name", "flag", "kind", "inner", "list", "table"]
+            where Int.random(in: 0..<4, using: &generator) > 0 {
+                members.append("\"\(key)\":\(parts.randomElement(using: &generator) ?? "1")")
+            }
+            let bytes = Array("{\(members.joined(separator: ","))}".utf8)
+            let (fits, decodes) = bytes.withUnsafeBytes { bytes in
+                ((try? check.check(bytes)) != nil, (try? JSONCoding.decode(Sample.self, from: bytes)) != nil)
+            }
+            #expect(fits == decodes, "\(String(decoding: bytes, as: UTF8.self))")
+        }
+    }
+
+    @Test("No schema, however broken, and no value does more than be refused")
+    func mutated() throws {
+        let schema = ##"""
+            {"type": ["object", "null"], "properties": {"a": {"$ref": "#/$defs/b"}, "c": {"enum": [1, "x"]}},
+            "required": ["a"],
+            "$defs": {"b": {"anyOf": [{"type": "string", "maxLength": 3}, {"items": {"$ref": "#"}, "minItems": 1}]}}}
+            """##
+        let values = [#"{"a":"xyz"}"#, #"{"a":[{"a":"z"}],"c":1}"#, "[[1]]", "null", "nonsense"]
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<3_000 {
+            var text = Array(schema.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<text.count, using: &generator)
+                text[place] = Array(##"{}[]":,01ab#/$"##.utf8).randomElement(using: &generator) ?? 0
+            }
+            guard let broken = try? JSON(parsing: text), let check = try? SchemaCheck(broken) else { continue }
+            for value in values { Array(value.utf8).withUnsafeBytes { _ = try? check.check($0) } }
+        }
+    }
+}
