@@ -25,7 +25,7 @@ public protocol BridgeTask: Sendable {
     associatedtype Progress: Codable & Sendable = Never
 
     /// The name that callers use: letters, digits, `-` and `_`, in parts joined by dots, at most 128 bytes, beginning
-    /// with a letter. `bridge.` is the daemon's.
+    /// with a letter. `bridge.` and `rpc.` are the daemon's.
     static var name: String { get }
 
     /// One sentence for `bridge.tasks` and `trestle tasks`.

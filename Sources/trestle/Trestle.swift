@@ -1,6 +1,7 @@
 // trestle: the command line of the bridge, over BridgeClient.
 //
 //   Commands/    one command per file
+//   Describing/  what tasks take and give, for people and for shells
 //   Connection/  which socket, signals, errors and exit codes
 //   Files/       files that are sent to the daemon, and that come from it
 //   Input/       options, passwords and lines that people type

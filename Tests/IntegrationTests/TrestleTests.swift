@@ -108,6 +108,32 @@ struct TrestleTests {
         }
     }
 
+    @Test("shows all that is known of all tasks as one document")
+    func allTasks() throws {
+        try withDaemon { daemon in
+            let tasks = try JSON(parsing: daemon.home.trestle("tasks", "--json").output).arrayValue
+            let create = tasks?.first { $0["name"] == "persistence.create" }
+            #expect(create?["options"]?["properties"]?["table"]?["type"] == "string")
+            #expect(create?["plugin"] == "persistence")
+        }
+    }
+
+    @Test("completes names of tasks and keys of options as the running daemon tells them, and nothing without one")
+    func completions() throws {
+        try withDaemon { daemon in
+            let socket = daemon.home.socketPath
+            func complete(_ argument: String, _ words: String...) throws -> [String] {
+                let arguments =
+                    ["---completion", "call", "--", "positional@\(argument)", "\(words.count - 1)", "0"] + words
+                return try run(Place.program("trestle"), arguments).output.split(separator: "\n").map(String.init)
+            }
+            #expect(try complete("0", "trestle", "--socket", socket, "call", "").contains("persistence.create"))
+            let options = try complete("1", "trestle", "--socket", socket, "call", "persistence.create", "")
+            #expect(options.contains("table="), "\(options)")
+            #expect(try complete("0", "trestle", "--socket", "/nowhere", "call", "") == [])
+        }
+    }
+
     @Test("describes a task, and the daemon")
     func reports() throws {
         try withDaemon { daemon in

@@ -72,7 +72,7 @@ struct PluginCheckTests {
         try good().check()
     }
 
-    @Test("says everything about the plugin but the schemas")
+    @Test("says everything about the plugin but the schemas, except for those that the daemon checks options against")
     func manifest() throws {
         let manifest = try FakeHost(good()).manifest
         #expect(manifest["name"] == "good")
@@ -88,6 +88,7 @@ struct PluginCheckTests {
         #expect(task?["result"] == nil)
         let raw = manifest["tasks"]?[1]
         #expect(raw?["timeout"] == JSON.null)
+        #expect(raw?["options"] == ["type": "string"])
         #expect(raw?["private"] == nil)
         #expect(manifest["events"] == [["name": "good.done", "summary": "Something was done."]])
         #expect(

@@ -244,7 +244,8 @@ typedef struct trestle_plugin {
         "private"?, "options"?: JSON Schema, "result"?: JSON Schema, "progress"?: JSON Schema}], "events"?: [{"name", "summary"}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
-       "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
+       "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
+       checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
        "configuration": of an object; its properties' "description" and "default" are shown to operators.
        "reconfigurable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
        "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it

@@ -75,7 +75,8 @@ final class BridgeTasks: TaskProvider {
 extension TaskRuntime {
     func addBridgeTasks() {
         let tasks =
-            greetingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks + configurationTasks
+            greetingTasks + describingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks
+            + configurationTasks
             + sessionControlTasks
         let provider = BridgeTasks(runtime: self, tasks: tasks)
         for (index, task) in tasks.enumerated() {

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.hello, bridge.ping, bridge.tasks, bridge.describe: getting to know each other.
+// bridge.hello, bridge.ping: getting to know each other.
 extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
@@ -8,12 +8,6 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },
             BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.") { [unowned self] _ in ping() },
-            BridgeTasks.Task("bridge.tasks", "Lists the tasks that the caller may call.") { [unowned self] call in
-                listTasks(call)
-            },
-            BridgeTasks.Task("bridge.describe", "Describes a task: options, result, permission.", Describe.self) {
-                [unowned self] call, options throws(BridgeError) in try describe(call, options)
-            },
         ]
     }
 
@@ -76,49 +70,6 @@ extension TaskRuntime {
         [
             "monotonicNs": .number(JSONNumber(clock.now.nanoseconds)),
             "wallMs": .number(JSONNumber(WallClock.milliseconds)),
-        ]
-    }
-
-    private func listTasks(_ call: Call) -> JSON {
-        let tasks = registry.all.filter { mayCall($0, call) }
-        return [
-            "tasks": .array(
-                tasks.map { ["name": .string($0.name), "summary": .string($0.description.summary)] })
-        ]
-    }
-
-    private func mayCall(_ task: TaskEntry, _ call: Call) -> Bool {
-        guard !task.isInternal else { return false }
-        guard let session = call.session else { return true }
-        return policy.call(task, by: session) == .allowed
-    }
-
-    private struct Describe: Decodable {
-        var task: String
-    }
-
-    private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> JSON? {
-        guard let task = registry.find(options.task), mayCall(task, call) else {
-            throw BridgeError(
-                .taskNotFound, "there is no task \(options.task); bridge.tasks lists those that there are")
-        }
-        let handle = call.handle
-        task.provider.describe(task) { [unowned self] schemas in
-            answer(handle, .success(description(of: task, schemas)))
-        }
-        return nil
-    }
-
-    private func description(of task: TaskEntry, _ schemas: TaskSchemas) -> JSON {
-        let plugin = task.provider as? PluginSlot
-        let events = plugin?.manifest.events ?? []
-        return [
-            "name": .string(task.name), "summary": .string(task.description.summary),
-            "permission": .string(task.description.permission), "options": schemas.options ?? true,
-            "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
-            "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
-            "plugin": plugin.map { .string($0.name) } ?? .null,
-            "provider": .string(task.provider.providerName),
         ]
     }
 }

@@ -18,6 +18,8 @@ extension TaskRuntime {
     private struct Register: Decodable {
         var tasks: [String]
         var scope: ProviderScope?
+        /// What is to be known of the tasks, by their names.
+        var descriptions: [String: ProvidedDescription]?
     }
 
     private func registerTasks(_ call: Call, _ register: Register) throws(BridgeError) -> JSON {
@@ -30,7 +32,8 @@ extension TaskRuntime {
                 throw BridgeError(
                     JSONMismatch(
                         path: "$.tasks[\(index)]",
-                        expected: "a name of 1 to 128 visible characters that does not begin with bridge. or plugin.",
+                        expected:
+                            "a name of 1 to 128 visible characters that does not begin with bridge., plugin. or rpc.",
                         got: "\"\(name.prefix(64))\""))
             }
         }
@@ -40,10 +43,41 @@ extension TaskRuntime {
             throw BridgeError(
                 .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
         }
-        let dialect = call.record.pointee.dialect
-        for name in register.tasks { try self.register(name, by: session, register.scope ?? .any, dialect) }
+        for (name, description) in register.descriptions ?? [:] { try check(description, of: name, register.tasks) }
+        for name in register.tasks {
+            try self.register(
+                name, by: session,
+                Provision(
+                    scope: register.scope ?? .any, dialect: call.record.pointee.dialect,
+                    description: register.descriptions?[name]))
+        }
         return providedTasks(session)
     }
+
+    private func check(
+        _ description: ProvidedDescription, of name: String, _ tasks: [String]
+    ) throws(BridgeError) {
+        func refusal(_ member: String, _ expected: String, _ got: String) -> BridgeError {
+            let step = JSON.string(String(name.prefix(64))).text
+            return BridgeError(
+                JSONMismatch(path: "$.descriptions[\(step)]\(member)", expected: expected, got: got))
+        }
+        guard tasks.contains(name) else { throw refusal("", "a task among $.tasks", "another") }
+        if let summary = description.summary, summary.contains(where: \.isNewline) {
+            throw refusal(".summary", "one line", "several")
+        }
+        let schemas = description.schemas
+        let count = [schemas.options, schemas.result, schemas.progress].reduce(0) { $0 + ($1?.bytes.count ?? 0) }
+        guard count <= Self.longestDescriptionBytes else {
+            throw refusal("", "schemas of at most \(Self.longestDescriptionBytes) bytes", "\(count) bytes")
+        }
+        do throws(JSONSchemaError) { _ = try schemas.optionsCheck() } catch {
+            throw refusal(".options", "a JSON Schema", "one of which \(error)")
+        }
+    }
+
+    /// The daemon keeps them as long as the session provides the task.
+    private static var longestDescriptionBytes: Int { 65_536 }
 
     private struct Unregister: Decodable {
         var tasks: [String]
@@ -60,7 +94,7 @@ extension TaskRuntime {
     }
 
     /// Names that the daemon keeps for itself begin with these.
-    private static let reservedPrefixes = ["bridge.", "plugin."]
+    private static let reservedPrefixes = ["bridge.", "plugin.", "rpc."]
 
     private static func isTaskName(_ name: String) -> Bool {
         (1...128).contains(name.utf8.count) && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }

@@ -26,7 +26,7 @@ extension TaskRuntime {
             guard let call = calls.call(handle) else { return }
             do throws(BridgeError) {
                 let named = try PositionalOptions.named(values, for: task.name, schemas.options)
-                named.withPadding { task.provider.start(call, of: task, options: $0) }
+                named.withPadding { start(call, of: task, options: $0) }
             } catch {
                 end(call, error: error)
             }

@@ -65,12 +65,16 @@ extension PluginManifest {
 
     private static func task(_ task: Text.Task, _ raw: JSON) throws(BridgeError) -> TaskDescription {
         guard !task.name.isEmpty else { throw refusal("a task has no name") }
+        let schemas = TaskSchemas(options: task.options, result: task.result, progress: task.progress)
+        do throws(JSONSchemaError) { _ = try schemas.optionsCheck() } catch {
+            throw refusal("the options of the task \(task.name) have no JSON Schema: \(error)")
+        }
         if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
             deadline: try deadline(raw["timeout"], of: task.name), concurrency: task.concurrency,
             isPrivate: task.private ?? false,
-            schemas: TaskSchemas(options: task.options, result: task.result, progress: task.progress))
+            schemas: schemas)
     }
 
     private static func deadline(_ timeout: JSON?, of name: String) throws(BridgeError) -> TaskDeadline {

@@ -10,22 +10,47 @@ enum ProviderScope: String, Codable, CaseIterable {
     case session
 }
 
+/// What a client says of a task that it provides.
+public struct ProvidedDescription: Codable, Sendable, Equatable {
+    /// One sentence for a person.
+    public var summary: String?
+    /// JSON Schema of the options, against which they are checked before a call is handed over.
+    public var options: JSON?
+    /// JSON Schema of the result.
+    public var result: JSON?
+    /// JSON Schema of the progress.
+    public var progress: JSON?
+
+    var schemas: TaskSchemas { TaskSchemas(options: options, result: result, progress: progress) }
+}
+
+/// That a client provides a task, and how.
+struct Provision {
+    var scope = ProviderScope.any
+    /// The dialect in which it is called: that in which it registered.
+    var dialect = DialectID.native
+    var description: ProvidedDescription?
+}
+
 /// A task that clients provide: which of them do, and which of them gets a call.
 final class ClientTask: TaskProvider {
     private struct Registration {
         let session: Session
-        let scope: ProviderScope
-        /// The dialect in which it is called: that in which it registered.
-        let dialect: DialectID
+        let provision: Provision
+        /// What options are checked against; nil: anything fits.
+        let check: SchemaCheck?
         /// The session's, for comparing without touching it.
         let uid: UInt32
 
-        init(_ session: Session, _ scope: ProviderScope, _ dialect: DialectID) {
+        init(_ session: Session, _ provision: Provision) {
             self.session = session
-            self.scope = scope
-            self.dialect = dialect
+            self.provision = provision
+            // `try?`: a broken schema was refused.
+            check = (try? provision.description?.schemas.optionsCheck()) ?? nil
             uid = session.peer.uid
         }
+
+        var scope: ProviderScope { provision.scope }
     }
 
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
@@ -38,14 +63,14 @@ final class ClientTask: TaskProvider {
     var providerName: String { "client" }
     var isEmpty: Bool { registrations.isEmpty }
     /// Who provides it, the newest last.
-    var providers: [(session: Session, scope: ProviderScope, dialect: DialectID)] {
-        registrations.map { ($0.session, $0.scope, $0.dialect) }
-    }
+    var providers: [(session: Session, provision: Provision)] { registrations.map { ($0.session, $0.provision) } }
+    /// What the newest provider says of it.
+    var description: ProvidedDescription? { registrations.last?.provision.description }
 
-    /// Enters a session, or changes its scope. One that registers anew counts as the newest.
-    func register(_ session: Session, _ scope: ProviderScope, _ dialect: DialectID) {
+    /// Enters a session, or changes what it says. One that registers anew counts as the newest.
+    func register(_ session: Session, _ provision: Provision) {
         unregister(session)
-        registrations.append(Registration(session, scope, dialect))
+        registrations.append(Registration(session, provision))
     }
 
     func unregister(_ session: Session) {
@@ -56,31 +81,37 @@ final class ClientTask: TaskProvider {
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         do throws(BridgeError) {
-            try provider(for: call)._withUnsafeGuaranteedRef { forward(call, of: task, options, to: $0) }
+            let place = try provider(for: call)
+            if let check = registrations[place].check, !runtime.fits(call, options, check) { return }
+            call.record.pointee.providerDialect = registrations[place].provision.dialect
+            // Not retained: who provides a task is a session that is open.
+            Unmanaged.passUnretained(registrations[place].session)._withUnsafeGuaranteedRef {
+                forward(call, of: task, options, to: $0)
+            }
         } catch {
             runtime.end(call, .failure(error))
         }
     }
 
-    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy allows.
-    /// Not retained: who provides a task is a session that is open.
-    private func provider(for call: Call) throws(BridgeError) -> Unmanaged<Session> {
+    /// The place of the session that the call names, else of the newest of the caller's own uid, else of the newest that the
+    /// policy allows.
+    private func provider(for call: Call) throws(BridgeError) -> Int {
         if call.hasExtras, let target = call.target {
-            guard let registration = registrations.first(where: { $0.session === target }) else {
+            guard let place = registrations.firstIndex(where: { $0.session === target }) else {
                 throw BridgeError(
                     .taskNotFound, "session \(target.number) provides no task \(call.task?.name ?? "of that name")")
             }
-            return choose(registration, for: call)
+            return place
         }
         let uid = uid(of: call)
         for index in registrations.indices.reversed()
         where registrations[index].uid == uid && registrations[index].scope == .any {
-            return choose(registrations[index], for: call)
+            return index
         }
         var denial: String?
-        for registration in registrations.reversed() where registration.scope == .any {
-            switch mayServe(registration.session, call) {
-            case .allowed: return choose(registration, for: call)
+        for index in registrations.indices.reversed() where registrations[index].scope == .any {
+            switch mayServe(registrations[index].session, call) {
+            case .allowed: return index
             case .denied(let rule): denial = rule
             }
         }
@@ -89,12 +120,6 @@ final class ClientTask: TaskProvider {
                 .permissionDenied, "the task is provided by another user only", data: ["rule": .string(denial)])
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
-    }
-
-    @inline(__always)
-    private func choose(_ registration: Registration, for call: Call) -> Unmanaged<Session> {
-        call.record.pointee.providerDialect = registration.dialect
-        return .passUnretained(registration.session)
     }
 
     private func uid(of call: Call) -> UInt32? {
@@ -145,7 +170,9 @@ final class ClientTask: TaskProvider {
         runtime.markDirty(session)
     }
 
-    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) { done(task.description.schemas) }
+    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
+        done(description?.schemas ?? TaskSchemas())
+    }
 }
 
 // What clients that provide tasks send back.
@@ -200,11 +227,7 @@ extension TaskRuntime {
     // MARK: Registration
 
     /// The session provides a task from now on.
-    ///
-    /// - Parameter dialect: the one in which it is called.
-    func register(
-        _ name: String, by session: Session, _ scope: ProviderScope, _ dialect: DialectID
-    ) throws(BridgeError) {
+    func register(_ name: String, by session: Session, _ provision: Provision) throws(BridgeError) {
         let task: ClientTask
         if let entry = registry.find(name) {
             guard let known = entry.provider as? ClientTask else {
@@ -217,7 +240,7 @@ extension TaskRuntime {
             let description = TaskDescription(name: name, summary: "Provided by a client.")
             registry.insert(TaskEntry(description, index: 0, provider: task))
         }
-        task.register(session, scope, dialect)
+        task.register(session, provision)
         session.registrations.insert(name)
     }
 

@@ -77,8 +77,26 @@ extension TaskRuntime {
     func dispatch(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         let handle = call.handle
         noteBegin(of: call, task, options: options)
-        task.provider.start(call, of: task, options: options)
+        start(call, of: task, options: options)
         settle(call, handle)
+    }
+
+    /// Begins a call's work, unless its options do not fit.
+    @inline(__always)
+    func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        if let check = task.optionsCheck, !fits(call, options, check) { return }
+        task.provider.start(call, of: task, options: options)
+    }
+
+    /// False where the options do not fit, and the call has been answered so.
+    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: SchemaCheck) -> Bool {
+        do throws(JSONMismatch) {
+            try check.check(options)
+            return true
+        } catch {
+            end(call, error: BridgeError(error))
+            return false
+        }
     }
 
     @inline(__always)

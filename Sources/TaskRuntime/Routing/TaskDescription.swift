@@ -43,7 +43,7 @@ public struct TaskDescription: Sendable {
 }
 
 /// What a task takes and gives, as JSON Schemas; nil: not described.
-public struct TaskSchemas: Sendable, Hashable {
+public struct TaskSchemas: Codable, Sendable, Hashable {
     /// Of the options.
     public var options: JSON?
     /// Of the result.
@@ -56,5 +56,14 @@ public struct TaskSchemas: Sendable, Hashable {
         self.options = options
         self.result = result
         self.progress = progress
+    }
+
+    /// What options are checked against before the task is called; nil: anything fits.
+    ///
+    /// - Throws: ``JSONSchemaError`` where the options' schema is none.
+    func optionsCheck() throws(JSONSchemaError) -> SchemaCheck? {
+        guard let options else { return nil }
+        let check = try SchemaCheck(options)
+        return check.allowsAnything ? nil : check
     }
 }

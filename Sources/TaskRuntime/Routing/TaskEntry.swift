@@ -17,6 +17,8 @@ final class TaskEntry {
     let mostRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?
+    /// What options are checked against before the task is called; nil: the task checks them itself.
+    let optionsCheck: SchemaCheck?
     @exclusivity(unchecked) var statistics = TaskStatistics()
     /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
     /// they still count.
@@ -29,6 +31,8 @@ final class TaskEntry {
     let quotedName: UnsafeRawBufferPointer
 
     var name: String { description.name }
+    /// One sentence for a person; of a client's task what its newest provider says.
+    var summary: String { (provider as? ClientTask)?.description?.summary ?? description.summary }
 
     init(_ description: TaskDescription, index: Int, provider: any TaskProvider, isInternal: Bool = false) {
         self.description = description
@@ -36,6 +40,8 @@ final class TaskEntry {
         self.provider = provider
         providerID = ObjectIdentifier(provider)
         self.isInternal = isInternal
+        // `try?`: of what a manifest says, a broken schema was refused.
+        optionsCheck = (try? description.schemas.optionsCheck()) ?? nil
         mostRunning = description.concurrency ?? .max
         timeoutNanoseconds =
             switch description.deadline {

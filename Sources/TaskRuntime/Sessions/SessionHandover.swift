@@ -54,6 +54,8 @@ public struct ProviderRecord: Codable, Sendable, Equatable {
     public var scope: String?
     /// The dialect in which it is called; nil: the native one.
     public var dialect: String?
+    /// What it says of the task.
+    public var description: ProvidedDescription?
 }
 
 extension TaskRuntime {
@@ -95,8 +97,8 @@ extension TaskRuntime {
             return task.providers.filter { numbers.contains($0.session.number) }
                 .map {
                     ProviderRecord(
-                        task: entry.name, session: $0.session.number, scope: $0.scope.rawValue, dialect: $0.dialect.name
-                    )
+                        task: entry.name, session: $0.session.number, scope: $0.provision.scope.rawValue,
+                        dialect: $0.provision.dialect.name, description: $0.provision.description)
                 }
         }
     }
@@ -141,10 +143,11 @@ extension TaskRuntime {
     public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
         providers.filter { provider in
             guard let session = sessions[provider.session], session.phase == .open else { return true }
-            let scope = provider.scope.flatMap(ProviderScope.init) ?? .any
+            let provision = Provision(
+                scope: provider.scope.flatMap(ProviderScope.init) ?? .any,
+                dialect: provider.dialect.flatMap(DialectID.init(named:)) ?? .native, description: provider.description)
             do throws(BridgeError) {
-                try register(
-                    provider.task, by: session, scope, provider.dialect.flatMap(DialectID.init(named:)) ?? .native)
+                try register(provider.task, by: session, provision)
                 return false
             } catch {
                 return true

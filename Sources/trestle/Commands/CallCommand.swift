@@ -22,12 +22,13 @@ struct CallCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Argument(help: "The task's name.")
+    @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
     var task: String
 
     @Argument(
         help: ArgumentHelp(
-            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"))
+            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"),
+        completion: TaskCompletion.options)
     var options: [String] = []
 
     @Option(

@@ -8,7 +8,7 @@ struct DescribeCommand: BridgeCommand {
         commandName: "describe",
         abstract: "Describes a task: what it does, its options and its result.",
         discussion: """
-            Options and result are shown as JSON Schema.
+            On a terminal a page to read; piped, one line of JSON in which options, result and progress are JSON Schemas.
 
             EXAMPLES
               trestle describe Alert
@@ -18,20 +18,15 @@ struct DescribeCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Argument(help: "The task's name.")
+    @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
     var task: String
 
     func run() async throws {
         try await withClient { client in
             let description = try await client.call("bridge.describe", options: ["task": .string(task)])
-            Screen.output.show(report: Screen.output.isTerminal ? forPeople(description) : description)
+            let screen = Screen.output
+            let page = TaskPage(description, isBold: screen.hasColour)
+            screen.write(screen.isTerminal ? page.text : description.text + "\n")
         }
-    }
-
-    /// The schema `true` says that anything goes, which is not what it looks like.
-    private func forPeople(_ description: JSON) -> JSON {
-        guard case .object(var members) = description else { return description }
-        for key in ["options", "result"] where members[key] == true { members[key] = "any JSON" }
-        return .object(members)
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BridgeClient
+import BridgeJSON
 
 /// `trestle tasks`
 struct TasksCommand: BridgeCommand {
@@ -9,12 +11,21 @@ struct TasksCommand: BridgeCommand {
             EXAMPLES
               trestle tasks
               trestle tasks | jq -r .name
+              trestle tasks --json > tasks.json
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
+    @Flag(help: "Show all that is known of them, with their JSON Schemas, as one JSON document.")
+    var json = false
+
     func run() async throws {
+        guard !json else {
+            return try await withClient { client in
+                Screen.output.show(try await client.call("bridge.describe")["tasks"] ?? [])
+            }
+        }
         try await showList("bridge.tasks", "tasks", first: ["name", "summary"])
     }
 }

@@ -1,0 +1,76 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// What a shell may complete, as the running daemon tells it: names of tasks, keys of options, and their values where a
+/// schema lists them. Where no daemon answers at once, nothing: a shell must not wait.
+enum TaskCompletion {
+    private static let patience = Duration.seconds(1)
+
+    /// The names of the tasks.
+    static let tasks = CompletionKind.custom { words, _, _ in
+        await answer("bridge.tasks", [:], words)?["tasks"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+    }
+
+    /// `key=` of the options of the task that was typed before, and `key=value`.
+    static let options = CompletionKind.custom { words, index, _ in
+        guard let task = task(in: words, before: index) else { return [] }
+        let description = await answer("bridge.describe", ["task": .string(task)], words)
+        return candidates(description?["options"] ?? true)
+    }
+
+    static func candidates(_ schema: JSON) -> [String] {
+        (schema["properties"]?.objectValue ?? [:]).flatMap { key, member -> [String] in
+            var values = member["enum"]?.arrayValue?.filter { $0 != .null } ?? []
+            let types = member["type"]?.arrayValue ?? member["type"].map { [$0] } ?? []
+            if types.contains("boolean") { values = [true, false] }
+            return values.isEmpty ? ["\(key)="] : values.map { "\(key)=\($0.stringValue ?? $0.text)" }
+        }
+    }
+
+    /// The task's name: the first word behind the command that is neither an option nor an option's value.
+    static func task(in words: [String], before index: Int) -> String? {
+        guard let command = words.firstIndex(of: "call") else { return nil }
+        var isValue = false
+        for (place, word) in words.enumerated().dropFirst(command + 1) where place < index {
+            if isValue {
+                isValue = false
+            } else if word.hasPrefix("-") {
+                isValue = ["--timeout", "--session", "--socket"].contains(word)
+            } else {
+                return word
+            }
+        }
+        return nil
+    }
+
+    /// The socket that the words name.
+    static func socket(in words: [String]) -> String? {
+        for (place, word) in words.enumerated() {
+            if word == "--socket" { return words.dropFirst(place + 1).first }
+            if word.hasPrefix("--socket=") { return String(word.dropFirst(9)) }
+        }
+        return nil
+    }
+
+    private static func answer(_ task: String, _ options: JSON, _ words: [String]) async -> JSON? {
+        let path = socket(in: words) ?? SocketLocation.current().path
+        return await withTaskGroup(of: JSON?.self) { group in
+            group.addTask {
+                guard let client = try? await BridgeClient.connect(to: path, as: "trestle completion") else {
+                    return nil
+                }
+                let result = try? await client.call(task, options: options, timeout: patience)
+                await client.close()
+                return result
+            }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import BridgeJSON
+
+/// What `bridge.describe` says of a task, as a page to read.
+struct TaskPage {
+    private let description: JSON
+    private let isBold: Bool
+
+    init(_ description: JSON, isBold: Bool) { (self.description, self.isBold) = (description, isBold) }
+
+    var text: String {
+        var text = "\(heading(name)): \(PlainText.line(description["summary"]?.stringValue ?? ""))\n"
+        text += "\n\(heading("Call"))\n  \(example)\n"
+        text += section("Options", description["options"], absent: "none are described: any JSON")
+        text += section("Result", description["result"], absent: "not described: any JSON")
+        if let progress = description["progress"], progress != .null {
+            text += section("Progress", progress, absent: "any JSON")
+        }
+        text += events
+        return text + "\n\(heading("Provider"))\n  \(provider)\n"
+    }
+
+    private var name: String { PlainText.line(description["name"]?.stringValue ?? "?") }
+
+    private func heading(_ text: String) -> String { isBold ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+    /// How it is called from a shell, the options that may be left out in brackets.
+    private var example: String {
+        let options = description["options"] ?? true
+        let required = options["required"]?.arrayValue ?? []
+        let members = (options["properties"]?.objectValue ?? [:]).map { key, _ in
+            required.contains(.string(key)) ? "\(PlainText.line(key))=…" : "[\(PlainText.line(key))=…]"
+        }
+        return (["trestle call", name] + members).joined(separator: " ")
+    }
+
+    private func section(_ title: String, _ schema: JSON?, absent: String) -> String {
+        let page = SchemaPage(schema ?? true)
+        let lines = page.lines
+        var text = "\n\(heading(title))\n"
+        if lines.isEmpty {
+            let isAnything = schema == nil || schema == true
+            return text + "  \(isAnything ? absent : page.words)\n"
+        }
+        let names = lines.map { String(repeating: "  ", count: $0.depth) + PlainText.line($0.name) }
+        let width = names.map(PlainText.width).max() ?? 0
+        let wordWidth = lines.map { PlainText.width($0.words) }.filter { $0 <= Self.widestWords }.max() ?? 0
+        for (name, line) in zip(names, lines) {
+            let words = line.note.isEmpty ? line.words : PlainText.padded(line.words, to: wordWidth) + "  \(line.note)"
+            text += "  \(PlainText.padded(name, to: width))  \(words)\n"
+        }
+        return text
+    }
+
+    /// Longer ones do not push the notes of the others away.
+    private static let widestWords = 40
+
+    private var events: String {
+        let events = description["events"]?.arrayValue ?? []
+        guard !events.isEmpty else { return "" }
+        let names = events.map { PlainText.line($0["name"]?.stringValue ?? "") }
+        let width = names.map(PlainText.width).max() ?? 0
+        return zip(names, events).reduce("\n\(heading("Events of the plugin"))\n") { text, event in
+            let summary = PlainText.line(event.1["summary"]?.stringValue ?? "")
+            return text + "  \(PlainText.padded(event.0, to: width))  \(summary)\n"
+        }
+    }
+
+    private var provider: String {
+        let provider = PlainText.line(description["provider"]?.stringValue ?? "?")
+        guard let permission = description["permission"]?.stringValue, permission != name else { return provider }
+        return "\(provider); its rules are those for \(PlainText.line(permission))"
+    }
+}

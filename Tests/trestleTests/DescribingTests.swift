@@ -1,0 +1,99 @@
+import BridgeJSON
+import Testing
+
+@testable import trestle
+
+@Suite("A task's page")
+struct TaskPageTests {
+    private let description: JSON = [
+        "name": "notes.find", "summary": "Finds notes.", "permission": "notes.read", "plugin": "notes",
+        "provider": "the plugin notes", "progress": nil,
+        "options": [
+            "type": "object", "required": ["table"],
+            "properties": [
+                "table": ["type": "string", "description": "Where to look."],
+                "kind": ["enum": ["new", "old", nil]],
+                "limit": ["type": ["integer", "null"], "minimum": 1, "maximum": 9],
+                "where": ["type": "array", "items": ["type": "object", "properties": ["name": ["type": "string"]]]],
+            ],
+        ],
+        "result": ["type": "array", "items": ["type": "string"]],
+        "events": [["name": "notes.changed", "summary": "A note changed."]],
+    ]
+
+    @Test("Says how the task is called, what it takes and gives, and who provides it")
+    func page() {
+        #expect(
+            TaskPage(description, isBold: false).text == """
+                notes.find: Finds notes.
+
+                Call
+                  trestle call notes.find table=… [kind=…] [limit=…] [where=…]
+
+                Options
+                  table   string               required; Where to look.
+                  kind    new | old
+                  limit   integer from 1 to 9
+                  where   array of object
+                    name  string
+
+                Result
+                  array of string
+
+                Events of the plugin
+                  notes.changed  A note changed.
+
+                Provider
+                  the plugin notes; its rules are those for notes.read
+
+                """)
+    }
+
+    @Test("Says where nothing is known")
+    func unknown() {
+        let text = TaskPage(
+            ["name": "x", "options": true, "result": true, "progress": ["type": "integer"]], isBold: false
+        ).text
+        #expect(text.contains("Options\n  none are described: any JSON\n"))
+        #expect(text.contains("Result\n  not described: any JSON\n"))
+        #expect(text.contains("Progress\n  integer\n"))
+    }
+
+    @Test("A schema that refers to itself comes to an end, and control characters reach no terminal")
+    func hostile() {
+        let schema: JSON = [
+            "properties": ["a": ["$ref": "#/$defs/tree"], "b": ["description": "\u{1B}[2J"]],
+            "$defs": ["tree": ["type": "object", "properties": ["part": ["$ref": "#/$defs/tree"]]]],
+        ]
+        let lines = SchemaPage(schema).lines
+        #expect(lines.map(\.depth) == [0, 1, 2, 3, 0])
+        #expect(lines.last?.note.contains("\u{1B}") == false)
+        #expect(
+            SchemaPage(["anyOf": [["type": "string"], ["type": "null"], ["type": "string"]]]).words == "string or null")
+    }
+}
+
+@Suite("What a shell completes")
+struct TaskCompletionTests {
+    @Test("Keys of options, and values where a schema lists them")
+    func candidates() {
+        let schema: JSON = [
+            "properties": [
+                "table": ["type": "string"], "kind": ["enum": ["new", nil]], "loud": ["type": ["boolean", "null"]],
+            ]
+        ]
+        #expect(TaskCompletion.candidates(schema) == ["table=", "kind=new", "loud=true", "loud=false"])
+        #expect(TaskCompletion.candidates(true) == [])
+    }
+
+    @Test("The task is the first word behind the command that is no option, nor the value of one")
+    func task() {
+        let words = ["trestle", "--socket", "/s", "call", "--timeout", "5", "--raw", "Echo", "a="]
+        #expect(TaskCompletion.task(in: words, before: 8) == "Echo")
+        #expect(TaskCompletion.task(in: words, before: 7) == nil)
+        #expect(TaskCompletion.task(in: ["trestle", "tasks"], before: 2) == nil)
+        #expect(TaskCompletion.socket(in: words) == "/s")
+        #expect(TaskCompletion.socket(in: ["trestle", "call", "--socket=/t"]) == "/t")
+        #expect(TaskCompletion.socket(in: ["trestle", "call", "--socket"]) == nil)
+    }
+}
