@@ -23,7 +23,31 @@ struct ReadmeTests {
 
     @Test("Python's way of sending a message works as pasted", .enabled(if: Program.exists("python3")))
     func python() throws {
-        #expect(try run("python") { $0.contains("socket") } == "{'hello': 'world'}\n")
+        #expect(try run("python") { $0.contains("trestle_bridge") } == "{'hello': 'world'}\n")
+    }
+
+    @Test("Node's way of sending a message works as pasted", .enabled(if: Program.exists("node")))
+    func node() throws {
+        #expect(try run("js") { $0.contains("connect") } == "{ hello: 'world' }\n")
+    }
+
+    @Test("A page's way of sending a message works as pasted", .enabled(if: Program.exists("node")))
+    func page() throws {
+        let block = try #require(try Page("README.md").blocks.first { $0.info == "html" })
+        let script = try #require(block.text.split(separator: "<script>").last?.split(separator: "</script>").first)
+        let daemon = try DaemonProcess()
+        let around = """
+            import { WebBridge } from "trestle-bridge";
+            const told = new Promise((resolve) => {
+                const log = console.log;
+                console.log = (answer) => resolve(log(answer));
+            });
+            globalThis.WebBridge = WebBridge;
+            \(script)
+            await told;
+            await WebBridge.close();
+            """
+        #expect(try Program.node(around, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
     }
 
     @Test("The task that the page shows is that of the example package")
@@ -43,7 +67,13 @@ struct ReadmeTests {
         #expect(block.text.contains(Self.socketPath))
         let script = block.text.replacing(Self.socketPath, with: daemon.socketPath)
             .replacing(Self.buildFolder, with: DaemonProcess.buildFolder.path(percentEncoded: false))
-        return try Program.run(language == "python" ? ["python3", "-c", script] : ["sh", "-c", script])
+        switch language {
+        case "python":
+            let library = Page.root.appending(path: "Clients/Python").path(percentEncoded: false)
+            return try Program.run(["python3", "-c", script], ["PYTHONPATH": library])
+        case "js": return try Program.node(script)
+        default: return try Program.run(["sh", "-c", script])
+        }
     }
 }
 
@@ -54,10 +84,26 @@ enum Program {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
     }
 
+    /// Runs a module in a folder where this checkout's package for JavaScript is installed.
+    static func node(_ module: String, _ environment: [String: String] = [:]) throws -> String {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appending(path: "trestle-node-\(UUID().uuidString)")
+        defer { try? files.removeItem(at: folder) }
+        let packages = folder.appending(path: "node_modules")
+        try files.createDirectory(at: packages, withIntermediateDirectories: true)
+        try files.createSymbolicLink(
+            at: packages.appending(path: "trestle-bridge"),
+            withDestinationURL: Page.root.appending(path: "Clients/JavaScript"))
+        let file = folder.appending(path: "script.mjs")
+        try module.write(to: file, atomically: true, encoding: .utf8)
+        return try run(["node", file.path(percentEncoded: false)], environment)
+    }
+
     /// Runs a command line to its end, which must be a good one, and returns what it printed.
-    static func run(_ command: [String]) throws -> String {
+    static func run(_ command: [String], _ environment: [String: String] = [:]) throws -> String {
         let process = Process()
         let output = Pipe()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command
         process.standardInput = FileHandle.nullDevice

@@ -1,0 +1,55 @@
+// Makes dist/trestle-bridge.js, the library as one plain script: the modules that a page needs, one behind the other in
+// a function, each import before who imports it. The modules share that function's scope, so their top-level names must
+// differ, and they use named imports and exports of declarations only; anything else fails here.
+//
+//   node scripts/build-classic.mjs           writes the file
+//   node scripts/build-classic.mjs --check   fails where the file is not what would be written
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Script } from "node:vm";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const output = resolve(root, "dist/trestle-bridge.js");
+const importLine = /^import \{[^}]*\} from "(\.[^"]*)";\n/gm;
+
+/** The text of the script. */
+export function classicScript() {
+    const bodies = new Map();
+    collect(resolve(root, "src/classic.js"), bodies);
+    const text = [
+        "// The client library of the Trestle bridge, as a plain script. Made by scripts/build-classic.mjs from src.",
+        "// SPDX-License-Identifier: Apache-2.0",
+        "(function () {",
+        "\"use strict\";",
+        "",
+        ...[...bodies.values()],
+        "})();",
+        "",
+    ].join("\n");
+    // Finds names that two modules share, and imports that were not understood.
+    new Script(text);
+    return text;
+}
+
+function collect(path, bodies) {
+    if (bodies.has(path)) return;
+    const source = readFileSync(path, "utf8");
+    // Its place is behind what it imports; a ring of imports ends here.
+    bodies.set(path, "");
+    for (const [, imported] of source.matchAll(importLine)) collect(resolve(dirname(path), imported), bodies);
+    bodies.delete(path);
+    const body = source.replace(importLine, "").replace(/^export (?=(async )?(class|function|const|let) )/gm, "");
+    if (/^\s*(import|export)\b|\bimport\(/m.test(body)) throw new Error(`${path}: an import or export of another form`);
+    bodies.set(path, body.trim() + "\n");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    const text = classicScript();
+    if (!process.argv.includes("--check")) writeFileSync(output, text);
+    else if (readFileSync(output, "utf8") !== text) {
+        console.error("dist/trestle-bridge.js is not what its modules make: run `npm run build`");
+        process.exitCode = 1;
+    }
+}

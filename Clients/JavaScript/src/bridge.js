@@ -1,0 +1,271 @@
+// What a program holds: one bridge, over whatever carries its messages. It ties calls, provided tasks and
+// subscriptions, which live as long as the bridge, to the connections, which come and go.
+
+import { Backoff } from "./backoff.js";
+import { Calls } from "./calls.js";
+import { chooseCarrier } from "./carriers/choose.js";
+import { Connection } from "./connection.js";
+import { BridgeError, describe, isObject } from "./errors.js";
+import { Subscriptions } from "./events.js";
+import { Outbox } from "./outbox.js";
+import { Provider } from "./providing.js";
+import { RepeatedCalls } from "./repeating.js";
+import { Timers } from "./timers.js";
+
+const defaults = {
+    hello: {},
+    waitMs: 30_000,
+    graceMs: 2_000,
+    connectTimeoutMs: 10_000,
+    maxQueuedBytes: 4 << 20,
+};
+
+export class Bridge {
+    #timers;
+    #outbox;
+    #calls;
+    #repeatedCalls;
+    #provider;
+    #subscriptions;
+    #connection;
+    #stateListeners = new Set();
+    #problemListeners = new Set();
+
+    /**
+     * Nothing is opened before the first use. The options are documented with the types, in types/trestle-bridge.d.ts.
+     */
+    constructor(options = {}) {
+        const settings = { ...defaults, ...options };
+        const problem = (error) => this.#problem(error);
+        const repeat = (task, taskOptions) => this.#repeat(task, taskOptions);
+        this.#timers = new Timers(options.clock);
+        this.#outbox = new Outbox(settings.maxQueuedBytes, problem);
+        this.#calls = new Calls(this.#outbox, this.#timers, {
+            graceMs: settings.graceMs,
+            waitMs: settings.waitMs,
+            onWaiting: () => this.#connection.start(),
+            onShuttingDown: () => this.#drain(),
+        }, problem);
+        this.#repeatedCalls = new RepeatedCalls(this.#calls, this.#timers);
+        this.#provider = new Provider(this.#calls, this.#outbox, repeat, problem);
+        this.#subscriptions = new Subscriptions(this.#calls, repeat, problem);
+        this.#connection = new Connection({
+            makeCarrier: () => (options.makeCarrier ? options.makeCarrier() : chooseCarrier(options)),
+            settings, timers: this.#timers, outbox: this.#outbox,
+            backoff: new Backoff(options.backoff),
+            session: this.#session(settings),
+        });
+    }
+
+    /** What the connection tells. */
+    #session(settings) {
+        return {
+            introduce: () => this.#calls.begin("bridge.hello", settings.hello, { isInSession: true }).promise,
+            opened: (hello) => {
+                this.#learn(hello);
+                this.#provider.restore();
+                this.#subscriptions.restore();
+                this.#calls.connectionUp();
+            },
+            resumed: () => this.#calls.connectionUp(),
+            learned: (hello) => this.#learn(hello),
+            message: (message) => this.#receive(message),
+            unreadable: (id) => {
+                this.#calls.receiveUnreadable(id, "result.too_large", "the callback is longer than this client reads");
+            },
+            lost: (error) => {
+                this.#provider.sessionLost();
+                this.#calls.connectionLost(error);
+            },
+            closed: (error) => {
+                this.#calls.close(error);
+                this.#calls.abandon();
+                this.#repeatedCalls.close();
+                this.#provider.sessionLost();
+                this.#subscriptions.close();
+            },
+            changed: (change) => this.#tell(this.#stateListeners, change),
+            problem: (error) => this.#problem(error),
+        };
+    }
+
+    #learn(hello) {
+        const messageBytes = hello?.limits?.messageBytes;
+        if (Number.isSafeInteger(messageBytes) && messageBytes > 0) this.#calls.messageBytes = messageBytes;
+    }
+
+    #receive(message) {
+        if (!isObject(message)) return this.#problem(new BridgeError("message.invalid", "what came is no message"));
+        if (message.task !== undefined) this.#provider.receive(message);
+        else if (message.cancel !== undefined) this.#provider.cancel(message.cancel);
+        else if (message.event !== undefined) this.#receiveEvent(message);
+        else if (message.progress !== undefined) this.#calls.receiveProgress(message);
+        else if (message.callbackId !== undefined) this.#calls.receive(message);
+    }
+
+    #receiveEvent(message) {
+        if (typeof message.event !== "string") return;
+        this.#subscriptions.receive(message);
+        if (message.event === "daemon.draining") this.#drain();
+        if (message.event === "web.close") {
+            const info = isObject(message.data) ? message.data.info : undefined;
+            this.#connection.endsOnPurpose(
+                new BridgeError("session.closed", "the daemon closed this session", { data: { info } }));
+        }
+    }
+
+    /** The daemon begins no more calls. Returns whether they wait for the next one. */
+    #drain() {
+        const mayWait = this.#connection.drain();
+        if (mayWait) this.#calls.hold();
+        return mayWait;
+    }
+
+    /** For calls that may be made twice: until one is answered, over as many connections as it takes. */
+    async #repeat(task, options) {
+        for (;;) {
+            const { lossCount } = this.#calls;
+            try {
+                return await this.#calls.begin(task, options).promise;
+            } catch (error) {
+                // A container may answer with session.closed as well; asking it again at once would have no end.
+                const wasLost = error.code === "session.closed" && this.#calls.lossCount > lossCount;
+                if (!wasLost || this.#calls.hasEnded) throw error;
+            }
+        }
+    }
+
+    // Calls.
+
+    call(task, options, third, fourth) {
+        if (typeof options === "function") return this.call(task, undefined, options, third);
+        if (typeof third !== "function") return this.#repeatedCalls.begin(task, options, callSettings(third)).promise;
+        const { promise, cancel } = this.#repeatedCalls.begin(task, options, callSettings(fourth));
+        const callback = third;
+        promise.then((result) => callback(result, null), (error) => callback(undefined, error))
+            .catch((error) => this.#problem(error));
+        return { cancel: () => cancel() };
+    }
+
+    send(task, options, { session } = {}) {
+        const { promise } = this.#calls.begin(task, options, { session, isOneWay: true });
+        // Nobody has to look at what becomes of it.
+        promise.catch(() => {});
+        return promise;
+    }
+
+    // Tasks of this end.
+
+    register(task, handler, settings) {
+        return this.#provider.register(task, handler, settings);
+    }
+
+    unregister(task) {
+        return this.#provider.unregister(task);
+    }
+
+    // Events.
+
+    subscribe(patterns, listener) {
+        return this.#subscriptions.subscribe(patterns, listener);
+    }
+
+    events(patterns, settings) {
+        return this.#subscriptions.events(patterns, settings);
+    }
+
+    async publish(event, data, { retain } = {}) {
+        // What is undefined has no JSON, and so is left out.
+        await this.call("bridge.publish", { event, data, retain: retain ? true : undefined });
+    }
+
+    // The connection.
+
+    get state() {
+        return this.#connection.state;
+    }
+
+    get hello() {
+        return this.#connection.hello;
+    }
+
+    get queuedBytes() {
+        return this.#outbox.queuedBytes;
+    }
+
+    open() {
+        return this.#connection.opened();
+    }
+
+    close() {
+        this.#calls.close();
+        this.#repeatedCalls.close();
+        this.#provider.sessionLost();
+        return this.#connection.close();
+    }
+
+    ref() {
+        this.#keepAlive(true);
+    }
+
+    unref() {
+        this.#keepAlive(false);
+    }
+
+    #keepAlive(keeps) {
+        this.#timers.keepAlive(keeps);
+        this.#connection.keepAlive(keeps);
+    }
+
+    onState(listener) {
+        this.#stateListeners.add(listener);
+        return () => this.#stateListeners.delete(listener);
+    }
+
+    onProblem(listener) {
+        this.#problemListeners.add(listener);
+        return () => this.#problemListeners.delete(listener);
+    }
+
+    // For containers.
+
+    receive(message) {
+        this.#connection.receive(message);
+    }
+
+    sessionLost() {
+        this.#connection.renew();
+    }
+
+    // Those who listen to the bridge itself.
+
+    #tell(listeners, value) {
+        for (const listener of [...listeners]) {
+            try {
+                listener(value);
+            } catch (error) {
+                this.#problem(error);
+            }
+        }
+    }
+
+    /** What concerns no call: it is told, or else written to the console. It never stops the library. */
+    #problem(error) {
+        if (this.#problemListeners.size === 0) {
+            globalThis.console?.error?.(`trestle-bridge: ${error?.code ? `${error.code}: ` : ""}${describe(error)}`);
+            return;
+        }
+        for (const listener of [...this.#problemListeners]) {
+            try {
+                listener(error);
+            } catch (thrown) {
+                globalThis.console?.error?.(`trestle-bridge: a listener to problems failed: ${describe(thrown)}`);
+            }
+        }
+    }
+}
+
+/** Only what is for programs: the other settings are the library's own. */
+function callSettings({ signal, timeout, onProgress, session, attempts, idempotent } = {}) {
+    return { signal, timeout, onProgress, session, attempts, idempotent };
+}

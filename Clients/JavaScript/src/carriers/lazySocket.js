@@ -1,0 +1,30 @@
+// The carrier of a Unix socket, before its code is loaded: browsers never load it, and Node does so when it is wanted.
+
+import { unreachable } from "../errors.js";
+
+export function lazySocketCarrier(options) {
+    let carrier;
+    let isDestroyed = false;
+    let keepsAlive = true;
+    return {
+        canReopen: true,
+        awaitsHello: true,
+        open(events) {
+            import("./socket.js").then(({ openSocket }) => {
+                if (isDestroyed) return;
+                carrier = openSocket(options, events);
+                carrier.keepAlive(keepsAlive);
+            }).catch((error) => events.closed(unreachable(String(error))));
+        },
+        write: (text) => carrier.write(text),
+        end: () => carrier.end(),
+        destroy() {
+            isDestroyed = true;
+            carrier?.destroy();
+        },
+        keepAlive(keeps) {
+            keepsAlive = keeps;
+            carrier?.keepAlive(keeps);
+        },
+    };
+}

@@ -1,0 +1,58 @@
+// Events on their way to a reader that takes them one by one. Bounded: of what nobody takes the oldest are dropped, and
+// the reader is told how many by an event of its own, named as the daemon's.
+
+export class EventQueue {
+    #capacity;
+    #onEnd;
+    #events = [];
+    #dropped = 0;
+    #readers = [];
+    #hasEnded = false;
+
+    constructor(capacity, onEnd) {
+        this.#capacity = capacity;
+        this.#onEnd = onEnd;
+    }
+
+    put(event) {
+        if (this.#hasEnded) return;
+        const reader = this.#readers.shift();
+        if (reader) return reader({ value: event, done: false });
+        if (this.#events.length >= this.#capacity) {
+            this.#events.shift();
+            this.#dropped += 1;
+        }
+        this.#events.push(event);
+    }
+
+    /** No more comes. What waits is still handed out. */
+    end() {
+        if (this.#hasEnded) return;
+        this.#hasEnded = true;
+        for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });
+        this.#onEnd();
+    }
+
+    next() {
+        if (this.#dropped > 0) {
+            const value = { event: "bridge.events_dropped", data: { count: this.#dropped } };
+            this.#dropped = 0;
+            return Promise.resolve({ value, done: false });
+        }
+        if (this.#events.length > 0) return Promise.resolve({ value: this.#events.shift(), done: false });
+        if (this.#hasEnded) return Promise.resolve({ value: undefined, done: true });
+        return new Promise((resolve) => this.#readers.push(resolve));
+    }
+
+    /** The reader wants no more: `break` in a `for await`. */
+    return() {
+        this.#events = [];
+        this.#dropped = 0;
+        this.end();
+        return Promise.resolve({ value: undefined, done: true });
+    }
+
+    [Symbol.asyncIterator]() {
+        return this;
+    }
+}

@@ -1,0 +1,94 @@
+// The text of messages: what the daemon would refuse is found out here, where somebody can still be told. That matters
+// most for answers of provided tasks, because the daemon drops one that it cannot read, and the caller waits in vain.
+
+import { BridgeError, describe } from "./errors.js";
+
+/** How deep the daemon lets a message nest, its own braces included. */
+const deepestNesting = 128;
+
+const encoder = new TextEncoder();
+
+/** The length of a text in UTF-8. */
+export function byteLength(text) {
+    return encoder.encode(text).length;
+}
+
+/** Whether a text has more than so many bytes in UTF-8; cheap where it is far from it. */
+export function isLonger(text, bytes) {
+    return text.length * 3 > bytes && (text.length > bytes || byteLength(text) > bytes);
+}
+
+/**
+ * The JSON of a value that a message carries as a member.
+ * @throws {BridgeError} with `code` where there is none, or the daemon would not take it.
+ */
+export function encodeValue(value, code, what) {
+    const refuse = (reason) => {
+        throw new BridgeError(code, `${what} cannot be sent as JSON: ${reason}`);
+    };
+    let text;
+    try {
+        text = JSON.stringify(value);
+    } catch (error) {
+        refuse(describe(error));
+    }
+    if (text === undefined) refuse(`it is of the type ${typeof value}`);
+    if (hasLoneSurrogate(text)) refuse("there is half a surrogate pair in a string");
+    if (nestingOf(text) >= deepestNesting) refuse(`more than ${deepestNesting - 1} levels are nested`);
+    return text;
+}
+
+/** JSON.stringify writes an escape of a surrogate only where its other half is missing. */
+function hasLoneSurrogate(text) {
+    return text.includes("\\ud") && /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(text);
+}
+
+function nestingOf(text) {
+    // Each level takes two characters.
+    if (text.length < 2 * deepestNesting) return 0;
+    let depth = 0;
+    let deepest = 0;
+    let inString = false;
+    for (let index = 0; index < text.length; index += 1) {
+        const unit = text.charCodeAt(index);
+        if (inString) {
+            if (unit === 0x5c) index += 1;
+            else if (unit === 0x22) inString = false;
+        } else if (unit === 0x22) inString = true;
+        else if (unit === 0x7b || unit === 0x5b) {
+            depth += 1;
+            if (depth > deepest) deepest = depth;
+        } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+    }
+    return deepest;
+}
+
+/**
+ * A call. The id stands before the options: of a line that it finds too long the daemon reads the id only near the
+ * beginning.
+ */
+export function callText({ task, id, timeoutMs, wantsProgress, session, optionsText }) {
+    let text = `{"task":${JSON.stringify(task)}`;
+    if (id !== undefined) text += `,"callbackId":${id}`;
+    if (timeoutMs !== undefined) text += `,"timeout":${timeoutMs}`;
+    if (wantsProgress) text += `,"progress":true`;
+    if (session !== undefined) text += `,"session":${session}`;
+    if (optionsText !== undefined) text += `,"options":${optionsText}`;
+    return text + "}";
+}
+
+export function cancelText(id) {
+    return `{"cancel":${id}}`;
+}
+
+export function resultText(id, valueText) {
+    return `{"callbackId":${JSON.stringify(id)},"result":${valueText}}`;
+}
+
+export function errorText(id, error) {
+    return `{"callbackId":${JSON.stringify(id)},"error":${encodeValue(error, "internal", "the error")}}`;
+}
+
+export function progressText(id, valueText, sequence) {
+    return `{"callbackId":${JSON.stringify(id)},"progress":${valueText},"sequence":${sequence}}`;
+}

@@ -1,0 +1,67 @@
+// A daemon for a test: started on a socket of its own, stopped when the test ends.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** The folder with the daemon and its plugins; undefined where it was not built. */
+export function daemonFolder() {
+    const candidates = [process.env.TRESTLE_BIN, join(root, "../../.build/release"), join(root, "../../.build/debug")];
+    return candidates.find((folder) => folder && existsSync(join(folder, "trestled")));
+}
+
+/** What a test without a daemon says of why it is skipped; false where there is one. */
+export const withoutDaemon = daemonFolder() ? false : "no daemon was built; TRESTLE_BIN names its folder";
+
+/** A new directory, removed when the test ends. */
+export function temporaryDirectory(t) {
+    const directory = mkdtempSync(join(tmpdir(), "trestle-js-"));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    return directory;
+}
+
+/** Starts a daemon. `stop(signal)` resolves when it has ended, `start()` starts another at the same place. */
+export async function startDaemon(t) {
+    const directory = temporaryDirectory(t);
+    const folder = daemonFolder();
+    const daemon = { socket: join(directory, "s.sock"), start, stop };
+    let child;
+    let ended;
+    t.after(() => stop("SIGKILL"));
+    await start();
+    return daemon;
+
+    async function start() {
+        const flags = ["--socket", daemon.socket, "--state-dir", join(directory, "state"), "--plugin-dir", folder];
+        child = spawn(join(folder, "trestled"), [...flags, "--log-level", "error"], { stdio: "ignore" });
+        ended = new Promise((done) => child.once("exit", done));
+        await accepting(daemon.socket, ended);
+    }
+
+    async function stop(signal = "SIGTERM") {
+        child.kill(signal);
+        await ended;
+    }
+}
+
+/** Resolves when the socket takes connections. Nothing announces that to a parent, so it is tried. */
+async function accepting(path, ended) {
+    let hasEnded = false;
+    ended.then(() => {
+        hasEnded = true;
+    });
+    for (;;) {
+        const isOpen = await new Promise((done) => {
+            const socket = net.connect({ path });
+            socket.once("connect", () => socket.end(() => done(true)));
+            socket.once("error", () => setTimeout(done, 10, false));
+        });
+        if (isOpen) return;
+        if (hasEnded) throw new Error("the daemon ended before it took connections");
+    }
+}

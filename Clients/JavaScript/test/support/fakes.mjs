@@ -1,0 +1,170 @@
+// Stand-ins: a daemon that does what a real one never would, a carrier that a test drives by hand, and a clock that
+// goes when it is told to.
+
+import { once } from "node:events";
+import net from "node:net";
+import { join } from "node:path";
+
+import { temporaryDirectory } from "./daemon.mjs";
+
+/**
+ * A server at a Unix socket that hands each connection to the test. It answers bridge.hello, unless `answersHello` is
+ * false. Connections are taken with `next()`.
+ */
+export async function fakeDaemon(t, { answersHello = true, limits } = {}) {
+    const socket = join(temporaryDirectory(t), "s.sock");
+    const connections = mailbox();
+    const open = new Set();
+    const server = net.createServer((peer) => {
+        open.add(peer);
+        peer.on("close", () => open.delete(peer)).on("error", () => {});
+        connections.put(new FakeConnection(peer, answersHello, limits));
+    });
+    server.listen(socket);
+    await once(server, "listening");
+    t.after(() => {
+        for (const peer of open) peer.destroy();
+        server.close();
+    });
+    return { socket, next: () => connections.take() };
+}
+
+class FakeConnection {
+    #messages = mailbox();
+
+    constructor(peer, answersHello, limits) {
+        this.peer = peer;
+        let rest = "";
+        peer.setEncoding("utf8").on("data", (text) => {
+            const lines = (rest + text).split("\n");
+            rest = lines.pop();
+            for (const line of lines) {
+                const message = JSON.parse(line);
+                if (answersHello && message.task === "bridge.hello") {
+                    this.send({ callbackId: message.callbackId, result: { session: 1, limits } });
+                } else this.#messages.put(message);
+            }
+        });
+        this.ended = new Promise((done) => peer.on("close", done));
+    }
+
+    /** The next message of the client, but for its hello. */
+    next() {
+        return this.#messages.take();
+    }
+
+    send(message) {
+        this.write(`${JSON.stringify(message)}\n`);
+    }
+
+    write(bytes) {
+        this.peer.write(bytes);
+    }
+
+    drop() {
+        this.peer.destroy();
+    }
+}
+
+/** Values that come before or after somebody asks for them. */
+export function mailbox() {
+    const values = [];
+    const readers = [];
+    return {
+        put: (value) => (readers.length > 0 ? readers.shift()(value) : values.push(value)),
+        take: () => new Promise((done) => (values.length > 0 ? done(values.shift()) : readers.push(done))),
+        get waiting() {
+            return values.length;
+        },
+    };
+}
+
+/** A carrier that a test drives: `sent` is what was written, `events` tells the bridge. */
+export class FakeCarrier {
+    sent = [];
+    isFull = false;
+    isDestroyed = false;
+    canReopen = false;
+    awaitsHello = true;
+    opensAtOnce = true;
+
+    constructor(properties) {
+        Object.assign(this, properties);
+    }
+
+    open(events) {
+        this.events = events;
+        if (this.opensAtOnce) events.opened();
+    }
+
+    write(text) {
+        const message = JSON.parse(text);
+        this.sent.push(message);
+        if (message.task === "bridge.hello" && this.hello !== null) {
+            this.receive({ callbackId: message.callbackId, result: this.hello ?? { session: 1 } });
+        }
+        return !this.isFull;
+    }
+
+    end() {
+        this.events.closed();
+    }
+
+    destroy() {
+        this.isDestroyed = true;
+    }
+
+    keepAlive(keeps) {
+        this.keepsAlive = keeps;
+    }
+
+    /** The messages that were written, but for hello. */
+    get calls() {
+        return this.sent.filter((message) => message.task !== "bridge.hello");
+    }
+
+    receive(message) {
+        this.events.message(JSON.stringify(message));
+    }
+}
+
+/** A clock that stands still until `advance`. */
+export class FakeClock {
+    #now = 0;
+    #timers = new Set();
+
+    now() {
+        return this.#now;
+    }
+
+    setTimeout(action, delayMs) {
+        const timer = { action, due: this.#now + delayMs };
+        this.#timers.add(timer);
+        return timer;
+    }
+
+    clearTimeout(timer) {
+        this.#timers.delete(timer);
+    }
+
+    get count() {
+        return this.#timers.size;
+    }
+
+    advance(durationMs) {
+        const end = this.#now + durationMs;
+        for (;;) {
+            const due = [...this.#timers].filter((timer) => timer.due <= end).sort((one, two) => one.due - two.due)[0];
+            if (!due) break;
+            this.#timers.delete(due);
+            this.#now = due.due;
+            due.action();
+        }
+        this.#now = end;
+    }
+}
+
+/** Lets promises that are settled already be heard. */
+export function settled() {
+    return new Promise((done) => setImmediate(done));
+}

@@ -1,0 +1,192 @@
+"""What the tests share: a real daemon, and a server that misbehaves as it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from trestle_bridge import Backoff
+
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+REPOSITORY = PACKAGE_FOLDER.parent.parent
+PATIENCE = 10.0
+"""Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
+SOON = Backoff(first=0.001, longest=0.005)
+"""A back-off for tests that connect again."""
+
+
+def daemon_folder() -> Optional[Path]:
+    """Where trestled and its plugins are."""
+    named = os.environ.get("TRESTLE_BIN")
+    builds = [REPOSITORY / ".build/release", REPOSITORY / ".build/debug"]
+    for folder in [Path(named)] if named else builds:
+        if (folder / "trestled").exists():
+            return folder
+    return None
+
+
+class Daemon:
+    """A daemon with a socket and a state of its own."""
+
+    def __init__(self) -> None:
+        binaries = daemon_folder()
+        if binaries is None:
+            raise unittest.SkipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
+        self._binaries = binaries
+        self._folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
+        self.path = f"{self._folder.name}/s.sock"
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self.start()
+
+    def start(self) -> None:
+        """Starts it, and returns once it says that it is ready."""
+        notify_path = f"{self._folder.name}/notify"
+        # Its log is kept to itself: a folder of builds has libraries that are no plugins, and it says so.
+        log = open(f"{self._folder.name}/log", "ab")
+        with log, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.bind(notify_path)
+            notify.settimeout(PATIENCE)
+            self._process = subprocess.Popen(
+                [
+                    self._binaries / "trestled", "--socket", self.path,
+                    "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._binaries,
+                    "--log-level", "error",
+                ],
+                env={**os.environ, "NOTIFY_SOCKET": notify_path},
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+            )
+            while b"READY=1" not in notify.recv(4096):
+                pass
+        os.unlink(notify_path)
+
+    def stop(self) -> None:
+        """Ends it in order."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(PATIENCE)
+            self._process = None
+
+    def close(self) -> None:
+        """Ends it, and removes what it left."""
+        self.stop()
+        self._folder.cleanup()
+
+
+class DaemonTestCase(unittest.TestCase):
+    """Tests that share a daemon, one per class."""
+
+    daemon: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.daemon = Daemon()
+        cls.addClassCleanup(cls.daemon.close)
+
+
+class Peer:
+    """The server's end of a connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self._lines = connection.makefile("rb")
+
+    def read(self) -> dict[str, Any]:
+        """The next message of the client."""
+        line = self._lines.readline()
+        if not line:
+            raise EOFError("the client has ended its output")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def read_call(self, task: str) -> dict[str, Any]:
+        """The next message, which must be a call of this task."""
+        message = self.read()
+        assert message.get("task") == task, message
+        return message
+
+    def send(self, *messages: Any) -> None:
+        """Sends messages; bytes go out as they are."""
+        for message in messages:
+            data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+            self.socket.sendall(data)
+
+    def answer(self, call: dict[str, Any], result: Any) -> None:
+        """Answers a call of the client's."""
+        self.send({"callbackId": call["callbackId"], "result": result})
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._lines.close()
+        self.socket.close()
+
+
+Greeting = Callable[[Peer, dict[str, Any]], bool]
+
+
+def greet(peer: Peer, hello: dict[str, Any]) -> bool:
+    """Answers `bridge.hello` as the daemon does."""
+    peer.answer(hello, {"protocol": 1, "session": 7, "limits": {"messageBytes": 1 << 20}})
+    return True
+
+
+class FakeServer:
+    """Takes connections and greets them; the rest is the test's. One that is not greeted is none for
+    `peer`."""
+
+    def __init__(self, greeting: Greeting = greet) -> None:
+        self.greeting = greeting
+        self._folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
+        self.path = f"{self._folder.name}/s.sock"
+        self._peers: queue.SimpleQueue[Peer] = queue.SimpleQueue()
+        self._all: list[Peer] = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def peer(self) -> Peer:
+        """The next connection that was greeted."""
+        return self._peers.get(timeout=PATIENCE)
+
+    def close(self) -> None:
+        """Ends everything."""
+        # A close alone does not wake a thread that accepts.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join(PATIENCE)
+        self._listener.close()
+        for peer in self._all:
+            peer.close()
+        self._folder.cleanup()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            connection.settimeout(PATIENCE)
+            peer = Peer(connection)
+            self._all.append(peer)
+            try:
+                if self.greeting(peer, peer.read_call("bridge.hello")):
+                    self._peers.put(peer)
+            except (OSError, EOFError):
+                continue
+
+
+class FakeServerTestCase(unittest.TestCase):
+    """Tests with a server each that misbehaves."""
+
+    def setUp(self) -> None:
+        self.server = FakeServer()
+        self.addCleanup(self.server.close)

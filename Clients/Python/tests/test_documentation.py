@@ -1,0 +1,68 @@
+"""The README's code runs, and the types are right."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from .support import PACKAGE_FOLDER, DaemonTestCase
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python in the package's folder."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=PACKAGE_FOLDER, env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=60,
+    )
+
+
+class ReadmeTests(DaemonTestCase):
+    def test_every_block_of_code_runs_as_it_stands(self) -> None:
+        readme = (PACKAGE_FOLDER / "README.md").read_text("utf-8")
+        blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+        self.assertEqual(len([line for line in blocks[0].splitlines() if line]), 4)
+        with ThreadPoolExecutor(4) as pool:
+            socket = self.daemon.path
+            codes = (("-W", "error", "-c", block) for block in blocks)
+            ends = list(pool.map(lambda code: run(*code, TRESTLE_SOCKET=socket), codes))
+        for block, end in zip(blocks, ends):
+            with self.subTest(block.splitlines()[:4]):
+                self.assertEqual((end.returncode, end.stderr), (0, ""), block)
+                self.assertNotEqual(end.stdout, "")
+        self.assertIn("{'hello': 'world'}", ends[0].stdout)
+
+
+class TypingTests(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
+    def test_the_package_is_strictly_typed(self) -> None:
+        end = run("-m", "mypy", "--strict", "--cache-dir", os.devnull, "trestle_bridge")
+        self.assertEqual(end.returncode, 0, end.stdout + end.stderr)
+
+
+class LayeringTests(unittest.TestCase):
+    """What may import what."""
+
+    ORDER = [
+        "errors", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "messages",
+        "calls", "providing", "events", "requests", "core", "driver", "retry",
+    ]
+
+    def test_modules_of_the_core_import_only_those_below_them(self) -> None:
+        folder = PACKAGE_FOLDER / "trestle_bridge/_core"
+        self.assertEqual({path.stem for path in folder.glob("*.py")} - {"__init__"}, set(self.ORDER))
+        for place, name in enumerate(self.ORDER):
+            text = (folder / f"{name}.py").read_text("utf-8")
+            imported = set(re.findall(r"^from \.(\w+) import", text, re.MULTILINE))
+            if "from . import messages" in text:
+                imported.add("messages")
+            self.assertLessEqual(imported, set(self.ORDER[:place]), name)
+
+    def test_the_faces_do_not_import_each_other(self) -> None:
+        for face, other in (("_sync", "aio"), ("aio", "_sync")):
+            for path in (PACKAGE_FOLDER / "trestle_bridge" / face).glob("*.py"):
+                self.assertNotIn(f"from ..{other}", path.read_text("utf-8"), path.name)

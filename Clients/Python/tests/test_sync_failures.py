@@ -1,0 +1,179 @@
+"""The synchronous face with a server that misbehaves."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import trestle_bridge
+from trestle_bridge import BridgeError, Limits
+
+from .support import PATIENCE, SOON, FakeServerTestCase, Peer
+
+
+BRIEF = Limits(close_timeout=0.02)
+"""This server does not end its side when the client does."""
+
+
+class SyncFailureTests(FakeServerTestCase):
+    def connect(self, **options: Any) -> tuple[trestle_bridge.Bridge, Peer]:
+        options.setdefault("reconnect", SOON)
+        options.setdefault("limits", BRIEF)
+        bridge = trestle_bridge.connect(self.server.path, **options)
+        self.addCleanup(bridge.close)
+        return bridge, self.server.peer()
+
+    def test_a_connection_that_is_dropped_ends_calls_in_flight_and_is_made_again(self) -> None:
+        bridge, peer = self.connect()
+        pending = bridge.start("Echo", 1)
+        peer.read_call("Echo")
+        peer.close()
+        with self.assertRaises(BridgeError) as raised:
+            pending.result(PATIENCE)
+        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", None))
+        again = bridge.start("Echo", 2, timeout=PATIENCE)
+        peer = self.server.peer()
+        peer.answer(peer.read_call("Echo"), 2)
+        self.assertEqual(again.result(PATIENCE), 2)
+
+    def test_registrations_and_subscriptions_are_restored(self) -> None:
+        told = threading.Event()
+        bridge, peer = self.connect(on_reconnect=lambda bridge: told.set())
+
+        def answer_both(first: Peer = peer) -> None:
+            for _ in range(2):
+                first.answer(first.read(), {})
+
+        steps = threading.Thread(target=answer_both)
+        steps.start()
+        bridge.register("scan", lambda options, call: options + 1, scope="session")
+        events = bridge.subscribe("door.*")
+        steps.join()
+        peer.close()
+        peer = self.server.peer()
+        register = peer.read_call("bridge.register")
+        self.assertEqual(register["options"], {"tasks": ["scan"], "scope": "session"})
+        self.assertEqual(peer.read_call("bridge.subscribe")["options"], {"events": ["door.*"]})
+        peer.send({"event": "door.open", "data": 1}, {"task": "scan", "callbackId": 9, "options": 1})
+        self.assertEqual(events.get(PATIENCE).data, 1)
+        self.assertEqual(peer.read(), {"callbackId": 9, "result": 2})
+        self.assertTrue(told.wait(PATIENCE))
+
+    def test_without_reconnecting_the_loss_is_the_end(self) -> None:
+        bridge, peer = self.connect(reconnect=False)
+        events = bridge.listen("*")
+        peer.close()
+        with self.assertRaises(BridgeError):
+            events.get(PATIENCE)
+        with self.assertRaises(BridgeError) as raised:
+            bridge.call("Echo", retry="transient")
+        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", False))
+        self.assertFalse(bridge.connected)
+
+    def test_garbage_half_lines_and_duplicates_harm_nobody(self) -> None:
+        bridge, peer = self.connect()
+        pending = bridge.start("Echo", 1)
+        own = peer.read_call("Echo")["callbackId"]
+        with self.assertLogs("trestle_bridge", "WARNING"):
+            peer.send(b"garbage\n\xff\xfe\n{}\n[]\n\r\n")
+            peer.send({"callbackId": None, "error": {"code": "c", "message": "m"}})
+            answer = '{"callbackId":%d,"result":"弹😀"}\r\n' % own
+            for byte in answer.encode():
+                peer.send(bytes([byte]))
+            peer.send({"callbackId": own, "result": "again"}, {"callbackId": own, "progress": 1})
+            self.assertEqual(pending.result(PATIENCE), "弹😀")
+
+    def test_a_half_line_at_the_end_of_the_connection_ends_no_call(self) -> None:
+        bridge, peer = self.connect()
+        pending = bridge.start("Echo", 1)
+        own = peer.read_call("Echo")["callbackId"]
+        peer.send(b'{"callbackId":%d,"result":1' % own)
+        peer.close()
+        with self.assertRaises(BridgeError) as raised:
+            pending.result(PATIENCE)
+        self.assertEqual(raised.exception.code, "session.closed")
+
+    def test_a_message_of_many_megabytes_comes_whole(self) -> None:
+        bridge, peer = self.connect()
+        pending = bridge.start("Echo", 1)
+        call = peer.read_call("Echo")
+        text = "弹" * 3_000_000
+        peer.answer(call, text)
+        self.assertEqual(pending.result(PATIENCE), text)
+
+    def test_a_line_without_end_ends_the_connection(self) -> None:
+        bridge, peer = self.connect(limits=Limits(line_bytes=1000, close_timeout=0.02), reconnect=False)
+        pending = bridge.start("Echo", 1)
+        peer.read_call("Echo")
+        peer.send(b"x" * 1001)
+        with self.assertRaises(BridgeError) as raised:
+            pending.result(PATIENCE)
+        self.assertIn("more than 1000 bytes", raised.exception.message)
+
+    def test_a_daemon_that_never_reads_fills_the_queue_and_then_calls_are_busy(self) -> None:
+        bridge, peer = self.connect(limits=Limits(queued_bytes=1 << 20, close_timeout=0.05))
+        options = "x" * 500_000
+        codes = set()
+        # The socket itself takes some of them.
+        while "busy" not in codes:
+            try:
+                bridge.send("Echo", options)
+            except BridgeError as error:
+                codes.add(error.code)
+                self.assertEqual((error.started, error.retry_after), (False, 0.1))
+        # Nothing is lost of what was taken, and nothing came in pieces.
+        while peer.read_call("Echo")["options"] == options:
+            try:
+                bridge.send("Echo", "last")
+                break
+            except BridgeError:
+                continue
+        while (got := peer.read_call("Echo")["options"]) != "last":
+            self.assertEqual(got, options)
+
+    def test_a_daemon_that_is_silent_cannot_hang_a_call_with_a_timeout(self) -> None:
+        bridge, peer = self.connect(limits=Limits(grace=0.01, close_timeout=0.02))
+        with self.assertRaises(BridgeError) as raised:
+            bridge.call("Echo", timeout=0.01)
+        self.assertEqual(raised.exception.code, "call.timeout")
+        call = peer.read_call("Echo")
+        self.assertEqual(call["timeout"], 10)
+        self.assertEqual(peer.read(), {"cancel": call["callbackId"]})
+
+    def test_a_daemon_that_refuses_hello_is_tried_again_only_after_a_first_session(self) -> None:
+        def refuse(peer: Peer, hello: dict[str, Any]) -> bool:
+            error = {"code": "shutting_down", "message": "m", "data": {"started": False}, "transient": True}
+            peer.send({"callbackId": hello["callbackId"], "error": error})
+            refused.release()
+            return False
+
+        refused = threading.Semaphore(0)
+        greet, self.server.greeting = self.server.greeting, refuse
+        with self.assertRaises(BridgeError) as raised:
+            self.connect()
+        self.assertEqual(raised.exception.code, "shutting_down")
+        self.assertTrue(refused.acquire(timeout=PATIENCE))
+        self.server.greeting = greet
+        bridge, peer = self.connect()
+        self.server.greeting = refuse
+        peer.close()
+        for _ in range(3):
+            self.assertTrue(refused.acquire(timeout=PATIENCE))
+        self.server.greeting = greet
+        pending = bridge.start("Echo", timeout=PATIENCE)
+        peer = self.server.peer()
+        peer.answer(peer.read_call("Echo"), 1)
+        self.assertEqual(pending.result(), 1)
+
+    def test_a_daemon_that_does_not_answer_hello_is_unreachable(self) -> None:
+        self.server.greeting = lambda peer, hello: False
+        with self.assertRaises(BridgeError) as raised:
+            self.connect(limits=Limits(connect_timeout=0.05))
+        self.assertEqual(raised.exception.code, "daemon.unreachable")
+
+    def test_close_does_not_wait_for_a_daemon_that_does_not_answer(self) -> None:
+        bridge, _ = self.connect(limits=Limits(close_timeout=0.05))
+        pending = bridge.start("Echo")
+        bridge.close()
+        with self.assertRaises(BridgeError):
+            pending.result(0)

@@ -1,0 +1,306 @@
+"""A client without its socket: what happens to calls, tasks and subscriptions as connections come and go.
+
+A core outlives connections. Each connection is a session of the daemon's, which begins with `bridge.hello`;
+then the tasks that are provided and the patterns that are listened to are told anew, and calls that waited
+are sent.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import time
+from typing import Any, Optional, Protocol
+
+from . import messages
+from .calls import Call, CallTable, Outcome, Success
+from .errors import DAEMON_UNREACHABLE, SESSION_CLOSED, TASK_NOT_FOUND, BridgeError
+from .events import Event, Subscriptions
+from .framing import LineSplitter, LineTooLong
+from .jsontext import decoder, encode
+from .output import OutputQueue
+from .providing import HandlerRunner, ProvidedTasks
+from .requests import Done, Requests
+from .settings import Settings
+from .timers import Clock, Timer, Timers
+
+log = logging.getLogger("trestle_bridge")
+
+_CONNECT_AGAIN = 0.02
+"""Seconds until a daemon whose queue of new connections is full is tried again."""
+_STABLE = 5.0
+"""Seconds after which a connection counts as one that worked: the back-off begins anew when it is lost."""
+_CLOSED_WEB = 5.0
+"""Seconds within which the end of the connection is taken for what `web.close` announced."""
+
+
+class State(enum.Enum):
+    """Where a core is between its making and its end."""
+
+    APART = "apart"  # no connection; a timer, or the driver, makes the next one
+    GREETING = "greeting"  # connected; the daemon has not answered `bridge.hello`
+    OPEN = "open"
+    CLOSING = "closing"  # nothing more is sent but what is queued
+    CLOSED = "closed"
+
+
+class CoreListener(Protocol):
+    """Who is told how the core fares. Called on the thread that owns it; must not block."""
+
+    def opened(self, first: bool) -> None:
+        """A session has begun; `first`: the client's first."""
+
+    def closed(self, error: BridgeError) -> None:
+        """No session will ever begin again. The last thing that happens."""
+
+
+class Core:
+    """The state of a client. Not thread-safe: it has an owner."""
+
+    def __init__(
+        self, settings: Settings, listener: CoreListener, runner: HandlerRunner, clock: Clock = time.monotonic
+    ) -> None:
+        self.settings = settings
+        self.state = State.APART
+        self.hello: Optional[dict[str, Any]] = None
+        self.wants_connection = False
+        """Whether the driver shall connect now."""
+        self.output = OutputQueue()
+        self.timers = Timers(clock)
+        self.calls = CallTable(self.output, self.timers, settings.limits)
+        self.provided = ProvidedTasks(self.output, runner, settings.limits)
+        self.subscriptions = Subscriptions()
+        self.requests = Requests(self)
+        self._listener = listener
+        self._decode = decoder(settings.parse_float)
+        self._splitter = LineSplitter(settings.limits.line_bytes)
+        self._has_opened = False
+        self._opened_at = 0.0
+        self._attempt = 0
+        self._connecting: Optional[Timer] = None
+        self._refusal: Optional[BridgeError] = None
+        self._web_close: Optional[tuple[float, Any]] = None
+        self._end = BridgeError(SESSION_CLOSED, "the connection to the daemon was closed here")
+
+    # The connection, as the driver reports it
+
+    @property
+    def has_connection(self) -> bool:
+        """Whether the driver shall keep its socket."""
+        return self.state in (State.GREETING, State.OPEN, State.CLOSING)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a session."""
+        return self.state is State.OPEN
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there will be none any more."""
+        return self.state in (State.CLOSING, State.CLOSED)
+
+    def start(self) -> None:
+        """Asks for the first connection."""
+        self.wants_connection = True
+        self._connecting = self.timers.after(self.settings.limits.connect_timeout, self._connect_late)
+
+    def connected(self) -> None:
+        """There is a connection."""
+        self.wants_connection = False
+        self.state = State.GREETING
+        self._splitter = LineSplitter(self.settings.limits.line_bytes)
+        self._refusal = self._web_close = None
+        if self._connecting is None:
+            self._connecting = self.timers.after(self.settings.limits.connect_timeout, self._connect_late)
+        options = encode(self.settings.hello_options)
+        self.calls.send(Call(b'"bridge.hello"', options, Done(self._greeted)), urgent=True)
+
+    def connect_failed(self, error: BridgeError, *, again: bool) -> None:
+        """There is no connection to be had; `again`: the daemon is there, but has no room at the moment."""
+        self.wants_connection = False
+        if self._has_opened:
+            log.debug("no connection: %s", error)
+            self._connect_later()
+        elif again:
+            self.timers.after(_CONNECT_AGAIN, self._connect_now)
+        else:
+            self._finish(error)
+
+    def received(self, data: bytes) -> None:
+        """The connection brought these bytes."""
+        try:
+            for line in self._splitter.feed(data):
+                if self.state not in (State.GREETING, State.OPEN):
+                    return
+                try:
+                    message = self._decode(line)
+                except ValueError as error:
+                    self.on_nonsense(str(error))
+                    continue
+                messages.dispatch(message, self)
+        except LineTooLong as error:
+            self.lost(f"it sent {error}")
+
+    def lost(self, how: str) -> None:
+        """The connection is gone. Every call in flight ends."""
+        if not self.has_connection:
+            return
+        was, self.state = self.state, State.APART
+        self._stop_connecting()
+        text = f"the connection to the daemon was lost ({how})"
+        error = BridgeError(SESSION_CLOSED, text, transient=True)
+        if was is State.CLOSING:
+            return self._finish(self._end)
+        if self._was_closed_by_web_close():
+            info = self._web_close[1] if self._web_close else None
+            error = BridgeError(SESSION_CLOSED, "the session was closed by the task closeWeb", {"info": info})
+        self.calls.end_flying(error)
+        self.provided.cancel_all()
+        self.output.clear()
+        if not self._has_opened:
+            self._finish(self._refusal or self._unreachable(how))
+        elif not error.transient or self.settings.backoff is None:
+            self._finish(error)
+        else:
+            log.info("%s; connecting again", text)
+            if was is State.OPEN and self.timers.clock() - self._opened_at >= _STABLE:
+                self._attempt = 0
+            self._connect_later()
+
+    def _was_closed_by_web_close(self) -> bool:
+        # Anybody may publish an event of this name: only one right before the end announces it.
+        return self._web_close is not None and self.timers.clock() - self._web_close[0] <= _CLOSED_WEB
+
+    def _connect_now(self) -> None:
+        self.wants_connection = self.state is State.APART
+
+    def _connect_later(self) -> None:
+        backoff = self.settings.backoff
+        if backoff is not None:
+            self.timers.after(backoff.pause(self._attempt), self._connect_now)
+            self._attempt += 1
+
+    def _connect_late(self) -> None:
+        self._connecting = None
+        how = f"it does not answer within {self.settings.limits.connect_timeout:g} s"
+        if self.state is State.GREETING:
+            self.lost(how)
+        elif self.state is State.APART and not self._has_opened:
+            self._finish(self._unreachable(how))
+
+    def _unreachable(self, how: str) -> BridgeError:
+        path = self.settings.path
+        return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {how}", {"path": path}, transient=True)
+
+    def _stop_connecting(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            self._connecting = None
+
+    # The session
+
+    def _greeted(self, outcome: Outcome) -> None:
+        if self.state is not State.GREETING:
+            return
+        if isinstance(outcome, Success):
+            self.hello = outcome.value if isinstance(outcome.value, dict) else None
+            self._learn_limits()
+        elif outcome.code in ("permission.denied", TASK_NOT_FOUND):
+            # Whoever may not ask may still call what is allowed.
+            self.hello = None
+        else:
+            self._refusal = outcome
+            return self.lost(f"it refuses: {outcome}")
+        self._stop_connecting()
+        self.state = State.OPEN
+        self._opened_at = self.timers.clock()
+        first, self._has_opened = not self._has_opened, True
+        self.requests.restore()
+        self.calls.send_waiting()
+        self._listener.opened(first)
+
+    def _learn_limits(self) -> None:
+        limits = (self.hello or {}).get("limits")
+        message_bytes = limits.get("messageBytes") if isinstance(limits, dict) else None
+        if type(message_bytes) is int and message_bytes > 0:
+            self.calls.message_bytes = self.provided.message_bytes = message_bytes
+
+    # What the faces ask for
+
+    def submit(self, call: Call) -> None:
+        """Makes a call. Its sink hears of the end, in whatever state the core is."""
+        if self.state is State.OPEN:
+            self.calls.send(call)
+        elif self.is_over:
+            self.calls.end(call, self._end.copy(started=False))
+        else:
+            self.calls.wait(call)
+
+    def close(self) -> None:
+        """Ends everything. What is queued is still written, for a while."""
+        if self.is_over:
+            return
+        was, self.state = self.state, State.CLOSING
+        self.wants_connection = False
+        self._stop_connecting()
+        self.calls.dismiss_all(self._end)
+        self.subscriptions.finish(None)
+        self.provided.cancel_all()
+        if was is State.OPEN:
+            self.timers.after(self.settings.limits.close_timeout, lambda: self._finish(self._end))
+        else:
+            self._finish(self._end)
+
+    def fail(self, error: BaseException) -> None:
+        """The library itself failed: nobody shall wait for ever."""
+        self._finish(BridgeError("internal", f"the client library failed: {type(error).__name__}: {error}"))
+
+    def _finish(self, error: BridgeError) -> None:
+        if self.state is State.CLOSED:
+            return
+        self.state = State.CLOSED
+        self.wants_connection = False
+        self._end = error
+        self.calls.end_flying(error)
+        self.calls.end_waiting(error)
+        self.subscriptions.finish(error)
+        self.provided.cancel_all()
+        self.output.clear()
+        self._listener.closed(error)
+
+    # Messages
+
+    def on_call(self, message: dict[str, Any]) -> None:
+        """Another client's call."""
+        if not self.provided.receive(message):
+            self.on_nonsense("a call with an id that is none, or of a call that runs")
+
+    def on_cancel(self, callback_id: Any) -> None:
+        """The end of such a call."""
+        self.provided.cancel(callback_id)
+
+    def on_event(self, name: str, data: Any) -> None:
+        """An event."""
+        if name == "web.close":
+            self._web_close = (self.timers.clock(), data.get("info") if isinstance(data, dict) else None)
+        elif name in ("daemon.draining", "session.not_carried"):
+            log.info("the daemon says %s: %s", name, data)
+        self.subscriptions.receive(Event(name, data))
+
+    def on_progress(self, message: dict[str, Any]) -> None:
+        """An intermediate result."""
+        if not self.calls.progress(message):
+            log.debug("progress for no call: %r", message["callbackId"])
+
+    def on_callback(self, message: dict[str, Any]) -> None:
+        """The end of a call of ours."""
+        if message["callbackId"] is None:
+            # It ends no call: the daemon did not understand something, or has no room for this session.
+            self._refusal = BridgeError.from_json(message.get("error"))
+            log.warning("the daemon refuses a message: %s, data %r", self._refusal, self._refusal.data)
+        elif not self.calls.callback(message):
+            log.debug("a callback for no call: %r", message["callbackId"])
+
+    def on_nonsense(self, why: str) -> None:
+        """What is no message is passed over."""
+        log.warning("the daemon sent what is no message: %s", why)

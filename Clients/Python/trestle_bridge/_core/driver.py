@@ -1,0 +1,121 @@
+"""The core's socket, without waiting: connects, reads and writes as far as it goes at the moment.
+
+A face waits for the socket and for the time that the driver names, and then calls `step`.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Callable, Optional
+
+from .core import Core, State
+from .errors import DAEMON_DENIED, DAEMON_UNREACHABLE, BridgeError
+
+_READ_BYTES = 256 << 10
+
+
+class Driver:
+    """One core and the connection that it has at the time. Belongs to the core's owner.
+
+    `before_close` is called with the descriptor of a socket that is about to be closed, so that nobody goes
+    on watching a number which may soon be that of another file.
+    """
+
+    def __init__(self, core: Core, before_close: Callable[[int], None] = lambda descriptor: None) -> None:
+        self.core = core
+        self._before_close = before_close
+        self._socket: Optional[socket.socket] = None
+        self._write_failed = False
+        self._is_shut_down = False
+
+    @property
+    def descriptor(self) -> int:
+        """What to watch for input; -1: nothing."""
+        return -1 if self._socket is None else self._socket.fileno()
+
+    @property
+    def wants_write(self) -> bool:
+        """Whether to watch it for output too."""
+        return self._socket is not None and self.core.output.queued_bytes > 0 and not self._write_failed
+
+    @property
+    def next_at(self) -> Optional[float]:
+        """When `step` is due at the latest, by the core's clock; None: when something happens."""
+        if self.core.wants_connection:
+            return self.core.timers.clock()
+        return self.core.timers.next_at
+
+    def step(self, readable: bool = False) -> None:
+        """Does what can be done now."""
+        if readable:
+            self._read()
+        self.core.timers.run_due()
+        if self._socket is not None and not self.core.has_connection:
+            self.close()
+        if self.core.wants_connection:
+            self._connect()
+        self._write()
+
+    def close(self) -> None:
+        """Closes the socket without a word to the daemon, or to the core."""
+        if self._socket is not None:
+            self._before_close(self._socket.fileno())
+            self._socket.close()
+            self._socket = None
+
+    def _connect(self) -> None:
+        path = self.core.settings.path
+        new = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            new.setblocking(False)
+            new.connect(path)
+        except (OSError, ValueError) as error:
+            new.close()
+            # A Unix socket connects at once, or not: EAGAIN says that too many wait to be accepted.
+            self.core.connect_failed(_connect_error(path, error), again=isinstance(error, BlockingIOError))
+            return
+        self._socket = new
+        self._write_failed = self._is_shut_down = False
+        self.core.connected()
+
+    def _read(self) -> None:
+        if self._socket is None:
+            return
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            return self.core.lost(error.strerror or str(error))
+        if data:
+            self.core.received(data)
+        else:
+            self.core.lost("it ended its output")
+
+    def _write(self) -> None:
+        if self._socket is None or self._write_failed:
+            return
+        output = self.core.output
+        try:
+            while buffers := output.buffers():
+                # Without the signal: a program may have given SIGPIPE its deadly meaning back.
+                output.advance(self._socket.sendmsg(buffers, [], socket.MSG_NOSIGNAL))
+            if self.core.state is State.CLOSING and not self._is_shut_down:
+                self._is_shut_down = True
+                self._socket.shutdown(socket.SHUT_WR)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            # The daemon is gone. What it said before is still to be read; then its end is.
+            self._write_failed = True
+
+
+def _connect_error(path: str, error: Exception) -> BridgeError:
+    if isinstance(error, PermissionError):
+        text = f"the socket {path} may not be opened by this user: its owner, group and mode say by whom"
+        return BridgeError(DAEMON_DENIED, text, {"path": path})
+    if isinstance(error, BlockingIOError):
+        reason = "too many are waiting to be accepted"
+    else:
+        reason = getattr(error, "strerror", None) or str(error)
+    return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {reason}", {"path": path}, transient=True)

@@ -1,0 +1,69 @@
+"""What a client is made with: who it is, where the daemon is, and the bounds of everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+from .backoff import Backoff
+
+LONGEST_TIMEOUT = 365 * 24 * 3600.0
+"""Seconds: no call may wait for longer than a year."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds, each with a default that suits most programs. Times are in seconds.
+
+    Attributes:
+        connect_timeout: for the daemon to take the connection and to answer `bridge.hello`.
+        reconnect_wait: how long a call without a timeout waits for a connection while there is none.
+        grace: how long after a call's own timeout, or after its cancel, this end gives up waiting for the
+            daemon to report the end of the call.
+        close_timeout: how long `close()` waits for the daemon to read what is queued, and for handlers to
+            return.
+        queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
+        line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
+        progress_queued: intermediate results of one call that nobody takes; beyond, the oldest are dropped.
+        running_calls: calls of provided tasks that are worked on, or wait for a thread; one more is answered
+            `busy`.
+    """
+
+    connect_timeout: float = 10.0
+    reconnect_wait: float = 60.0
+    grace: float = 2.0
+    close_timeout: float = 1.0
+    queued_bytes: int = 4 << 20
+    line_bytes: int = 256 << 20
+    progress_queued: int = 1024
+    running_calls: int = 1024
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that `connect` was told, the same for both faces."""
+
+    path: str
+    client: Optional[str] = None
+    version: Optional[str] = None
+    origin: Optional[str] = None
+    backoff: Optional[Backoff] = None
+    """None: a connection that is lost stays lost."""
+    parse_float: Callable[[str], Any] = float
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def hello_options(self) -> dict[str, str]:
+        """The options of `bridge.hello`."""
+        named = {"client": self.client, "version": self.version, "origin": self.origin}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def check_timeout(seconds: Optional[float]) -> None:
+    """Refuses a timeout that no call can have.
+
+    Raises:
+        ValueError: it is not above 0, or longer than a year.
+    """
+    if seconds is not None and not 0 < seconds <= LONGEST_TIMEOUT:
+        raise ValueError(f"a timeout is a number of seconds above 0, at most a year, not {seconds!r}")

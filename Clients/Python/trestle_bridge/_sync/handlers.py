@@ -1,0 +1,98 @@
+"""The threads on which handlers of provided tasks run."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import logging
+import threading
+from typing import Any, Callable, Optional
+
+from .._core.errors import BridgeError
+from .._core.providing import IncomingCall, ProvidedTasks, cancelled_error, encode_result, handler_error
+from .iothread import IOThread
+
+log = logging.getLogger("trestle_bridge")
+
+Handler = Callable[[Any, IncomingCall], Any]
+"""What does a task: takes the options and the call, returns the result, any JSON, or raises."""
+
+
+class HandlerThreads:
+    """Runs each call on a thread of a pool; those for which there is none wait their turn.
+
+    Threads are made when they are first needed. A call that is cancelled before its turn is never begun.
+    """
+
+    def __init__(self, most_threads: int) -> None:
+        self._most_threads = most_threads
+        self._pool: Optional[concurrent.futures.ThreadPoolExecutor] = None
+        # Owned by the I/O thread until the end, like the pool.
+        self._futures: dict[IncomingCall, concurrent.futures.Future[None]] = {}
+        self._here = threading.local()
+        self._thread: Optional[IOThread] = None
+        self._provided: Optional[ProvidedTasks] = None
+
+    def attach(self, thread: IOThread, provided: ProvidedTasks) -> None:
+        """Where answers go. Before the first call."""
+        self._thread, self._provided = thread, provided
+
+    @property
+    def is_handler_thread(self) -> bool:
+        """Whether the thread that asks is running a handler of this bridge."""
+        return getattr(self._here, "is_handler", False)
+
+    # What the core calls, on the I/O thread.
+
+    def run(self, call: IncomingCall, handler: Handler) -> None:
+        """I/O thread: begins a call."""
+        if self._pool is None:
+            self._pool = concurrent.futures.ThreadPoolExecutor(self._most_threads, "trestle-handler")
+        self._futures[call] = self._pool.submit(self._work, call, handler)
+
+    def cancel(self, call: IncomingCall) -> None:
+        """I/O thread: nobody waits for a call any more."""
+        future = self._futures.get(call)
+        if future is not None and future.cancel():
+            self._done(call, None, cancelled_error(started=False))
+
+    def report(self, call: IncomingCall, value: bytes) -> None:
+        """A handler's thread: an intermediate result."""
+        thread, provided = self._thread, self._provided
+        if thread is not None and provided is not None:
+            thread.post(lambda: provided.progress(call, value))
+
+    def _done(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
+        self._futures.pop(call, None)
+        if self._provided is not None:
+            self._provided.answer(call, result, error)
+
+    # On the handlers' threads.
+
+    def _work(self, call: IncomingCall, handler: Handler) -> None:
+        self._here.is_handler = True
+        result: Optional[bytes] = None
+        error: Optional[BridgeError] = None
+        try:
+            result, error = encode_result(call.task, handler(call._options, call))
+        except BaseException as raised:
+            # SystemExit too: a caller waits for one answer, and this thread is not the program's.
+            if not isinstance(raised, BridgeError):
+                log.debug("the handler of %s raised", call.task, exc_info=True)
+            error = handler_error(call.task, raised)
+        if self._thread is not None:
+            self._thread.post(lambda: self._done(call, result, error))
+
+    # The end, on the thread that closes the bridge, once the I/O thread has ended.
+
+    def close(self, timeout: float) -> None:
+        """Waits for handlers that still run, so many seconds. They have been cancelled; one that goes on
+        without looking keeps its thread until it returns."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        pool.shutdown(wait=False, cancel_futures=True)
+        if self.is_handler_thread:
+            return
+        unfinished = concurrent.futures.wait(list(self._futures.values()), timeout).not_done
+        if not unfinished:
+            pool.shutdown(wait=True)

@@ -1,0 +1,139 @@
+"""The thread that owns a core: reads, writes, and does what other threads ask for."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import queue
+import select
+import socket
+import threading
+from typing import Callable, Optional
+
+from .._core.core import Core, State
+from .._core.driver import Driver
+
+log = logging.getLogger("trestle_bridge")
+
+Command = Callable[[], None]
+
+_MOST_COMMANDS = 1000
+"""Commands that are run between two looks at the socket."""
+
+
+class IOThread:
+    """Runs until its core is closed.
+
+    A command that is posted is run exactly once: by the thread, or, where that has ended, by whoever posts
+        it; the
+    core is closed by then, and every call ends at once.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._process = os.getpid()
+        self._driver = driver
+        self._core: Core = driver.core
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._wake_out, self._wake_in = socket.socketpair()
+        self._wake_out.setblocking(False)
+        self._wake_in.setblocking(False)
+        self._has_ended = False
+        # A daemon thread, so that a program that forgets to close its bridge can end.
+        self._thread = threading.Thread(target=self._run, name="trestle-bridge", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def post(self, command: Command) -> None:
+        """Has a command run on the thread, in the order of posting.
+
+        Raises:
+            RuntimeError: this is a forked child of the process that made the thread.
+        """
+        if self.is_in_child:
+            raise RuntimeError("a bridge does not survive a fork: connect anew in the child process")
+        self._commands.put(command)
+        if self._has_ended:
+            self._run_commands()
+        else:
+            self._wake()
+
+    def join(self, timeout: float) -> None:
+        """Waits until it has ended, unless this is the thread itself."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout)
+
+    @property
+    def is_in_child(self) -> bool:
+        """Whether this process was forked from the one that made the thread."""
+        return os.getpid() != self._process
+
+    def abandon(self) -> None:
+        """In a forked child, which has the descriptors but not the thread: closes the child's copies of
+        them."""
+        self._has_ended = True
+        self._driver.close()
+        self._wake_out.close()
+        self._wake_in.close()
+
+    def _wake(self) -> None:
+        try:
+            self._wake_out.send(b"\0")
+        except OSError:
+            pass  # it is awake already, or has ended and does not sleep again
+
+    def _run(self) -> None:
+        try:
+            while self._core.state is not State.CLOSED:
+                self._turn()
+        except Exception as error:
+            log.exception("the client library failed")
+            self._core.fail(error)
+        finally:
+            self._driver.close()
+            self._has_ended = True
+            self._run_commands()
+            self._wake_out.close()
+            self._wake_in.close()
+
+    def _turn(self) -> None:
+        driver = self._driver
+        driver.step(self._wait())
+        # Not for ever: what the daemon says is to be read however busy this program is.
+        self._run_commands(_MOST_COMMANDS)
+        # What the commands queued leaves now.
+        driver.step()
+
+    def _wait(self) -> bool:
+        """Sleeps until there is something to do; whether the daemon has said something."""
+        if not self._commands.empty():
+            milliseconds = 0
+        elif (at := self._driver.next_at) is None:
+            milliseconds = -1
+        else:
+            milliseconds = max(0, math.ceil((at - self._core.timers.clock()) * 1000))
+        poll = select.poll()
+        poll.register(self._wake_in, select.POLLIN)
+        descriptor = self._driver.descriptor
+        if descriptor >= 0:
+            poll.register(descriptor, select.POLLIN | (select.POLLOUT if self._driver.wants_write else 0))
+        # 2**31 - 1 is the most that poll takes; a wake-up too early does no harm.
+        ready = dict(poll.poll(min(milliseconds, 0x7FFFFFFF)))
+        if self._wake_in.fileno() in ready:
+            try:
+                self._wake_in.recv(4096)
+            except BlockingIOError:
+                pass
+        return bool(ready.get(descriptor, 0) & ~select.POLLOUT)
+
+    def _run_commands(self, most: Optional[int] = None) -> None:
+        count = 0
+        while most is None or count < most:
+            count += 1
+            try:
+                command = self._commands.get_nowait()
+            except queue.Empty:
+                return
+            command()

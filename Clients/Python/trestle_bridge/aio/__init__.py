@@ -1,0 +1,22 @@
+"""The asyncio face: a bridge for programs with an event loop.
+
+    import asyncio
+    from trestle_bridge import aio
+
+    async def main():
+        async with aio.connect() as bridge:
+            print(await bridge.call("Echo", {"hello": "world"}, timeout=5.0))
+
+    asyncio.run(main())
+
+The core belongs to the event loop's thread, and so does everything here: nothing may be used from another
+thread.
+"""
+
+from ._bridge import Bridge
+from ._connecting import Connecting, connect
+from ._handlers import Handler
+from ._pending import PendingCall
+from ._stream import EventStream
+
+__all__ = ["Bridge", "Connecting", "EventStream", "Handler", "PendingCall", "connect"]

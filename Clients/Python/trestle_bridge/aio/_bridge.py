@@ -1,0 +1,307 @@
+"""`Bridge`: the asyncio face of the library."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import warnings
+from typing import Any, Awaitable, Callable, Optional
+
+from .._core import jsontext
+from .._core.calls import Call, CallSink, Success
+from .._core.core import Core, State
+from .._core.errors import BridgeError
+from .._core.events import Subscription, check_patterns
+from .._core.messages import ABSENT
+from .._core.providing import SCOPES
+from .._core.retry import Retry, retry_pause
+from .._core.settings import Settings, check_timeout
+from ._handlers import Handler, HandlerTasks
+from ._pending import PendingCall, Waiter
+from ._pump import Pump
+from ._stream import EventStream
+
+Progress = Callable[[Any], None]
+OnReconnect = Callable[["Bridge"], Awaitable[None]]
+
+
+class Bridge:
+    """A connection to the daemon, for the tasks of one event loop. Made by `connect`."""
+
+    def __init__(self, settings: Settings, on_reconnect: Optional[OnReconnect]) -> None:
+        self._limits = settings.limits
+        self._on_reconnect = on_reconnect
+        self._reconnect_tasks: set[asyncio.Task[None]] = set()
+        self._first = Waiter()
+        self._has_closed = asyncio.Event()
+        self._handlers = HandlerTasks()
+        self._core = Core(settings, self, self._handlers)
+        self._pump = Pump(self._core)
+        self._handlers.attach(self._pump, self._core.provided)
+
+    async def _open(self) -> None:
+        self._core.start()
+        self._pump.kick()
+        try:
+            await self._first.wait()
+        except BaseException:
+            await self.close()
+            raise
+
+    # What the core calls.
+
+    def opened(self, first: bool) -> None:
+        """A session has begun."""
+        if first:
+            self._first.ended(Success(None))
+        elif self._on_reconnect is not None:
+            task = asyncio.ensure_future(self._call_on_reconnect(self._on_reconnect))
+            self._reconnect_tasks.add(task)
+            task.add_done_callback(self._reconnect_tasks.discard)
+
+    async def _call_on_reconnect(self, on_reconnect: OnReconnect) -> None:
+        await on_reconnect(self)
+
+    def closed(self, error: BridgeError) -> None:
+        """No session will ever begin again."""
+        self._first.ended(error)
+        self._has_closed.set()
+        self._pump.kick()
+
+    # What the daemon said
+
+    @property
+    def path(self) -> str:
+        """The socket."""
+        return self._core.settings.path
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a session at this moment."""
+        return self._core.is_open
+
+    @property
+    def hello(self) -> Optional[dict[str, Any]]:
+        """What the daemon said of itself when the last session began: protocol, session, daemon, features,
+        limits. None where it does not let this program ask."""
+        return self._core.hello
+
+    @property
+    def session(self) -> Optional[int]:
+        """The number of the last session; None where it is not known."""
+        session = (self.hello or {}).get("session")
+        return session if isinstance(session, int) else None
+
+    # Calls
+
+    async def call(
+        self,
+        task: str,
+        options: Any = ABSENT,
+        *,
+        timeout: Optional[float] = None,
+        on_progress: Optional[Progress] = None,
+        session: Optional[int] = None,
+        retry: Retry = "never",
+    ) -> Any:
+        """Calls a task and waits for its result. Where the waiting asyncio task is cancelled, the call is
+        too.
+
+        Args:
+            task: its name.
+            options: any JSON; left out, a task sees `{}`. None is JSON's null.
+            timeout: seconds, above 0 and at most a year; None: as long as the task or the daemon allows.
+                Waiting for a connection counts.
+            on_progress: is handed intermediate results, in the waiting asyncio task, in their order.
+            session: only a task that this session registered.
+            retry: which errors are not raised, but have the call sent again within its timeout.
+
+        Raises:
+            BridgeError: what the callback says; `call.timeout` where none came in time; `session.closed`
+                where the connection was lost; `busy` where too much waits to be written; `options.invalid`
+                where the options have no JSON.
+            ValueError: the timeout is none.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        attempt = 0
+        while True:
+            pending = self.start(task, options, timeout=timeout, on_progress=on_progress, session=session)
+            try:
+                return await pending.result()
+            except BridgeError as error:
+                timeout = None if deadline is None else deadline - time.monotonic()
+                pause = retry_pause(error, retry, attempt, timeout)
+                if pause is None or self._core.state is State.CLOSED:
+                    raise
+            except BaseException:
+                pending.abandon()
+                raise
+            await asyncio.sleep(pause)
+            timeout = None if deadline is None else max(0.001, deadline - time.monotonic())
+            attempt += 1
+
+    def start(
+        self,
+        task: str,
+        options: Any = ABSENT,
+        *,
+        timeout: Optional[float] = None,
+        on_progress: Optional[Progress] = None,
+        progress: bool = False,
+        session: Optional[int] = None,
+    ) -> PendingCall:
+        """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
+        `PendingCall.result` raises; but what is wrong with the arguments is raised here.
+
+        Args:
+            progress: asks for intermediate results without `on_progress`, for `PendingCall.progress`.
+        """
+        check_timeout(timeout)
+        wanted = progress or on_progress is not None
+        waiter = Waiter(self._limits.progress_queued)
+        call = self._make(task, options, waiter, timeout=timeout, wants_progress=wanted, session=session)
+        self._core.submit(call)
+        self._pump.kick()
+        return PendingCall(self._pump, self._core, call, waiter, on_progress)
+
+    async def send(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
+        """Calls a task of whose end nobody hears. Returns when the message is queued behind those before it.
+
+        Raises:
+            BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
+                `options.invalid`: it was not sent.
+        """
+        waiter = Waiter()
+        self._core.submit(self._make(task, options, waiter, session=session, one_way=True))
+        self._pump.kick()
+        await waiter.wait()
+
+    def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
+        encoded = None if options is ABSENT else jsontext.encode(options)
+        return Call(jsontext.encode(task), encoded, sink, **more)
+
+    # Providing and listening
+
+    async def register(self, task: str, handler: Handler, *, scope: str = "any") -> None:
+        """Provides a task: others' calls of it go to the handler, until `unregister`, in every session.
+
+        The handler, a coroutine function, is called with the options and an `IncomingCall`, each call in an
+        asyncio task of its own, which is cancelled when nobody waits any more. What it returns becomes the
+        result. A `BridgeError` that it raises goes to the caller as it is, any other exception as `internal`
+        with its text.
+
+        Args:
+            scope: `any`, or `session`: only calls that name this session.
+
+        Raises:
+            BridgeError: `task.taken` where the name belongs to a plugin, or what else the daemon says.
+            ValueError: there is no such scope.
+        """
+        if scope not in SCOPES:
+            raise ValueError(f"the scope of a task is one of {SCOPES}, not {scope!r}")
+        jsontext.encode(task)
+        waiter = Waiter()
+        self._core.requests.register(task, scope, handler, waiter)
+        self._pump.kick()
+        await waiter.wait()
+
+    async def unregister(self, task: str) -> None:
+        """Provides a task no more; calls that have come already go on.
+
+        Raises:
+            BridgeError: what the daemon says.
+        """
+        jsontext.encode(task)
+        waiter = Waiter()
+        self._core.requests.unregister(task, waiter)
+        self._pump.kick()
+        await waiter.wait()
+
+    def subscribe(self, *patterns: str, max_events: int = 1024) -> EventStream:
+        """Events: names, or beginnings of names with `*` behind them. The daemon is asked when the stream is
+        awaited, entered or iterated.
+
+        Args:
+            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader is told.
+
+        Raises:
+            ValueError: there is no pattern.
+        """
+        check_patterns(patterns)
+        jsontext.encode(patterns)
+        subscriptions: dict[EventStream, Subscription] = {}
+
+        async def ask(stream: EventStream) -> None:
+            subscription = subscriptions[stream] = Subscription(patterns, stream)
+            waiter = Waiter()
+            self._core.requests.subscribe(subscription, waiter)
+            self._pump.kick()
+            try:
+                await waiter.wait()
+            except asyncio.CancelledError:
+                forget(stream)
+                raise
+
+        def forget(stream: EventStream) -> None:
+            if (subscription := subscriptions.pop(stream, None)) is not None:
+                self._core.requests.unsubscribe(subscription)
+                self._pump.kick()
+
+        return EventStream(patterns, max_events, ask, forget)
+
+    def listen(self, *patterns: str, max_events: int = 1024) -> EventStream:
+        """Listens to events that the daemon sends to this session without a subscription: `record.changed` of
+        a table that it watches with `persistence.watch`, `bridge.traffic`, `web.close` and their like; and to
+        whatever the bridge's other streams subscribe to. The daemon is not asked.
+
+        Args:
+            max_events: as with `subscribe`.
+
+        Raises:
+            ValueError: there is no pattern.
+        """
+        check_patterns(patterns)
+
+        async def ask(stream: EventStream) -> None:
+            pass
+
+        def forget(stream: EventStream) -> None:
+            self._core.requests.unsubscribe(subscription)
+
+        stream = EventStream(patterns, max_events, ask, forget)
+        subscription = Subscription(patterns, stream, unasked=True)
+        self._core.requests.listen(subscription)
+        return stream
+
+    # The end
+
+    async def close(self) -> None:
+        """Ends the connection. Calls in flight are cancelled and end with `session.closed`; what was sent is
+        still delivered; handlers are cancelled. Waits for the daemon and for handlers, each for
+        `limits.close_timeout` at most. Closing again does nothing."""
+        self._core.close()
+        self._pump.kick()
+        try:
+            await self._has_closed.wait()
+            current = asyncio.current_task()
+            for task in self._reconnect_tasks:
+                if task is not current:
+                    task.cancel()
+            await self._handlers.close(self._limits.close_timeout)
+        finally:
+            if self._core.state is State.CLOSED:
+                self._pump.abandon()
+
+    async def __aenter__(self) -> Bridge:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        core = getattr(self, "_core", None)
+        if core is not None and core.state is not State.CLOSED:
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, stacklevel=2, source=self)
+
+    def __repr__(self) -> str:
+        return f"<trestle_bridge.aio.Bridge {self.path} {self._core.state.value}>"
