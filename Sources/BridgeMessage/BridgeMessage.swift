@@ -97,14 +97,18 @@ public struct MessageProblem {
     public var dialect: DialectID?
     /// Whether it is not even JSON.
     public var isNotJSON = false
+    /// Whether it was to be the end of a call of the daemon's: it bears a result or an error, and names no task.
+    public var isReply = false
 
     /// A problem.
     public init(
-        error: BridgeError, callbackID: CallbackID?, dialect: DialectID? = nil, isNotJSON: Bool = false
+        error: BridgeError, callbackID: CallbackID?, dialect: DialectID? = nil, isNotJSON: Bool = false,
+        isReply: Bool = false
     ) {
         self.error = error
         self.callbackID = callbackID
         self.dialect = dialect
         self.isNotJSON = isNotJSON
+        self.isReply = isReply
     }
 }

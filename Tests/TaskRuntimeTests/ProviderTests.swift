@@ -79,6 +79,49 @@ struct ProviderTests {
         #expect(caller.readOne()?.errorCode == code)
     }
 
+    @Test(
+        "An answer that cannot be read ends the call all the same, and does not pass for the end of a call of the provider's",
+        arguments: [
+            #"{"callbackId":ID,"result":"\ud800"}"#, #"{"callbackId":ID,"error":{"code":nonsense}}"#,
+            #"{"result":[1,2,"callbackId":ID}"#, #"{"callbackId":ID,"result":\#(String(repeating: "[", count: 200))"#,
+        ])
+    func unreadable(line: String) throws {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
+        provider.send(line.replacing("ID", with: "\(id)"))
+        guard !line.contains("[1,2,") else {
+            // The id is within the array, as far as can be told: nobody knows whose answer it is.
+            return #expect(caller.read().isEmpty)
+        }
+        let answer = caller.readOne()
+        #expect(answer?["callbackId"] == 1)
+        #expect(answer?.errorCode == "plugin.invalid_reply")
+        let told = provider.readOne()
+        #expect(told?["callbackId"] == .null)
+        #expect(told?["error"]?["data"]?["callbackId"]?.int64Value == id)
+        provider.send(#"{"callbackId":\#(id),"result":2}"#)
+        #expect(caller.read().isEmpty)
+    }
+
+    @Test("A call that cannot be read, and progress, end no call that the provider works on")
+    func unreadableOthers() throws {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":1}"#)
+        let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
+        for line in [
+            #"{"task":"x","callbackId":ID,"result":no}"#, #"{"callbackId":ID,"progress":no}"#,
+            #"{"callbackId":ID,"task":no}"#,
+        ] {
+            provider.send(line.replacing("ID", with: "\(id)"))
+        }
+        #expect(caller.read().isEmpty)
+        provider.send(#"{"callbackId":\#(id),"result":2}"#)
+        #expect(caller.readOne()?["result"] == 2)
+    }
+
     @Test("A caller's cancel, and its deadline, are passed on")
     func cancel() throws {
         let provider = provider()

@@ -4,20 +4,28 @@
 /// id counts where its key and its value stand complete at the top level; anything doubtful gives none, because an
 /// error with a wrong id would end somebody else's call.
 enum CallbackIDSalvage {
-    static func find(in prefix: UnsafeRawBufferPointer, _ scratch: inout EscapeScratch) -> CallbackID? {
+    /// - Returns: the id, and whether the line was to answer a call: what it bears besides, as far as the key behind the id,
+    ///   says so.
+    static func find(
+        in prefix: UnsafeRawBufferPointer, _ scratch: inout EscapeScratch
+    ) -> (id: CallbackID, isReply: Bool)? {
         var walk = Walk(bytes: prefix)
         guard let text = walk.findValue(of: "callbackId") else { return nil }
+        walk.noteNextKey()
         let isEscaped = text.contains(UInt8(ascii: "\\"))
         // Escapes have not been checked here; an id with one is rare enough to be let go.
         guard !isEscaped, !text.contains(where: { $0 < 0x20 }), String(validating: text, as: UTF8.self) != nil else {
             return nil
         }
-        return CallbackID(text, isEscaped: false, &scratch)
+        guard let id = CallbackID(text, isEscaped: false, &scratch) else { return nil }
+        return (id, walk.hasOutcome && !walk.hasTask)
     }
 
     private struct Walk {
         let bytes: UnsafeRawBufferPointer
         var position = 0
+        private(set) var hasTask = false
+        private(set) var hasOutcome = false
 
         /// The scalar value of a key of the top level, where it ends within the bytes.
         mutating func findValue(of wanted: StaticString) -> UnsafeRawBufferPointer? {
@@ -29,11 +37,26 @@ enum CallbackIDSalvage {
                 skipSpace()
                 guard take(":") else { return nil }
                 skipSpace()
-                let isWanted = key.elementsEqual(
-                    UnsafeBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
-                if isWanted { return scalar() }
+                if Self.isKey(key, wanted) { return scalar() }
+                note(key)
                 guard skipToComma() else { return nil }
             }
+        }
+
+        /// Looks at the key behind the value that was found.
+        mutating func noteNextKey() {
+            guard skipToComma() else { return }
+            skipSpace()
+            if let key = string() { note(key) }
+        }
+
+        private mutating func note(_ key: UnsafeRawBufferPointer) {
+            if Self.isKey(key, "task") { hasTask = true }
+            if Self.isKey(key, "result") || Self.isKey(key, "error") { hasOutcome = true }
+        }
+
+        private static func isKey(_ key: UnsafeRawBufferPointer, _ wanted: StaticString) -> Bool {
+            key.elementsEqual(UnsafeBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
         }
 
         private mutating func skipSpace() {

@@ -136,18 +136,20 @@ public final class MessageDecoder {
 
     private func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
         let prefix = UnsafeRawBufferPointer(rebasing: bytes.prefix(MessageSplitter.keptPrefixBytes))
+        let found = CallbackIDSalvage.find(in: prefix, &scratch)
         return MessageProblem(
             error: BridgeError(
                 .messageInvalid, "the line is not JSON: \(error.reason)",
                 data: error.offset > 0 ? ["offset": .number(JSONNumber(error.offset))] : nil),
-            callbackID: CallbackIDSalvage.find(in: prefix, &scratch), isNotJSON: true)
+            callbackID: found?.id, isNotJSON: true, isReply: found?.isReply ?? false)
     }
 
     private func tooLarge(_ prefix: UnsafeRawBufferPointer, _ lineBytes: Int) -> MessageProblem {
-        MessageProblem(
+        let found = CallbackIDSalvage.find(in: prefix, &scratch)
+        return MessageProblem(
             error: BridgeError(
                 .messageTooLarge, "the line of \(lineBytes) bytes is longer than a message may be; it was discarded"),
-            callbackID: CallbackIDSalvage.find(in: prefix, &scratch))
+            callbackID: found?.id, isReply: found?.isReply ?? false)
     }
 
     private func problem(_ reason: String) -> MessageProblem {

@@ -213,7 +213,7 @@ extension TaskRuntime {
     }
 
     /// The call that the session knows under this id of ours.
-    private func forwardedCall(_ id: CallbackID, _ session: Session) -> Call? {
+    func forwardedCall(_ id: CallbackID, _ session: Session) -> Call? {
         guard let number = id.number else { return nil }
         return calls.call(number, of: session)
     }

@@ -197,13 +197,14 @@ extension TaskRuntime {
     // MARK: Problems
 
     /// Answers an error about a message. Where a call of that id is in flight, the error must not pass for its end:
-    /// the id then stands in the error's data.
+    /// the id then stands in the error's data. A call that the message was to be the end of ends with an error.
     func answer(_ problem: MessageProblem, to session: Session) {
         if isMonitored { showRefusal(of: nil, problem.error, session) }
         if let dialect = problem.dialect { session.dialects |= dialect.bit }
         var error = problem.error
         var id = problem.callbackID?.text
-        if let callbackID = problem.callbackID, session.index.call(of: callbackID) != nil {
+        let answered = problem.isReply ? problem.callbackID.flatMap { forwardedCall($0, session) } : nil
+        if let callbackID = problem.callbackID, answered != nil || session.index.call(of: callbackID) != nil {
             var data = error.data?.objectValue ?? [:]
             data["callbackId"] = try? JSON(parsing: callbackID.text)
             error.data = .object(data)
@@ -213,5 +214,9 @@ extension TaskRuntime {
         var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))
         address.isNotJSON = problem.isNotJSON
         write(to: session, dialect) { MessageEncoder.callback(to: address, error: error, $0) }
+        if let answered {
+            let reason = "the provider's answer cannot be read: \(problem.error.message)"
+            end(answered, error: BridgeError(.pluginInvalidReply, reason))
+        }
     }
 }
