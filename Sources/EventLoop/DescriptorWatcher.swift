@@ -1,0 +1,46 @@
+import CLibuv
+
+/// Tells when a descriptor can be read or written: for libraries that do their own reading and writing.
+///
+/// An open watcher is kept alive by the loop: end it with `close()`, before the descriptor is closed.
+@LoopActor
+public final class DescriptorWatcher {
+    private var ready: (@LoopActor () -> Void)?
+    private var handle: LoopHandle<uv_poll_t>?
+    /// The `uv_poll_event` bits that libuv watches at present.
+    private var watched: UInt32 = 0
+
+    /// Watches for nothing yet. The descriptor stays its owner's; libuv makes it non-blocking.
+    /// - Parameter ready: called in every turn in which the descriptor can do what is watched for, and where it is broken.
+    /// - Throws: `EPERM` where it cannot be polled (a file), `EEXIST` where it is being watched already.
+    public init(_ descriptor: Int32, _ ready: @escaping @LoopActor () -> Void) throws(SystemError) {
+        let handle = try LoopHandle<uv_poll_t>("watch a descriptor") { uv_poll_init($0, $1, descriptor) }
+        self.ready = ready
+        self.handle = handle
+        handle.retain(self)
+    }
+
+    /// From now on watches for this, instead of what it watched for before.
+    public func watch(readable: Bool, writable: Bool) {
+        let wanted = (readable ? UV_READABLE.rawValue : 0) | (writable ? UV_WRITABLE.rawValue : 0)
+        guard let handle, wanted != watched else { return }
+        watched = wanted
+        if wanted == 0 {
+            require(uv_poll_stop(handle.raw), "uv_poll_stop")
+        } else {
+            require(uv_poll_start(handle.raw, Int32(wanted), Self.isReady), "uv_poll_start")
+        }
+    }
+
+    /// Stops watching. Further calls do nothing.
+    public func close() {
+        handle?.close()
+        handle = nil
+        ready = nil
+    }
+
+    private static let isReady: uv_poll_cb = { handle, _, _ in
+        guard let watcher = owner(handle?.pointee.data, as: DescriptorWatcher.self) else { return }
+        LoopActor.assumeIsolated { watcher.ready?() }
+    }
+}
