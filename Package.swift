@@ -79,6 +79,7 @@ let package = Package(
         // MARK: C, at the edges
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CBridgeJSON"),
         .target(
             name: "CTomlplusplus",
@@ -90,6 +91,7 @@ let package = Package(
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
+        .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
 
@@ -122,7 +124,8 @@ let package = Package(
         .target(
             name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
         .executableTarget(
-            name: "trestle", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "Sodium", argumentParser],
+            name: "trestle",
+            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "SessionBus", "Sodium", argumentParser],
             swiftSettings: strict),
 
         // MARK: Test kit
@@ -146,6 +149,8 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SessionBusTests", dependencies: ["EventLoop", "SessionBus", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
@@ -177,7 +182,10 @@ let package = Package(
             name: "DocumentationTests", dependencies: ["BridgeJSON", "trestle", "trestled"], swiftSettings: strict),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "TestSupport", "trestled", "trestle"],
+            dependencies: [
+                "BridgeClient", "BridgeJSON", "CSystemdBus", "EventLoop", "SessionBus", "TestSupport", "trestled",
+                "trestle",
+            ],
             swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
     cxxLanguageStandard: .cxx17

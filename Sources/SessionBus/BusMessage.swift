@@ -1,0 +1,87 @@
+/// A value in a message's body: those types that desktop services commonly use.
+public indirect enum BusValue: Sendable, Hashable {
+    /// `y`
+    case byte(UInt8)
+    /// `b`
+    case boolean(Bool)
+    /// `i`
+    case int32(Int32)
+    /// `u`
+    case uint32(UInt32)
+    /// `s`. It must not hold U+0000, which D-Bus has no way to carry.
+    case string(String)
+    /// `as`
+    case strings([String])
+    /// `a{sv}`
+    case properties([String: BusValue])
+    /// A value of another type, which this module neither reads nor writes.
+    case other
+
+    /// The text, where it is one.
+    public var text: String? { if case .string(let text) = self { text } else { nil } }
+    /// The number, where it is a `u`.
+    public var number: UInt32? { if case .uint32(let number) = self { number } else { nil } }
+    /// The texts, where it is an array of such.
+    public var texts: [String]? { if case .strings(let texts) = self { texts } else { nil } }
+}
+
+/// A message that came: a call's reply, or a signal.
+public struct BusMessage: Sendable, Hashable {
+    /// The unique name of the connection that sent it, such as `:1.7`; empty where the bus does not say.
+    public var sender: String
+    /// Its values, in their order.
+    public var body: [BusValue]
+}
+
+/// What is called: a method of an object of somebody on the bus.
+public struct BusMethod: Sendable, Hashable {
+    /// The bus name of whom it goes to.
+    public var destination: String
+    /// The object's path.
+    public var path: String
+    /// The interface that has the method.
+    public var interface: String
+    /// The method's name.
+    public var member: String
+
+    /// The method of that name.
+    public init(destination: String, path: String, interface: String, member: String) {
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+    }
+}
+
+/// Which signals are wanted. What is nil may be anything.
+public struct BusSignal: Sendable, Hashable {
+    /// The bus name of whom it comes from; the bus itself sees to it.
+    public var sender: String?
+    /// The object's path.
+    public var path: String?
+    /// The interface that has the signal.
+    public var interface: String
+    /// The signal's name.
+    public var member: String
+    /// What the first value must be.
+    public var firstText: String?
+
+    /// The signals of that name.
+    public init(
+        sender: String? = nil, path: String? = nil, interface: String, member: String, firstText: String? = nil
+    ) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.firstText = firstText
+    }
+
+    /// As the bus wants it. Names have no quotes in them, or the bus refuses them.
+    var rule: String {
+        let parts = [
+            ("sender", sender), ("path", path), ("interface", interface), ("member", member), ("arg0", firstText),
+        ]
+        return parts.reduce("type='signal'") { rule, part in part.1.map { "\(rule),\(part.0)='\($0)'" } ?? rule }
+    }
+}
