@@ -48,7 +48,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
     }
 }
 
-@Suite @LoopActor struct AlertPresenterTests {
+@Suite @LoopActor struct TerminalPresenterTests {
     @Test("Alerts are shown one after another, and each gets its own lines")
     func oneAfterAnother() async throws {
         let bench = PresenterBench(lines: ["first text", "7", "cancel", ""])
@@ -105,7 +105,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
 private final class PresenterBench {
     private(set) var printed = ""
     private let printing = WaitingList<Void>()
-    private(set) lazy var presenter = AlertPresenter(
+    private(set) lazy var presenter = TerminalPresenter(
         lines: lines, forgetsEarlierLines: false,
         print: { [weak self] text in
             self?.printed += text

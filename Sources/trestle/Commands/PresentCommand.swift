@@ -22,7 +22,7 @@ struct PresentCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            let presenter = await AlertPresenter(
+            let presenter = await TerminalPresenter(
                 lines: LineReader(), forgetsEarlierLines: StandardInput.isTerminal, print: { Screen.output.write($0) },
                 bold: { Screen.output.bold($0) })
             try await client.register("ui.alert") { try await presenter.show($0) }

@@ -4,7 +4,7 @@ import EventLoop
 
 /// Shows alerts, one after another, and reads the answers as lines.
 @LoopActor
-final class AlertPresenter {
+final class TerminalPresenter {
     private let lines: LineReader
     private let print: @LoopActor (String) -> Void
     private let bold: @Sendable (String) -> String
