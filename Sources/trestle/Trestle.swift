@@ -6,7 +6,7 @@
 //   Files/       files that are sent to the daemon, and that come from it
 //   Input/       options, passwords and lines that people type
 //   Output/      JSON, tables and reports, for people and for programs
-//   Presenting/  alerts in a terminal
+//   Presenting/  alerts, in a terminal and on a desktop
 //   Running/     commands that answer calls
 //   Watching/    what passes and what happens, live
 
@@ -29,7 +29,7 @@ struct Trestle: AsyncParsableCommand {
 
             EXIT STATUS
               0  done                           1    the call failed
-              64  wrong usage                   69   no daemon answers at the socket
+              64  wrong usage                   69   no daemon answers, or no session bus
               75  failed, may succeed later     124  the call's deadline passed
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
             """,

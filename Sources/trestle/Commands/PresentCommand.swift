@@ -2,39 +2,76 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 import EventLoop
+import SessionBus
 
 /// `trestle present`
 struct PresentCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "present",
-        abstract: "Shows alerts in this terminal and answers them with what is typed.",
+        abstract: "Shows alerts, in this terminal or on the desktop, and answers them.",
         discussion: """
-            Registers the task ui.alert, through which the daemon shows the alerts of this user's programs. A button \
-            is chosen by its number or its label, the first one by an empty line. Ends with the end of input.
+            Registers the task ui.alert, through which the daemon shows the alerts of this user's programs.
+
+            In a terminal, a button is chosen by its number or its label, the first one by an empty line. Ends with the \
+            end of input.
+
+            With --desktop, alerts are notifications of the session that DBUS_SESSION_BUS_ADDRESS names, and their \
+            buttons are actions; prompts are shown where the notification service lets an answer be written. What it \
+            cannot show goes to the daemon's next presenter. Ends, with an error, when the daemon or the session bus \
+            is gone: the systemd user unit trestle-present.service starts it again.
 
             EXAMPLES
               trestle present
               printf 'my answer\\n1\\n' | trestle present
+              trestle present --desktop
+              systemctl --user enable --now trestle-present
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
+    @Flag(help: "As notifications of the user's desktop, with actions, instead of in the terminal.")
+    var desktop = false
+
     func run() async throws {
         try await withClient { client in
-            let presenter = await TerminalPresenter(
-                lines: LineReader(), forgetsEarlierLines: StandardInput.isTerminal, print: { Screen.output.write($0) },
-                bold: { Screen.output.bold($0) })
+            if desktop { try await Self.presentOnDesktop(client) } else { try await Self.presentInTerminal(client) }
+        }
+    }
+
+    private static func presentInTerminal(_ client: BridgeClient) async throws {
+        let presenter = await TerminalPresenter(
+            lines: LineReader(), forgetsEarlierLines: StandardInput.isTerminal, print: { Screen.output.write($0) },
+            bold: { Screen.output.bold($0) })
+        try await client.register("ui.alert") { try await presenter.show($0) }
+        Screen.error.write("Waiting for alerts.\n")
+        try await Ending.first([
+            { throw await client.closed() },
+            {
+                await presenter.ended()
+                try await client.unregister("ui.alert")
+            },
+        ])
+    }
+
+    private static func presentOnDesktop(_ client: BridgeClient) async throws {
+        let bus = try await BusConnection()
+        let presenter = try await DesktopPresenter(bus)
+        let result = await Result.catching {
+            if let trouble = await presenter.trouble() {
+                Failure.complain("no notification service yet, alerts go to the next presenter: \(trouble)")
+            }
             try await client.register("ui.alert") { try await presenter.show($0) }
             Screen.error.write("Waiting for alerts.\n")
-            try await Ending.first([
-                { throw await client.closed() },
-                {
-                    await presenter.ended()
-                    try await client.unregister("ui.alert")
-                },
-            ])
+            try await Ending.first([{ throw await client.closed() }, { throw await bus.ended() }])
         }
+        // Not cancelled with the command: no alert comes any more, and those that are open go to the next presenter.
+        await Task {
+            try? await client.unregister("ui.alert")
+            await presenter.end()
+            await bus.close()
+        }.value
+        try result.get()
     }
 }
 

@@ -2,12 +2,13 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 import Glibc
+import SessionBus
 
 /// How the command line says that something failed, to people and by its exit code.
 enum Failure {
     /// The call failed.
     static let call = ExitCode(1)
-    /// EX_UNAVAILABLE: no daemon answers.
+    /// EX_UNAVAILABLE: no daemon answers, or no session bus.
     static let unreachable = ExitCode(69)
     /// EX_TEMPFAIL: the same may succeed later.
     static let transient = ExitCode(75)
@@ -16,12 +17,34 @@ enum Failure {
 
     /// Says what happened in one line of standard error. Returns the exit code.
     static func report(_ error: any Error) -> ExitCode {
-        guard let error = error as? BridgeError else {
+        switch error {
+        case let error as BridgeError:
+            complain(sentence(error))
+            return exitCode(error)
+        case let error as BusError:
+            complain(sentence(error))
+            return exitCode(error)
+        default:
             complain("\(error)")
             return call
         }
-        complain(sentence(error))
-        return exitCode(error)
+    }
+
+    static func exitCode(_ error: BusError) -> ExitCode {
+        switch error {
+        case .noAddress, .unreachable: unreachable
+        case .lost: transient
+        case .closed, .refused, .message: call
+        }
+    }
+
+    static func sentence(_ error: BusError) -> String {
+        switch error {
+        case .noAddress, .unreachable:
+            "\(error): start this within the desktop's session, by systemctl --user start trestle-present for one, or set "
+                + "DBUS_SESSION_BUS_ADDRESS"
+        default: "\(error)"
+        }
     }
 
     static func exitCode(_ error: BridgeError) -> ExitCode {

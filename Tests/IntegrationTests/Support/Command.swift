@@ -14,15 +14,16 @@ final class Command {
     private let output: Int32
     private let folder: TemporaryFolder
 
-    init(_ home: DaemonHome, _ arguments: String...) throws {
+    /// - Parameter environment: variables beside PATH: NAME=VALUE.
+    init(_ home: DaemonHome, _ arguments: String..., environment: [String] = []) throws {
         folder = try TemporaryFolder()
         let ends = try connectedPair()
         defer { close(ends.theirs) }
         output = ends.ours
         lines = LineReader(output)
         process = try SpawnedProcess(
-            Place.program("trestle"), ["--socket", home.socketPath] + arguments, output: .descriptor(ends.theirs),
-            errors: .file(folder.file("errors")))
+            Place.program("trestle"), ["--socket", home.socketPath] + arguments, environment: environment,
+            output: .descriptor(ends.theirs), errors: .file(folder.file("errors")))
     }
 
     deinit { close(output) }

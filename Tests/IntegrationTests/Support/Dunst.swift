@@ -1,0 +1,78 @@
+import BridgeJSON
+import Glibc
+
+/// A real notification service, on a screen that nobody sees, and a hand for its buttons.
+final class Dunst {
+    /// Whether this machine has what it takes.
+    static var isPossible: Bool {
+        SessionBusProcess.isPossible
+            && ["Xvfb", "dunst", "dunstctl", "busctl"].allSatisfy { exists("/usr/bin/\($0)") }
+    }
+
+    let process: SpawnedProcess
+    private let screen: SpawnedProcess
+    private let folder: TemporaryFolder
+    private let environment: [String]
+
+    /// Starts it, and waits until it is on the bus.
+    init(_ bus: SessionBusProcess) throws {
+        folder = try TemporaryFolder()
+        let ends = try connectedPair()
+        defer {
+            close(ends.ours)
+            close(ends.theirs)
+        }
+        // It writes the number of the screen, which nobody else had, once that can be drawn on.
+        screen = try SpawnedProcess(
+            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+            output: .descriptor(ends.theirs))
+        guard let number = try LineReader(ends.ours).line() else { throw Failure("Xvfb says nothing") }
+        let display = String(decoding: number, as: UTF8.self)
+        environment = bus.environment + ["DISPLAY=:\(display)", "HOME=\(folder.path)"]
+        // What is asked to choose from its menu takes the line with the wanted text.
+        let menu = try folder.write("#!/bin/sh\nexec grep -m 1 -f \(folder.file("choice"))\n", to: "menu")
+        chmod(menu, 0o755)
+        let configuration = try folder.write("[global]\n    dmenu = \(menu)\n    markup = full\n", to: "dunstrc")
+        process = try SpawnedProcess("/usr/bin/dunst", ["-config", configuration], environment: environment)
+        try awaitShown(0)
+    }
+
+    /// Waits until so many notifications are on the screen.
+    func awaitShown(_ count: Int) throws {
+        let deadline = Deadline()
+        while true {
+            let run = try control("count", "displayed")
+            if run.end == .exited(0), run.output == "\(count)\n" { return }
+            // Between two questions its end is waited for: that is one event that may come instead.
+            if process.hasEnded(within: 20) { throw Failure("dunst ended: \(try process.wait())") }
+            if deadline.isOver { throw Failure("dunst never shows \(count): \(run.output)\(run.errors)") }
+        }
+    }
+
+    /// Chooses the button with that label from the menu of what is on the screen.
+    func press(_ label: String) throws {
+        try folder.write("#\(label) \n", to: "choice")
+        try must("context")
+    }
+
+    /// Presses the only button there is.
+    func press() throws { try must("action", "0") }
+
+    /// Dismisses the newest notification.
+    func dismiss() throws { try must("close") }
+
+    /// The body of the notification that was closed last, as it came.
+    func lastBody() throws -> JSON? {
+        let history = try JSON(parsing: try control("history").output)
+        return history["data"]?.arrayValue?.first?.arrayValue?.first?["body"]?["data"]
+    }
+
+    private func must(_ arguments: String...) throws {
+        let control = try run("/usr/bin/dunstctl", arguments, environment: environment)
+        guard control.end == .exited(0) else { throw Failure("dunstctl \(arguments): \(control.errors)") }
+    }
+
+    private func control(_ arguments: String...) throws -> ProgramRun {
+        try run("/usr/bin/dunstctl", arguments, environment: environment)
+    }
+}
