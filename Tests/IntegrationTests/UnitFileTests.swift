@@ -7,24 +7,24 @@ private let analyze = "/usr/bin/systemd-analyze"
     "The units for systemd", .blocking, .timeLimit(.minutes(2)),
     .enabled(if: exists(analyze), "needs systemd-analyze, of the package systemd"))
 struct UnitFileTests {
-    /// The units of a kind in a folder of their own, with a daemon that there is on this machine.
-    private func units(_ kind: String) throws -> TemporaryFolder {
+    /// The units of a kind in a folder of their own, with programs that there are on this machine.
+    private func units(_ kind: String) throws -> (folder: TemporaryFolder, names: [String]) {
         let folder = try TemporaryFolder()
-        for name in ["trestle.service", "trestle.socket"] {
+        let names = ["trestle.service", "trestle.socket"] + (kind == "user" ? ["trestle-present.service"] : [])
+        for name in names {
             let text = contents(of: "\(Place.package)/etc/systemd/\(kind)/\(name)")
             #expect(!text.isEmpty)
-            let parts = text.split(separator: "/usr/bin/trestled", omittingEmptySubsequences: false)
-            try folder.write(parts.joined(separator: Place.program("trestled")), to: name)
+            let parts = text.split(separator: "/usr/bin/trestle", omittingEmptySubsequences: false)
+            try folder.write(parts.joined(separator: Place.program("trestle")), to: name)
         }
-        return folder
+        return (folder, names)
     }
 
     @Test("say nothing that systemd does not understand", arguments: ["system", "user"])
     func verify(kind: String) throws {
-        let folder = try units(kind)
+        let (folder, names) = try units(kind)
         let check = try run(
-            analyze,
-            ["--\(kind)", "verify", "--man=no", folder.file("trestle.service"), folder.file("trestle.socket")],
+            analyze, ["--\(kind)", "verify", "--man=no"] + names.map { folder.file($0) },
             environment: ["XDG_RUNTIME_DIR=\(folder.path)"])
         #expect(check.end == .exited(0), "\(check.errors)")
         #expect(check.errors == "" && check.output == "")
@@ -48,5 +48,13 @@ struct UnitFileTests {
         let service = contents(of: "\(Place.package)/etc/systemd/system/trestle.service")
         #expect(!service.contains("\nPrivateUsers=yes"))
         #expect(service.contains("\nType=notify\n") && service.contains("\nTimeoutStopSec=45s\n"))
+    }
+
+    @Test("start the desktop presenter again whenever it fails, and not once it was told to end")
+    func presenter() throws {
+        let service = contents(of: "\(Place.package)/etc/systemd/user/trestle-present.service")
+        for line in ["Restart=on-failure", "SuccessExitStatus=143", "PartOf=graphical-session.target"] {
+            #expect(service.contains("\n\(line)\n"))
+        }
     }
 }

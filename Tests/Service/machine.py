@@ -12,6 +12,7 @@ from bridge import Bridge, wait_until
 
 SERVICE = "trestle.service"
 UNIT_SOCKET = "trestle.socket"
+PRESENTER = "trestle-present.service"
 CONFIGURATION = "/etc/trestle/trestled.toml"
 STATE = "/var/lib/trestle"
 DROP_IN = f"/run/systemd/system/{SERVICE}.d"

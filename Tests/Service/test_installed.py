@@ -2,13 +2,14 @@
 
 import glob
 import os
+import signal
 import socket
 import stat
 import subprocess
 import unittest
 
 from bridge import SOCKET, Bridge, call, wait_until
-from machine import CONFIGURATION, SERVICE, UNIT_SOCKET, ServiceTest, is_active, main_process, run, show
+from machine import CONFIGURATION, PRESENTER, SERVICE, UNIT_SOCKET, ServiceTest, is_active, main_process, run, show
 
 
 class Installed(unittest.TestCase):
@@ -140,11 +141,31 @@ class UsersOwn(unittest.TestCase):
         self.assertIn(f"Uid:\t{user}\t", open(f"/proc/{process}/status").read())
         as_ada("systemctl", "--user", "restart", SERVICE)
         self.assertIn('{"mine":true}', as_ada("trestle", "call", "persistence.query", "table=notes"))
+        self.check_presenter(as_ada)
         # The machine's own is closed to whoever is not in its group, and says so.
         with self.assertRaisesRegex(AssertionError, "may not be opened by this user"):
             as_ada("trestle", "call", "--socket", SOCKET, "Echo")
         as_ada("systemctl", "--user", "disable", "--now", UNIT_SOCKET, SERVICE)
         self.assertFalse(os.path.exists(f"{runtime}/trestle/bridge.sock"))
+
+    def check_presenter(self, as_user):
+        """The desktop presenter reaches daemon and session bus from within its unit, and comes back when it fails"""
+        def show(name):
+            return as_user("systemctl", "--user", "show", "--value", f"--property={name}", PRESENTER).strip()
+
+        def provides():
+            return '"ui.alert"' in as_user("trestle", "tasks")
+
+        as_user("systemctl", "--user", "start", PRESENTER)
+        wait_until("the presenter provides ui.alert", provides)
+        # There is no notification service on this bus: the log answers.
+        self.assertIn('"presenter":"log"', as_user("trestle", "call", "Alert", "content=here"))
+        process = show("MainPID")
+        os.kill(int(process), signal.SIGKILL)
+        wait_until("the presenter was started again", lambda: show("MainPID") not in ("0", process) and provides())
+        as_user("systemctl", "--user", "stop", PRESENTER)
+        self.assertEqual((show("ActiveState"), show("Result")), ("inactive", "success"))
+        self.assertFalse(provides())
 
 
 class Status(ServiceTest):
