@@ -1,6 +1,7 @@
 // trestle: the command line of the bridge, over BridgeClient.
 //
 //   Commands/    one command per file
+//   Conformance/ whether a daemon speaks the protocol
 //   Describing/  what tasks take and give, for people and for shells
 //   Connection/  which socket, signals, errors and exit codes
 //   Files/       files that are sent to the daemon, and that come from it
@@ -44,7 +45,7 @@ struct Trestle: AsyncParsableCommand {
                 subcommands: [
                     TasksCommand.self, DescribeCommand.self, StatusCommand.self, TopCommand.self,
                     MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
-                    PluginsCommand.self,
+                    PluginsCommand.self, ConformanceCommand.self,
                 ]),
             CommandGroup(
                 name: "Changing",

@@ -439,8 +439,10 @@ struct JSONRPCTests {
         _ = client.read()
         #expect(answer("nonsense")?["callbackId"] == .null)
         #expect(answer("[1]")?.errorCode == "message.invalid")
-        // A batch that begins with JSON-RPC is one nevertheless.
-        #expect(answer(#"[{"jsonrpc":"2.0","method":"echo","id":1}]"#)?.arrayValue?.count == 1)
+        // A batch that begins with JSON-RPC is one nevertheless, and so is what is no message in it.
+        let batch = answer(#"[{"jsonrpc":"2.0","method":"echo","id":1},7]"#)?.arrayValue
+        #expect(batch?.count == 2)
+        #expect(batch?.last?["error"]?["code"] == -32600)
     }
 }
 

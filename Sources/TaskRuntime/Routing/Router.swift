@@ -210,7 +210,9 @@ extension TaskRuntime {
             error.data = .object(data)
             id = nil
         }
-        let dialect = problem.dialect ?? problem.callbackID?.dialect ?? session.onlyDialect
+        // What stands in a batch of JSON-RPC's is answered within it.
+        let around = session.openBatch == nil ? session.onlyDialect : Dialects.jsonRPC
+        let dialect = problem.dialect ?? problem.callbackID?.dialect ?? around
         var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))
         address.isNotJSON = problem.isNotJSON
         write(to: session, dialect) { MessageEncoder.callback(to: address, error: error, $0) }

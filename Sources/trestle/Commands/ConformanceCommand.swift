@@ -1,0 +1,91 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle conformance`
+struct ConformanceCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conformance",
+        abstract: "Tells whether a daemon speaks the protocol: one check for each rule.",
+        discussion: """
+            Each file of the folder says what is sent and what must come back. A file that needs a task which the daemon \
+            does not provide is skipped. The checks register tasks, publish events and store records whose names begin \
+            with conformance; they want a daemon that lets them, such as one of your own.
+
+            EXAMPLES
+              trestle conformance
+              trestle --socket /tmp/bridge.sock conformance --vectors my-vectors
+              trestle conformance | jq -c 'select(.outcome == "failed")'
+
+            EXIT STATUS
+              0  every check passed or was skipped   1  one failed
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Option(help: ArgumentHelp("The files: a folder, or one of them. Those that come with trestle.", valueName: "path"))
+    var vectors: String?
+
+    @Option(help: ArgumentHelp("How long a check waits for the daemon.", valueName: "duration"))
+    var patience: TimeLimit?
+
+    func run() async throws {
+        guard let folder = vectors ?? VectorFolder.standard else {
+            throw ValidationError("The files that come with trestle are not there: name a folder with --vectors.")
+        }
+        let vectors: [Vector]
+        do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }
+        let path = connection.socket ?? root.connection.socket ?? SocketLocation.current().path
+        let patience = patience?.duration ?? .seconds(10)
+        try await withClient { client in
+            let tasks = try await client.call("bridge.tasks")["tasks"]?.arrayValue ?? []
+            var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }))
+            for vector in vectors { await report.check(vector, path: path, patience: patience) }
+            report.finish()
+            if report.failed > 0 { throw ExitCode(1) }
+        }
+    }
+}
+
+/// Checks one vector after the other, and tells of each.
+private struct ConformanceReport {
+    let tasks: Set<String>
+    private(set) var failed = 0
+    private var passed = 0
+    private var skipped = 0
+
+    init(tasks: Set<String>) { self.tasks = tasks }
+
+    mutating func check(_ vector: Vector, path: String, patience: Duration) async {
+        if let missing = vector.needs.first(where: { !tasks.contains($0) }) {
+            skipped += 1
+            return tell(vector, "skipped", "there is no task \(missing)")
+        }
+        var failure = WireRun.failure(of: vector, path: path, patience: patience)
+        if failure == nil, !vector.client.isEmpty {
+            failure = await ClientRun.failure(of: vector, path: path, patience: patience)
+        }
+        if failure == nil { passed += 1 } else { failed += 1 }
+        tell(vector, failure == nil ? "passed" : "failed", failure)
+    }
+
+    private func tell(_ vector: Vector, _ outcome: String, _ reason: String?) {
+        let screen = Screen.output
+        guard screen.isTerminal else {
+            var line: JSONObject = [
+                "vector": .string(vector.name), "outcome": .string(outcome), "rule": .string(vector.rule),
+                "see": .string(vector.see),
+            ]
+            line["reason"] = reason.map(JSON.string)
+            return screen.write(JSON.object(line).text + "\n")
+        }
+        screen.write("\(outcome)  \(screen.bold(vector.name)): \(vector.rule)\n")
+        if let reason { screen.write("        \(PlainText.line(reason))\n") }
+    }
+
+    func finish() {
+        let text = "\(passed) passed, \(failed) failed, \(skipped) skipped"
+        (Screen.output.isTerminal ? Screen.output : Screen.error).write("conformance: \(text)\n")
+    }
+}

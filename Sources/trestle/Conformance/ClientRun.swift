@@ -1,0 +1,98 @@
+import BridgeClient
+import BridgeJSON
+
+/// Carries out what a vector has a client library do, by way of `BridgeClient`.
+struct ClientRun {
+    /// - Returns: what was not as it must be, with the step's place; nil: all was.
+    static func failure(of vector: Vector, path: String, patience: Duration) async -> String? {
+        do {
+            let client = try await BridgeClient.connect(to: path, as: "trestle conformance", version: Trestle.version)
+            var run = ClientRun(client: client, patience: patience)
+            let failure = await run.failure(of: vector.client)
+            await client.close()
+            return failure
+        } catch {
+            return "no client can connect: \(error)"
+        }
+    }
+
+    let client: BridgeClient
+    let patience: Duration
+    private var pattern = VectorPattern()
+    private var events: EventStream.AsyncIterator?
+    /// Held as long as events are to come.
+    private var stream: EventStream?
+
+    init(client: BridgeClient, patience: Duration) { (self.client, self.patience) = (client, patience) }
+
+    private mutating func failure(of steps: [Vector.ClientStep]) async -> String? {
+        for (index, step) in steps.enumerated() {
+            do {
+                if let failure = try await carryOut(step) { return "$.client[\(index)]: \(failure)" }
+            } catch {
+                return "$.client[\(index)]: \(error)"
+            }
+        }
+        return nil
+    }
+
+    private mutating func carryOut(_ step: Vector.ClientStep) async throws -> String? {
+        switch step {
+        case .call(let task, let options, let timeout, let progress, let outcome):
+            return await call(task, pattern.filled(options ?? [:]), timeout, progress, outcome)
+        case .subscribe(let names):
+            let stream = try await client.subscribe(names)
+            self.stream = stream
+            events = stream.makeAsyncIterator()
+        case .event(let expected): return try await event(expected)
+        case .register(let task, let answer): try await client.register(task) { try await Self.answer($0, answer) }
+        case .unregister(let task): try await client.unregister(task)
+        }
+        return nil
+    }
+
+    private mutating func call(
+        _ task: String, _ options: JSON, _ timeout: Duration?, _ progress: [JSON]?, _ outcome: Vector.Outcome
+    ) async -> String? {
+        var reported: [JSON] = []
+        let result: Result<JSON, any Error>
+        do {
+            if progress == nil {
+                result = .success(try await client.call(task, options: options, timeout: timeout ?? patience))
+            } else {
+                let stream = try await client.stream(task, options: options, timeout: timeout ?? patience)
+                for await value in stream { reported.append(value) }
+                result = .success(try await stream.result)
+            }
+        } catch {
+            result = .failure(error)
+        }
+        if let progress, let misfit = pattern.misfit(.array(reported), .array(progress)) {
+            return "progress: \(misfit)"
+        }
+        switch (outcome, result) {
+        case (.result(let expected), .success(let value)): return pattern.misfit(value, expected)
+        case (.error(let expected), .failure(let error as BridgeError)): return pattern.misfit(error.json, expected)
+        case (.result(let expected), .failure(let error)):
+            return "\(expected.text) was expected, not the error \(error)"
+        case (.error(let expected), .success(let value)):
+            return "the error \(expected.text) was expected, not \(value.text)"
+        case (_, .failure(let error)): return "\(error)"
+        }
+    }
+
+    private mutating func event(_ expected: JSON) async throws -> String? {
+        guard let event = try await events?.next() else { return "no event can come: nothing is subscribed to" }
+        return pattern.misfit(["event": .string(event.name), "data": event.data], expected)
+    }
+
+    private static func answer(_ call: IncomingCall, _ answer: Vector.Answer) async throws -> JSON {
+        switch answer {
+        case .echo: return call.options
+        case .error(let error): throw BridgeError(json: error) ?? BridgeError(.internal, "the vector's error is none")
+        case .result(let result, let progress):
+            for value in progress { await call.progress(value) }
+            return result
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import BridgeJSON
+
+/// One rule of the protocol: what is sent, and what must come back. Tests/Conformance/README.md describes the files.
+struct Vector {
+    /// What happens on connections, line by line.
+    enum WireStep {
+        case send(JSON)
+        /// Text that need be no message; names in it are filled in.
+        case sendText(String)
+        case sendBytes([UInt8])
+        case sendRepeated(prefix: String, unit: String, count: JSON, suffix: String)
+        case receive(JSON)
+        /// The next line, to the byte.
+        case receiveText(String)
+        /// Nothing has come that has not been received.
+        case nothing
+        /// Nothing more is sent; the connection stays open for what comes.
+        case end
+        /// The connection is closed.
+        case close
+        /// The daemon closes the connection.
+        case closed
+    }
+
+    /// What a client library does.
+    enum ClientStep {
+        case call(task: String, options: JSON?, timeout: Duration?, progress: [JSON]?, outcome: Outcome)
+        case subscribe([String])
+        case event(JSON)
+        case register(task: String, answer: Answer)
+        case unregister(task: String)
+    }
+
+    /// How a call ends, as a pattern.
+    enum Outcome {
+        case result(JSON)
+        case error(JSON)
+    }
+
+    /// How a task that the client provides answers.
+    enum Answer {
+        case echo
+        case result(JSON, progress: [JSON])
+        case error(JSON)
+    }
+
+    /// The file's name without its ending.
+    let name: String
+    /// The rule, in a sentence.
+    let rule: String
+    /// The anchor in docs/protocol.md.
+    let see: String
+    /// Tasks that a daemon may lack; without them there is nothing to show.
+    let needs: [String]
+    let wire: [(step: WireStep, connection: String)]
+    let client: [ClientStep]
+}
+
+/// Why a file is no vector.
+struct VectorError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Reads a vector. All that a file may hold is named here: an unknown member is refused, so that no expectation is
+/// passed over for a slip of the pen.
+struct VectorReader {
+    let file: String
+
+    func read(_ bytes: [UInt8]) throws(VectorError) -> Vector {
+        let json: JSON
+        do { json = try JSON(parsing: bytes) } catch {
+            throw VectorError(description: "\(file): it is no JSON: \(error)")
+        }
+        try allow(["rule", "see", "needs", "wire", "client"], in: json, "$")
+        var wire: [(step: Vector.WireStep, connection: String)] = []
+        for (index, step) in try list(json["wire"] ?? [], "$.wire").enumerated() {
+            wire.append((try wireStep(step, "$.wire[\(index)]"), step["connection"]?.stringValue ?? "A"))
+        }
+        var client: [Vector.ClientStep] = []
+        for (index, step) in try list(json["client"] ?? [], "$.client").enumerated() {
+            client.append(try clientStep(step, "$.client[\(index)]"))
+        }
+        guard !wire.isEmpty || !client.isEmpty else { throw fault("$", "it shows nothing: wire or client is missing") }
+        let name = file.split(separator: "/").last.map { String($0.dropLast($0.hasSuffix(".json") ? 5 : 0)) } ?? file
+        return Vector(
+            name: name, rule: try string(json["rule"], "$.rule"), see: try string(json["see"], "$.see"),
+            needs: try strings(json["needs"] ?? [], "$.needs"), wire: wire, client: client)
+    }
+
+    private func wireStep(_ step: JSON, _ path: String) throws(VectorError) -> Vector.WireStep {
+        let kinds = [
+            "send", "sendText", "sendHex", "sendRepeated", "receive", "receiveText", "nothing", "end", "close",
+            "closed",
+        ]
+        try allow(kinds + ["connection"], in: step, path)
+        let found = kinds.filter { step[$0] != nil }
+        guard found.count == 1, let kind = found.first, let value = step[kind] else {
+            throw fault(path, "it is just one of \(kinds.joined(separator: ", "))")
+        }
+        switch kind {
+        case "send": return .send(value)
+        case "sendText": return .sendText(try string(value, "\(path).sendText"))
+        case "sendHex": return .sendBytes(try bytes(try string(value, "\(path).sendHex"), "\(path).sendHex"))
+        case "sendRepeated":
+            return .sendRepeated(
+                prefix: try string(value["prefix"], "\(path).sendRepeated.prefix"),
+                unit: try string(value["unit"], "\(path).sendRepeated.unit"), count: value["count"] ?? .null,
+                suffix: try string(value["suffix"], "\(path).sendRepeated.suffix"))
+        case "receive": return .receive(value)
+        case "receiveText": return .receiveText(try string(value, "\(path).receiveText"))
+        case "nothing": return .nothing
+        case "end": return .end
+        case "close": return .close
+        default: return .closed
+        }
+    }
+
+    private func clientStep(_ step: JSON, _ path: String) throws(VectorError) -> Vector.ClientStep {
+        let kinds = ["call", "subscribe", "event", "register", "unregister"]
+        guard let kind = kinds.first(where: { step[$0] != nil }), let value = step[kind] else {
+            throw fault(path, "it is one of \(kinds.joined(separator: ", "))")
+        }
+        switch kind {
+        case "call": return try call(step, path)
+        case "subscribe": return .subscribe(try strings(value, "\(path).subscribe"))
+        case "event": return .event(value)
+        case "register":
+            return .register(task: try string(value, "\(path).register"), answer: try answer(step["answer"], path))
+        default: return .unregister(task: try string(value, "\(path).unregister"))
+        }
+    }
+
+    private func call(_ step: JSON, _ path: String) throws(VectorError) -> Vector.ClientStep {
+        try allow(["call", "options", "timeoutMs", "progress", "result", "error"], in: step, path)
+        let outcome: Vector.Outcome
+        switch (step["result"], step["error"]) {
+        case (let result?, nil): outcome = .result(result)
+        case (nil, let error?): outcome = .error(error)
+        default: throw fault(path, "a call ends with one of result and error")
+        }
+        return .call(
+            task: try string(step["call"], "\(path).call"), options: step["options"],
+            timeout: step["timeoutMs"]?.int64Value.map { .milliseconds($0) },
+            progress: try step["progress"].map { (values) throws(VectorError) in try list(values, "\(path).progress") },
+            outcome: outcome)
+    }
+
+    private func answer(_ answer: JSON?, _ path: String) throws(VectorError) -> Vector.Answer {
+        guard let answer else { throw fault(path, "answer is missing") }
+        if answer["echo"] == true { return .echo }
+        if let error = answer["error"] { return .error(error) }
+        guard let result = answer["result"] else { throw fault(path, "an answer is echo, result or error") }
+        return .result(result, progress: try list(answer["progress"] ?? [], "\(path).answer.progress"))
+    }
+
+    // MARK: Parts
+
+    private func fault(_ path: String, _ reason: String) -> VectorError {
+        VectorError(description: "\(file): at \(path) \(reason)")
+    }
+
+    private func allow(_ keys: [String], in json: JSON, _ path: String) throws(VectorError) {
+        guard let object = json.objectValue else { throw fault(path, "an object was expected") }
+        if let unknown = object.keys.first(where: { !keys.contains($0) }) {
+            throw fault(path, "the member \(unknown) is unknown; known are \(keys.joined(separator: ", "))")
+        }
+    }
+
+    private func list(_ json: JSON, _ path: String) throws(VectorError) -> [JSON] {
+        guard let list = json.arrayValue else { throw fault(path, "an array was expected") }
+        return list
+    }
+
+    private func string(_ json: JSON?, _ path: String) throws(VectorError) -> String {
+        guard let text = json?.stringValue else { throw fault(path, "a string was expected") }
+        return text
+    }
+
+    private func strings(_ json: JSON, _ path: String) throws(VectorError) -> [String] {
+        var strings: [String] = []
+        for (index, item) in try list(json, path).enumerated() { strings.append(try string(item, "\(path)[\(index)]")) }
+        return strings
+    }
+
+    private func bytes(_ hex: String, _ path: String) throws(VectorError) -> [UInt8] {
+        let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == hex.utf8.count, digits.count % 2 == 0 else {
+            throw fault(path, "pairs of hexadecimal digits were expected")
+        }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

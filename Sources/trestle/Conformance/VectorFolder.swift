@@ -1,0 +1,62 @@
+import Glibc
+
+/// Where vectors are, and which.
+enum VectorFolder {
+    /// The folder that comes with the program: where it is installed, or in the checkout that it was built in.
+    static var standard: String? {
+        guard let program = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(program) }
+        let parts = String(cString: program).split(separator: "/")
+        let places = [
+            parts.dropLast(2) + ["share", "trestle", "conformance"],
+            // .build/TRIPLE/CONFIGURATION/trestle
+            parts.dropLast(4) + ["Tests", "Conformance"],
+        ]
+        return places.map { "/" + $0.joined(separator: "/") }.first { access($0, R_OK | X_OK) == 0 }
+    }
+
+    /// The vectors of a folder, or the one that is named, by their names.
+    ///
+    /// - Throws: ``VectorError`` where there is none, or where one cannot be used.
+    static func vectors(at path: String) throws(VectorError) -> [Vector] {
+        let files = path.hasSuffix(".json") ? [path] : try names(in: path).map { "\(path)/\($0)" }
+        guard !files.isEmpty else { throw VectorError(description: "\(path) holds no file that ends in .json") }
+        var vectors: [Vector] = []
+        for file in files {
+            guard let bytes = contents(of: file) else {
+                throw VectorError(description: "\(file) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            vectors.append(try VectorReader(file: file).read(bytes))
+        }
+        return vectors
+    }
+
+    private static func names(in path: String) throws(VectorError) -> [String] {
+        guard let folder = opendir(path) else {
+            throw VectorError(description: "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".json") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func contents(of file: String) -> [UInt8]? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var contents: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count == 0 { return contents }
+            if count < 0 { return nil }
+            contents += chunk[..<count]
+        }
+    }
+}

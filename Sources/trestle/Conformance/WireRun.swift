@@ -1,0 +1,77 @@
+import BridgeJSON
+
+/// Carries out the lines of a vector, on connections of its own.
+struct WireRun {
+    private let path: String
+    private let patience: Duration
+    private var connections: [String: WireSocket] = [:]
+    private var pattern = VectorPattern()
+    private var pingCount = 0
+
+    init(path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
+
+    /// - Returns: what was not as it must be, with the step's place; nil: all was.
+    static func failure(of vector: Vector, path: String, patience: Duration) -> String? {
+        var run = WireRun(path: path, patience: patience)
+        for (index, (step, name)) in vector.wire.enumerated() {
+            do throws(WireSocket.Failure) {
+                if let failure = try run.carryOut(step, on: name) {
+                    return "$.wire[\(index)], connection \(name): \(failure)"
+                }
+            } catch {
+                return "$.wire[\(index)], connection \(name): \(error)"
+            }
+        }
+        return nil
+    }
+
+    private mutating func carryOut(_ step: Vector.WireStep, on name: String) throws(WireSocket.Failure) -> String? {
+        let connection = try connection(name)
+        switch step {
+        case .send(let message): try connection.send(pattern.filled(message).bytes + [0x0A])
+        case .sendText(let text): try connection.send(Array(pattern.filled(text: text).utf8))
+        case .sendBytes(let bytes): try connection.send(bytes)
+        case .sendRepeated(let prefix, let unit, let count, let suffix):
+            guard let count = pattern.filled(count).int64Value else { return "the count \(count.text) is no number" }
+            let middle = (0..<max(0, count)).flatMap { _ in Array(unit.utf8) }
+            try connection.send(Array(prefix.utf8) + middle + Array(suffix.utf8))
+        case .receive(let expected): return try receive(expected, connection)
+        case .receiveText(let expected):
+            let line = try connection.line()
+            return line == expected ? nil : "\(expected) was expected, not \(line ?? "the end of the connection")"
+        case .nothing: return try findNothing(connection)
+        case .end: connection.end()
+        case .close: connections[name] = nil
+        case .closed:
+            guard let line = try connection.line() else { return nil }
+            return "the end of the connection was expected, not \(line)"
+        }
+        return nil
+    }
+
+    private mutating func connection(_ name: String) throws(WireSocket.Failure) -> WireSocket {
+        if let known = connections[name] { return known }
+        let connection = try WireSocket(path: path, patience: patience)
+        connections[name] = connection
+        return connection
+    }
+
+    private mutating func receive(_ expected: JSON, _ connection: WireSocket) throws(WireSocket.Failure) -> String? {
+        guard let line = try connection.line() else {
+            return "the daemon closed the connection instead of \(expected.text)"
+        }
+        guard let message = try? JSON(parsing: line) else { return "what came is no JSON: \(line)" }
+        return pattern.misfit(message, expected).map { "\($0); the whole line: \(line)" }
+    }
+
+    /// What the daemon says goes out in order: nothing has come if the next thing is the answer to a question.
+    private mutating func findNothing(_ connection: WireSocket) throws(WireSocket.Failure) -> String? {
+        pingCount += 1
+        let id = JSON.string("conformance.ping.\(pingCount)")
+        let ping: JSON = ["task": "bridge.ping", "callbackId": id]
+        try connection.send(ping.bytes + [0x0A])
+        guard let line = try connection.line() else { return "the daemon closed the connection" }
+        let answer = try? JSON(parsing: line)
+        return answer?["callbackId"] == id ? nil : "nothing was expected, not \(line)"
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+
+/// A connection as bytes and lines, without any idea of what is right: a client library would refuse to send most of what
+/// a vector sends. Blocking, with a deadline for each step; one thread.
+final class WireSocket {
+    /// What went wrong with the connection itself.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let descriptor: Int32
+    private var input: [UInt8] = []
+    private var hasEnded = false
+    private let patienceMilliseconds: Int32
+
+    /// - Parameter patience: how long a step waits for the daemon.
+    init(path: String, patience: Duration) throws(Failure) {
+        patienceMilliseconds = Int32(clamping: patience.components.seconds * 1_000)
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard descriptor >= 0, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            throw Failure(description: "no socket can be made for \(path)")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        // The C interface takes an address of any family by the pointer of the common one.
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else {
+            let reason = String(cString: strerror(errno))
+            Glibc.close(descriptor)
+            throw Failure(description: "nobody answers at \(path): \(reason)")
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Sends all of it, and takes in meanwhile what comes: neither side then waits for the other for ever.
+    func send(_ bytes: [UInt8]) throws(Failure) {
+        var sent = 0
+        while sent < bytes.count {
+            let events = try wait(for: POLLIN | POLLOUT, "the daemon does not take what is sent to it")
+            if events & POLLIN != 0 { readAvailable() }
+            guard events & POLLOUT != 0 else {
+                if hasEnded { throw Failure(description: "the daemon closed the connection") }
+                continue
+            }
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                sent += count
+            } else if errno != EAGAIN && errno != EINTR {
+                throw Failure(description: "the connection failed: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    /// The next line without its end; nil: the daemon closed the connection.
+    func line() throws(Failure) -> String? {
+        while true {
+            if let end = input.firstIndex(of: 0x0A) {
+                let line = String(decoding: input[..<end], as: UTF8.self)
+                input.removeSubrange(...end)
+                return line
+            }
+            if hasEnded { return nil }
+            _ = try wait(for: POLLIN, "nothing came")
+            readAvailable()
+        }
+    }
+
+    /// Sends no more.
+    func end() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    private func readAvailable() {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            guard count > 0 else {
+                if count == 0 || (errno != EAGAIN && errno != EINTR) { hasEnded = true }
+                return
+            }
+            input.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    private func wait(for events: Int32, _ reason: String) throws(Failure) -> Int32 {
+        var ready = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        guard poll(&ready, 1, patienceMilliseconds) == 1 else {
+            throw Failure(description: "\(reason) within \(patienceMilliseconds / 1_000) s")
+        }
+        let found = Int32(ready.revents)
+        // The end of the connection is found by reading.
+        return found & (POLLHUP | POLLERR) != 0 ? found | POLLIN : found
+    }
+}

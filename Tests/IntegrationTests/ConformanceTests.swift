@@ -1,0 +1,48 @@
+import BridgeJSON
+import Testing
+
+@Suite("trestle conformance", .blocking, .timeLimit(.minutes(2)))
+struct ConformanceTests {
+    @Test("A daemon with all plugins passes every check, and none is skipped")
+    func daemon() throws {
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle("conformance")
+            let lines = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+            for line in lines where line["outcome"] != "passed" { Issue.record("\(line.text)") }
+            #expect(run.end == .exited(0))
+            #expect(run.errors.contains("\(lines.count) passed, 0 failed, 0 skipped"), "\(run.errors)")
+        }
+    }
+
+    @Test("What does not hold is told by its place, what is not there is skipped, and the status is 1")
+    func failing() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let wrong =
+                #"{"rule":"Wrong.","see":"x","wire":[{"send":{"task":"Echo","options":1,"callbackId":1}},"#
+                + #"{"receive":{"callbackId":1,"result":2}}]}"#
+            _ = try folder.write(wrong, to: "wrong.json")
+            let absent = #"{"rule":"Absent.","see":"x","needs":["no.such"],"client":[{"call":"no.such","result":1}]}"#
+            _ = try folder.write(absent, to: "absent.json")
+            let client = #"{"rule":"Client.","see":"x","client":[{"call":"Echo","options":1,"error":{"code":"x"}}]}"#
+            _ = try folder.write(client, to: "client.json")
+            let run = try daemon.home.trestle("conformance", "--vectors", folder.path)
+            #expect(run.end == .exited(1))
+            let lines = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+            #expect(lines.map { $0["outcome"] } == ["skipped", "failed", "failed"])
+            #expect(lines[1]["reason"]?.stringValue?.contains("$.client[0]: the error") == true, "\(lines[1].text)")
+            #expect(lines[2]["reason"]?.stringValue?.contains("at $.result 2 was expected, not 1") == true)
+        }
+    }
+
+    @Test("A file that is none is wrong usage, told with its place")
+    func broken() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            _ = try folder.write("{}", to: "broken.json")
+            let run = try daemon.home.trestle("conformance", "--vectors", folder.path)
+            #expect(run.end == .exited(64))
+            #expect(run.errors.contains("broken.json"), "\(run.errors)")
+        }
+    }
+}

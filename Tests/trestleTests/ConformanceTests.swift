@@ -1,0 +1,105 @@
+import BridgeJSON
+import Testing
+
+@testable import trestle
+
+@Suite("The pattern of a vector")
+struct VectorPatternTests {
+    private func misfit(_ message: JSON, _ pattern: JSON) -> String? {
+        var matcher = VectorPattern()
+        return matcher.misfit(message, pattern)
+    }
+
+    @Test("Everything must be equal, members in any order, numbers to the digit")
+    func equal() {
+        #expect(misfit(["a": 1, "b": [true, nil]], ["b": [true, nil], "a": 1]) == nil)
+        #expect(misfit(["a": 1], ["a": 2]) == "at $.a 2 was expected, not 1")
+        #expect(misfit(["a": [1, ["b": "x"]]], ["a": [1, ["b": "y"]]]) == #"at $.a[1].b "y" was expected, not "x""#)
+        #expect(misfit(["a": 1], [:]) == "at $.a nothing was expected, not 1")
+        #expect(misfit([:], ["a": 1]) == "at $.a 1 was expected, not nothing")
+        #expect(misfit([1], [1, 2]) == "at $ 2 items were expected, not 1")
+    }
+
+    @Test("A name is the same value wherever it comes again, and is filled in in what is sent")
+    func names() {
+        var pattern = VectorPattern()
+        #expect(pattern.misfit(["a": 7, "b": 8], ["a": "<id>", "b": "<other>"]) == nil)
+        #expect(pattern.misfit(["x": 7], ["x": "<id>"]) == nil)
+        #expect(pattern.misfit(["x": 9], ["x": "<id>"]) == "at $.x 7 was expected, not 9")
+        #expect(pattern.filled(["callbackId": "<id>", "c": ["<unknown>"]]) == ["callbackId": 7, "c": ["<unknown>"]])
+        #expect(pattern.filled(text: "{<id>:<<other>}<") == "{7:<8}<")
+    }
+
+    @Test("A message that does not match leaves names as they were")
+    func unmatched() {
+        var pattern = VectorPattern()
+        #expect(pattern.misfit(["a": 1, "b": 2], ["a": "<n>", "b": 3]) != nil)
+        #expect(pattern.misfit(["a": 5], ["a": "<n>"]) == nil)
+    }
+
+    @Test("What is not shown may be there: members, and items between and behind the others")
+    func more() {
+        #expect(misfit(["a": 1, "b": 2], ["a": 1, "…": "…"]) == nil)
+        #expect(misfit(["b": 2], ["a": 1, "…": "…"]) != nil)
+        #expect(misfit([0, 1, 2, 3], [1, 3, "…"]) == nil)
+        #expect(misfit([3, 1], [1, 3, "…"]) != nil)
+        #expect(misfit([], ["…"]) == nil)
+    }
+}
+
+@Suite("A vector's file")
+struct VectorReaderTests {
+    private func fault(_ text: String) -> String? {
+        do throws(VectorError) {
+            _ = try VectorReader(file: "folder/x.json").read(Array(text.utf8))
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test("Is read with its steps and what it needs")
+    func read() throws {
+        let text = #"""
+            {"rule": "R", "see": "s", "needs": ["Echo"],
+             "wire": [{"send": {"task": "Echo"}}, {"sendHex": "7b0a", "connection": "B"}, {"nothing": true}],
+             "client": [{"call": "Echo", "result": {}}, {"register": "t", "answer": {"echo": true}}]}
+            """#
+        let vector = try VectorReader(file: "folder/x.json").read(Array(text.utf8))
+        #expect(vector.name == "x")
+        #expect(vector.needs == ["Echo"])
+        #expect(vector.wire.map(\.connection) == ["A", "B", "A"])
+        #expect(vector.client.count == 2)
+    }
+
+    @Test(
+        "A file that is none says where, and what was expected",
+        arguments: [
+            ("", "it is no JSON"), ("[]", "an object was expected"), (#"{"rule":"R","see":"s"}"#, "it shows nothing"),
+            (#"{"rule":"R","see":"s","wires":[]}"#, "the member wires is unknown"),
+            (#"{"rule":7,"see":"s","wire":[{"end":true}]}"#, "at $.rule a string was expected"),
+            (#"{"rule":"R","see":"s","wire":[{}]}"#, "at $.wire[0] it is just one of"),
+            (#"{"rule":"R","see":"s","wire":[{"send":1,"receive":1}]}"#, "at $.wire[0] it is just one of"),
+            (#"{"rule":"R","see":"s","wire":[{"send":1,"on":"B"}]}"#, "the member on is unknown"),
+            (#"{"rule":"R","see":"s","wire":[{"sendHex":"7"}]}"#, "pairs of hexadecimal digits"),
+            (#"{"rule":"R","see":"s","wire":[{"sendHex":"7x"}]}"#, "pairs of hexadecimal digits"),
+            (#"{"rule":"R","see":"s","client":[{"call":"Echo"}]}"#, "a call ends with one of result and error"),
+            (#"{"rule":"R","see":"s","client":[{"register":"t"}]}"#, "answer is missing"),
+            (
+                #"{"rule":"R","see":"s","client":[{"call":"Echo","result":1,"results":2}]}"#,
+                "the member results is unknown"
+            ),
+        ])
+    func broken(text: String, told: String) {
+        #expect(fault(text)?.hasPrefix("folder/x.json: ") == true)
+        #expect(fault(text)?.contains(told) == true, "\(fault(text) ?? "taken")")
+    }
+
+    @Test("Those that come with the program can all be read, and each names a section of the protocol's page")
+    func shipped() throws {
+        let folder = try #require(VectorFolder.standard)
+        let vectors = try VectorFolder.vectors(at: folder)
+        #expect(vectors.count >= 60)
+        #expect(Set(vectors.map(\.rule)).count == vectors.count)
+    }
+}
