@@ -146,7 +146,8 @@ struct RestoreTests {
         try await store.create("b")
         let letGo = StoreLane.allCases.map(store.hold)
         let read = store.begin(.init("read", ["table": "t", "key": "b"], session: 2))
-        let write = store.begin(.init("create", ["table": "t", "key": "b", "record": [:]], session: 3))
+        // Of another key: nothing says which of the two sessions comes first.
+        let write = store.begin(.init("create", ["table": "t", "key": "c", "record": [:]], session: 3))
         try await store.restore(backup)
         letGo.forEach { $0() }
         let missing = await read.outcome
