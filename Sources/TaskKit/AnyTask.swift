@@ -6,8 +6,8 @@ public struct AnyTask: Sendable {
     let name: String
     let summary: String
     let settings: TaskSettings
-    /// Whether nothing decodes its options before it sees them.
-    let isRaw: Bool
+    /// Whether its options are checked without the daemon: by being decoded, or by the task itself.
+    let checksOptions: Bool
     /// Nil: not described.
     let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
@@ -60,7 +60,7 @@ public struct AnyTask: Sendable {
         name = T.name
         summary = T.summary
         settings = T.settings
-        isRaw = false
+        checksOptions = true
         optionsSchema = { () throws(JSONSchemaError) in
             if let given = T.optionsSchema { given } else { try JSONSchema.derive(from: T.Options.self) }
         }
@@ -80,7 +80,7 @@ public struct AnyTask: Sendable {
         name = T.name
         summary = T.summary
         settings = T.settings
-        isRaw = true
+        checksOptions = T.checksOptions
         optionsSchema = { () throws(JSONSchemaError) in T.optionsSchema }
         resultSchema = { () throws(JSONSchemaError) in T.resultSchema }
         progressSchema = { () throws(JSONSchemaError) in T.progressSchema }

@@ -39,8 +39,8 @@ extension AnyTask {
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
         if settings.isPrivate { task["private"] = true }
-        // The daemon checks what stands in the manifest. Options of other tasks are checked by being decoded.
-        if isRaw { task["options"] = (try? optionsSchema()) ?? nil }
+        // The daemon checks what stands in the manifest.
+        if !checksOptions { task["options"] = (try? optionsSchema()) ?? nil }
         return .object(task)
     }
 }

@@ -16,6 +16,10 @@ public protocol RawTask: Sendable {
     /// The JSON Schema of the options. The default, nil: not described.
     static var optionsSchema: JSON? { get }
 
+    /// Whether the task checks its options itself. The default, false: where there is an `optionsSchema`, the daemon checks
+    /// them against that before `run` is called, which costs about as much as decoding them.
+    static var checksOptions: Bool { get }
+
     /// The JSON Schema of the result. The default, nil: not described.
     static var resultSchema: JSON? { get }
 
@@ -38,6 +42,8 @@ extension RawTask {
     public static var settings: TaskSettings { TaskSettings() }
     /// Not described.
     public static var optionsSchema: JSON? { nil }
+    /// Left to the daemon.
+    public static var checksOptions: Bool { false }
     /// Not described.
     public static var resultSchema: JSON? { nil }
     /// Not described.

@@ -32,6 +32,14 @@ private struct Bad: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> Int { 1 }
 }
 
+private struct Careful: RawTask {
+    static let name = "careful"
+    static let summary = "Looks at its options itself."
+    static var optionsSchema: JSON? { ["type": "string"] }
+    static var checksOptions: Bool { true }
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
+}
+
 private struct Undescribed: BridgeTask {
     static let name = "undescribed"
     static let summary = "Works, but nobody can say what it takes."
@@ -121,6 +129,13 @@ struct PluginCheckTests {
         #expect(tasks[1] == ["options": ["type": "string"]])
         #expect(description["configuration"]?["additionalProperties"] == false)
         #expect(description["errors"] == nil)
+    }
+
+    @Test("The schema of a raw task that checks its options itself is none for the daemon to check")
+    func careful() async throws {
+        let plugin = Plugin("careful", version: "1") { Careful() }
+        #expect(try FakeHost(plugin).manifest["tasks"]?[0]?["options"] == nil)
+        #expect(try await description(plugin)["tasks"]?[0]?["options"] == ["type": "string"])
     }
 
     @Test("A schema that cannot be had is named, the others are told")

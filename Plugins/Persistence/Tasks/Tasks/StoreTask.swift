@@ -36,6 +36,8 @@ enum StoreOptions<Request: Sendable>: Sendable {
 }
 
 extension StoreTask {
+    /// On the lane's thread, where it delays nobody else, and more strictly than a schema can say.
+    static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
 
     static func quickRequest(_ options: [UInt8]) -> Request? { nil }
