@@ -1,6 +1,7 @@
 // BridgeClient: the bridge from the other end, for Swift programs: call tasks, provide tasks, listen to events.
 //
-//   Connection/  one socket: lines in, bounded output, the loop thread
+//   Connection/  one socket: lines in, bounded output, the loop thread; and what outlives it
+//   Reconnecting/  one connection after the other: pauses, states
 //   Calls/       calls that this end makes
 //   Providing/   tasks that this end provides
 //   Events/      what this end listens to
@@ -10,21 +11,29 @@
 
 import BridgeJSON
 import EventLoop
+import Synchronization
 
 /// A connection to the daemon.
 ///
-/// Lives until `close()`, or until nobody holds the client, or anything that came from it, any more. When the connection
-/// is lost, every call ends with `session.closed`: whether its task had begun is not known then. There is no reconnecting.
+/// Lives until `close()`, or until nobody holds the client, or anything that came from it, any more.
+///
+/// When the connection is lost, every call that has been made ends with `session.closed`. `data.started` is false where
+/// nothing of it had left this process; true where the call may have had its effect.
+///
+/// That is the end of the client, unless it was connected with `reconnect`: then it connects again, after pauses that grow.
+/// What it provides and listens to is restored before anything else is sent; handlers and streams of events live on. Calls
+/// that are made meanwhile wait, within their timeouts, and so do those that a stopping daemon has refused without beginning
+/// them. What is published meanwhile is missed. A new connection is a new session: a login, and watches of tables, are to be
+/// made anew when `states` says that it is there. A session that `closeWeb` ends is not made again.
 public final class BridgeClient: Sendable {
-    /// What the daemon said of itself in answer to `bridge.hello`: protocol, session, daemon, features, limits. Nil where
-    /// it does not let this peer ask.
-    public let hello: JSON?
+    /// What the daemon said of itself in answer to `bridge.hello`: protocol, session, daemon, features, limits; after
+    /// reconnecting what the newest one said. Nil where it does not let this peer ask.
+    public var hello: JSON? { session.hello.withLock { $0 } }
 
     let session: ClientSession
 
-    private init(_ session: ClientSession, hello: JSON?) {
+    private init(_ session: ClientSession) {
         self.session = session
-        self.hello = hello
     }
 
     deinit {
@@ -37,32 +46,42 @@ public final class BridgeClient: Sendable {
     ///   - path: the socket's path, at most 107 bytes.
     ///   - client: what the daemon shall call this program in its lists.
     ///   - version: this program's version.
-    /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds.
+    ///   - origin: what this program speaks for; nil: `local`.
+    ///   - reconnect: how to connect again when the connection is lost; nil: not at all. This first connection is never
+    ///     waited for.
+    /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds; what the daemon
+    ///   says where it does not take the client for what it says it is.
     @LoopActor
     public static func connect(
-        to path: String, as client: String? = nil, version: String? = nil
+        to path: String, as client: String? = nil, version: String? = nil, origin: String? = nil,
+        reconnect: Reconnection? = nil
     ) async throws(BridgeError) -> BridgeClient {
-        let session = ClientSession(try await ClientConnection.connect(path: path))
-        var options = JSONObject()
-        options["client"] = client.map(JSON.string)
-        options["version"] = version.map(JSON.string)
-        do throws(BridgeError) {
-            let request = CallRequest("bridge.hello", .object(options), session: nil, timeout: .seconds(10))
-            let hello = try await session.calls.call(request)
-            if let limit = hello["limits"]?["messageBytes"]?.int64Value { session.connection.messageBytes = Int(limit) }
-            return BridgeClient(session, hello: hello)
-        } catch {
-            switch error.code {
-            case .permissionDenied, .taskNotFound:
-                return BridgeClient(session, hello: nil)
-            case .callTimeout, .sessionClosed:
-                session.connection.close(.closedHere)
-                throw .unreachable(path, "it takes connections but does not answer")
-            default:
-                session.connection.close(.closedHere)
-                throw error
-            }
-        }
+        try await connect(
+            to: path, .init(client: client, version: version, origin: origin), reconnect, timers: LoopTimers(),
+            random: { Double.random(in: 0...1) })
+    }
+
+    /// As the public one; with a clock and with chances that tests move.
+    @LoopActor
+    static func connect(
+        to path: String, _ introduction: ClientSession.Introduction, _ reconnection: Reconnection?,
+        timers: any ClientTimers, random: @escaping @LoopActor () -> Double
+    ) async throws(BridgeError) -> BridgeClient {
+        let link = Link(path: path, reconnection: reconnection, timers: timers, random: random)
+        let session = ClientSession(link, introduction)
+        try await link.connect()
+        return BridgeClient(session)
+    }
+
+    // MARK: The connection
+
+    /// Whether there is a connection: how it is now, and then each change, until the client has ended. Any number of
+    /// readers, each with a sequence of its own. The sequence does not keep the client alive.
+    public var states: AsyncStream<ConnectionState> {
+        let (states, reader) = AsyncStream.makeStream(
+            of: ConnectionState.self, bufferingPolicy: .bufferingNewest(StateReaders.capacity))
+        EventLoop.post { [session] in session.states.add(reader) }
+        return states
     }
 
     // MARK: Calls
@@ -122,12 +141,16 @@ public final class BridgeClient: Sendable {
     /// Each call runs in a Swift task of its own, on Swift's thread pool, so several may run at once and in any order.
     /// That task is cancelled when the caller cancels, times out or leaves. What the handler returns or throws becomes
     /// the callback: a `BridgeError` as it is, `CancellationError` as `call.cancelled`, all else as `internal`.
-    /// - Parameter scope: whose calls are taken.
+    /// - Parameters:
+    ///   - scope: whose calls are taken.
+    ///   - description: what the daemon tells of the task to who asks, and by which it checks options.
     /// - Throws: `task.taken` where the name belongs to a plugin, or what else the daemon says.
     public func register(
-        _ task: String, scope: ProviderScope = .any, handler: @escaping TaskHandler
+        _ task: String, scope: ProviderScope = .any, description: TaskDescription? = nil,
+        handler: @escaping TaskHandler
     ) async throws(BridgeError) {
-        try await session.provided.register(task, scope, handler)
+        try await session.provided.register(
+            Registration(task: task, scope: scope, description: description), handler)
     }
 
     /// Provides a task no more; calls that have come already go on.
@@ -144,48 +167,15 @@ public final class BridgeClient: Sendable {
 
     // MARK: The end
 
-    /// Ends the connection: calls in flight are cancelled and end with `session.closed`; what has been sent is still
-    /// delivered. Returns when the daemon has closed its end too, after a second at the latest.
+    /// Ends the client: calls in flight are cancelled, and end with `session.closed` as those do that wait for a connection;
+    /// what has been sent is still delivered. Returns when the daemon has closed its end too, after a second at the latest;
+    /// at once where there is no connection.
     public func close() async {
         await session.close()
     }
 
-    /// Returns when the connection has ended, whoever ended it: the reason.
+    /// Returns when the client has ended, whoever ended it: the reason. A lost connection that is made again is no end.
     public func closed() async -> BridgeError {
-        await session.connection.ended()
-    }
-}
-
-extension ErrorCode {
-    /// Nobody listens at the socket, or does not answer.
-    public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
-    /// There is a socket, but this user may not open it.
-    public static let connectionDenied: ErrorCode = "daemon.denied"
-    /// A result does not fit the type that this program wants.
-    public static let resultInvalid: ErrorCode = "result.invalid"
-}
-
-extension BridgeError {
-    static func unreachable(_ path: String, _ reason: String) -> BridgeError {
-        BridgeError(
-            .daemonUnreachable, "no daemon at \(path): \(reason)", data: ["path": .string(path)], isTransient: true)
-    }
-
-    /// The socket is there, and not for everybody.
-    static func closedToUs(_ path: String) -> BridgeError {
-        BridgeError(
-            .connectionDenied,
-            "the socket \(path) may not be opened by this user: its owner, group and mode say by whom",
-            data: ["path": .string(path)])
-    }
-
-    /// The end that this program wanted.
-    static let closedHere = BridgeError(.sessionClosed, "the connection to the daemon was closed here")
-
-    /// A call that ended here because its Swift task was cancelled.
-    static func cancelledHere(_ task: String, started: Bool?) -> BridgeError {
-        BridgeError(
-            .callCancelled, "the call of \(task) was cancelled here",
-            data: started.map { ["started": .bool($0)] })
+        await session.link.ended()
     }
 }

@@ -40,7 +40,7 @@ import Testing
             connection.close()
             let failure = await called
             #expect(failure?.code == .sessionClosed)
-            #expect(failure?.data == nil)
+            #expect(failure?.data == ["started": true])
             let ended = await error { () async throws(BridgeError) in for try await _ in events {} }
             #expect(ended?.code == .sessionClosed)
             #expect(await client.closed().code == .sessionClosed)
@@ -75,7 +75,7 @@ import Testing
             async let subscribed = client.subscribe(["x"])
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
-            client.session.connection.roomBytes = 200_000
+            client.session.link.openConnection?.roomBytes = 200_000
             // The daemon's end does not read before it has written everything, more than a socket's 208 KiB.
             connection.stopReading()
             let text = JSON.string(String(repeating: "d", count: 20_000))
@@ -106,7 +106,7 @@ import Testing
     func cancelledWhileWaiting() async throws {
         try await withFakeDaemon { client, connection, _ in
             connection.stopReading()
-            client.session.connection.roomBytes = 100_000
+            client.session.link.openConnection?.roomBytes = 100_000
             let filler = JSON.string(String(repeating: "c", count: 50_000))
             let sender = Task { () -> Int in
                 var sent = 0

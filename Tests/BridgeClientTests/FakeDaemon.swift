@@ -8,9 +8,13 @@ import Foundation
 final class FakeDaemon {
     let path: String
     private let directory: String
-    private let listener: UnixListener
+    private var listener: UnixListener?
+    private var newcomers: [CheckedContinuation<FakeConnection, Never>] = []
+    private var takenCount = 0
     private(set) var connections: [FakeConnection] = []
     var helloResult: JSON = ["session": 7, "limits": ["messageBytes": 1_048_576]]
+    /// What new connections get in answer to `bridge.hello` instead.
+    var helloError: JSON?
     /// What a new connection gets instead of service.
     var onAccept: (@LoopActor (FakeConnection) -> Void)?
 
@@ -18,19 +22,43 @@ final class FakeDaemon {
         directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         path = directory + "/bridge.sock"
-        listener = try UnixListener.bind(path: path)
+        try listen()
+    }
+
+    func listen() throws {
+        let listener = try UnixListener.bind(path: path)
+        self.listener = listener
         listener.onAccept = { [weak self] socket, _ in
             guard let self, let stream = try? UnixStream(adopting: socket) else { return }
             let connection = FakeConnection(stream)
             connections.append(connection)
             connection.helloResult = helloResult
+            connection.helloError = helloError
             onAccept?(connection)
+            if !newcomers.isEmpty { newcomers.removeFirst().resume(returning: take()) }
         }
         listener.startAccepting()
     }
 
+    /// Nobody can connect until `listen()`.
+    func stopListening() {
+        listener?.close()
+        listener = nil
+    }
+
+    /// The next connection that nobody has taken.
+    func nextConnection() async -> FakeConnection {
+        if takenCount < connections.count { return take() }
+        return await withCheckedContinuation { newcomers.append($0) }
+    }
+
+    private func take() -> FakeConnection {
+        takenCount += 1
+        return connections[takenCount - 1]
+    }
+
     func close() {
-        listener.close()
+        stopListening()
         for connection in connections { connection.close() }
         try? FileManager.default.removeItem(atPath: directory)
     }
@@ -47,6 +75,9 @@ final class FakeConnection: UnixStreamDelegate {
     private var ends: [CheckedContinuation<Void, Never>] = []
     private(set) var isAtEnd = false
     var helloResult: JSON = [:]
+    var helloError: JSON?
+    /// The options of `bridge.hello`; nil until it has come.
+    private(set) var hello: JSON?
 
     init(_ stream: UnixStream) {
         self.stream = stream
@@ -82,6 +113,11 @@ final class FakeConnection: UnixStreamDelegate {
         send(["callbackId": call["callbackId"] ?? nil, "result": result])
     }
 
+    /// Answers a call with an error object.
+    func fail(_ call: JSON, _ error: JSON) {
+        send(["callbackId": call["callbackId"] ?? nil, "error": error])
+    }
+
     func stopReading() { stream.stopReading() }
     func startReading() { stream.startReading() }
     func close() { stream.close() }
@@ -101,7 +137,11 @@ final class FakeConnection: UnixStreamDelegate {
     }
 
     private func receive(_ message: JSON) {
-        if message["task"] == "bridge.hello" { return answer(message, helloResult) }
+        if message["task"] == "bridge.hello" {
+            hello = message["options"]
+            if let helloError { return fail(message, helloError) }
+            return answer(message, helloResult)
+        }
         if readers.isEmpty { messages.append(message) } else { readers.removeFirst().resume(returning: message) }
     }
 

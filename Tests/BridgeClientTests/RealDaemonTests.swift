@@ -1,18 +1,14 @@
 import BridgeClient
 import BridgeJSON
-import BridgeServer
 import EventLoop
-import Foundation
-import Logging
-import TaskRuntime
 import Testing
 
 /// The client against the daemon's own server and runtime.
 @Suite @LoopActor struct RealDaemonTests {
     @Test("The daemon greets, answers and lists")
     func greets() async throws {
-        try await withDaemon { path in
-            let client = try await BridgeClient.connect(to: path, as: "tester", version: "1.2")
+        try await withDaemon { daemon in
+            let client = try await BridgeClient.connect(to: daemon.path, as: "tester", version: "1.2")
             #expect(client.hello?["daemon"]?["version"] == "9.9")
             let sessions = try await client.call("bridge.sessions")
             #expect(sessions["sessions"]?[0]?["client"] == "tester")
@@ -24,8 +20,8 @@ import Testing
 
     @Test("One client calls what another provides: progress, result, cancel")
     func provides() async throws {
-        try await withDaemon { path in
-            let provider = try await BridgeClient.connect(to: path)
+        try await withDaemon { daemon in
+            let provider = try await BridgeClient.connect(to: daemon.path)
             let (cancelled, confirm) = AsyncStream<Void>.makeStream()
             try await provider.register("work") { call in
                 for number in 0..<3 { await call.progress(.number(JSONNumber(number))) }
@@ -37,7 +33,7 @@ import Testing
                 }
                 return nil
             }
-            let caller = try await BridgeClient.connect(to: path)
+            let caller = try await BridgeClient.connect(to: daemon.path)
             let stream = try await caller.stream("work", options: ["n": 1])
             var seen: [JSON] = []
             for await value in stream { seen.append(value) }
@@ -58,9 +54,9 @@ import Testing
 
     @Test("Events that one client publishes reach another, until it unsubscribes")
     func events() async throws {
-        try await withDaemon { path in
-            let listener = try await BridgeClient.connect(to: path)
-            let publisher = try await BridgeClient.connect(to: path)
+        try await withDaemon { daemon in
+            let listener = try await BridgeClient.connect(to: daemon.path)
+            let publisher = try await BridgeClient.connect(to: daemon.path)
             let events = try await listener.subscribe(["page.*"])
             for number in 0..<100 {
                 try await publisher.send(
@@ -82,10 +78,10 @@ import Testing
 
     @Test("Calls made by many Swift tasks at once all get their own result")
     func many() async throws {
-        try await withDaemon { path in
-            let provider = try await BridgeClient.connect(to: path)
+        try await withDaemon { daemon in
+            let provider = try await BridgeClient.connect(to: daemon.path)
             try await provider.register("echo") { $0.options }
-            let caller = try await BridgeClient.connect(to: path)
+            let caller = try await BridgeClient.connect(to: daemon.path)
             let tasks = (0..<500).map { number in
                 Task.detached { try await caller.call("echo", options: .number(JSONNumber(number))) }
             }
@@ -95,22 +91,5 @@ import Testing
             await caller.close()
             await provider.close()
         }
-    }
-
-    private func withDaemon(_ body: @LoopActor (String) async throws -> Void) async throws {
-        let directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let clock = LoopClock()
-        let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let runtime = TaskRuntime(
-            limits: RuntimeLimits(), policy: Policy(daemonUID: getuid()),
-            daemon: DaemonDescription(version: "9.9", pid: 1), clock: clock, log: log)
-        clock.attach(runtime)
-        let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
-        try server.listen(path: directory + "/s", mode: 0o600)
-        try await body(directory + "/s")
-        server.stopListening()
-        await server.close(patience: .seconds(5))
     }
 }

@@ -21,7 +21,9 @@ public final class CallProgress: AsyncSequence, Sendable {
 
     deinit {
         // Does nothing where the call has ended.
-        EventLoop.post { [client, call] in client.session.calls.cancel(call, .cancelledHere(call.task, started: nil)) }
+        EventLoop.post { [client, call] in
+            client.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
+        }
     }
 
     /// Waits for the end of the call. Where the Swift task that waits is cancelled, the call is too.
@@ -32,7 +34,7 @@ public final class CallProgress: AsyncSequence, Sendable {
 
     /// Ends the call; the daemon is told.
     public func cancel() async {
-        await client.session.calls.cancel(call, .cancelledHere(call.task, started: nil))
+        await client.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
     }
 
     /// Takes the intermediate results.

@@ -2,167 +2,194 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// What a program asks for.
-struct CallRequest: Sendable {
-    let task: String
-    let options: JSON
-    let session: UInt64?
-    let timeout: Duration?
-
-    init(_ task: String, _ options: JSON, session: UInt64?, timeout: Duration?) {
-        self.task = task
-        self.options = options
-        self.session = session
-        self.timeout = timeout
-    }
-}
-
-/// A call that has been sent: one terminal outcome, which whoever waits gets.
-@LoopActor
-final class CallInFlight {
-    let id: UInt64
-    let task: String
-    /// Intermediate results, newest kept: beyond the bound the oldest go, as they may anywhere on the way.
-    let progress: Mailbox<JSON>?
-    private(set) var outcome: Result<JSON, BridgeError>?
-    /// Ends the call here where the daemon does not end it in time.
-    private var deadline: LoopTimer?
-    private let waiting = WaitingList<Void>()
-
-    private static let progressCapacity = 256
-
-    init(id: UInt64, task: String, wantsProgress: Bool) {
-        self.id = id
-        self.task = task
-        progress = wantsProgress ? Mailbox(capacity: Self.progressCapacity) : nil
-    }
-
-    func arm(_ deadline: LoopTimer) {
-        self.deadline = deadline
-    }
-
-    func end(_ outcome: Result<JSON, BridgeError>) {
-        guard self.outcome == nil else { return }
-        self.outcome = outcome
-        deadline?.close()
-        progress?.finish(.success(()))
-        waiting.resumeAll(())
-    }
-
-    /// The outcome; nil where the Swift task is cancelled first.
-    func wait() async -> Result<JSON, BridgeError>? {
-        if outcome == nil { _ = await waiting.wait() }
-        return outcome
-    }
-}
-
 /// The calls that this end makes.
 @LoopActor
 final class CallsInFlight {
     /// How much later than the call's own timeout this end gives up waiting for the daemon to report it.
     var grace = Duration.seconds(2)
 
-    private let connection: ClientConnection
+    private let link: Link
+    /// Those that have been sent.
     private var calls: [UInt64: CallInFlight] = [:]
+    /// Those that have not.
+    private var waiting: WaitingCalls
     private var lastID: UInt64 = 0
 
-    init(_ connection: ClientConnection) {
-        self.connection = connection
+    init(_ link: Link) {
+        self.link = link
+        waiting = WaitingCalls(link.reconnection)
     }
 
     // MARK: Making calls
 
     func call(_ request: CallRequest) async throws(BridgeError) -> JSON {
-        try await outcome(of: try await begin(request, wantsProgress: false))
+        try await outcome(of: try await begin(request, .plain))
     }
 
     /// Waits for a call's end. Where the Swift task is cancelled, the call is too.
     func outcome(of call: CallInFlight) async throws(BridgeError) -> JSON {
         guard let outcome = await call.wait() else {
-            let error = BridgeError.cancelledHere(call.task, started: nil)
+            let error = BridgeError.cancelledHere(call.request.task, started: call.connection == nil ? false : nil)
             cancel(call, error)
             throw error
         }
         return try outcome.get()
     }
 
-    /// Sends a call.
-    func begin(_ request: CallRequest, wantsProgress: Bool = true) async throws(BridgeError) -> CallInFlight {
-        try await prepare(request)
-        lastID += 1
-        let call = CallInFlight(id: lastID, task: request.task, wantsProgress: wantsProgress)
-        try append(request, id: call.id, wantsProgress: wantsProgress)
-        calls[call.id] = call
-        if let timeout = request.timeout { arm(call, timeout) }
+    /// Sends a call, or has it wait for a connection.
+    func begin(_ request: CallRequest, _ kind: CallKind = .withProgress) async throws(BridgeError) -> CallInFlight {
+        guard !request.task.isEmpty else {
+            throw BridgeError(.taskNotFound, "a call needs the name of a task; bridge.tasks lists those that there are")
+        }
+        if Task.isCancelled { throw .cancelledHere(request.task, started: false) }
+        let call = make(request, kind)
+        try await place(call)
         return call
     }
 
     /// Sends a call that nobody answers.
     func send(_ request: CallRequest) async throws(BridgeError) {
-        try await prepare(request)
-        try append(request, id: nil, wantsProgress: false)
+        _ = try await outcome(of: try await begin(request, .oneWay))
     }
 
-    private func prepare(_ request: CallRequest) async throws(BridgeError) {
-        guard !request.task.isEmpty else {
-            throw BridgeError(.taskNotFound, "a call needs the name of a task; bridge.tasks lists those that there are")
+    /// Makes a call that a new connection begins with: before it is open to others, and over no other connection.
+    func call(_ request: CallRequest, over connection: ClientConnection) async throws(BridgeError) -> JSON {
+        let call = make(request, .plain, isOfConnection: true)
+        if let failure = connection.failure { throw failure }
+        try send(call, over: connection)
+        return try await outcome(of: call)
+    }
+
+    private func make(_ request: CallRequest, _ kind: CallKind, isOfConnection: Bool = false) -> CallInFlight {
+        lastID += 1
+        return CallInFlight(id: lastID, request, kind, isOfConnection: isOfConnection, at: link.timers.now)
+    }
+
+    /// Sends it when there is room in the output. Where there is no connection, it waits in this client.
+    private func place(_ call: CallInFlight) async throws(BridgeError) {
+        let task = call.request.task
+        while true {
+            if let end = link.end { throw end.ending(task, started: false) }
+            guard let connection = link.openConnection else { return try wait(call) }
+            if connection.hasRoom { return try send(call, over: connection) }
+            do throws(BridgeError) {
+                try await connection.waitForRoom(for: task)
+            } catch {
+                // The connection may have been lost meanwhile, and the call goes over the next one.
+                if connection.failure == nil { throw error }
+            }
         }
-        if Task.isCancelled { throw .cancelledHere(request.task, started: false) }
-        try await connection.waitForRoom(for: request.task)
     }
 
     /// - Throws: `message.too_large`, so that the daemon need not discard what it would not take.
-    private func append(_ request: CallRequest, id: UInt64?, wantsProgress: Bool) throws(BridgeError) {
-        let message = OutputBuffer()
-        JSON.string(request.task).bytes.withUnsafeBytes { task in
-            request.options.bytes.withUnsafeBytes { options in
-                var call = OutgoingCall(quotedTask: task, options: options)
-                call.id = id
-                call.setTimeout(request.timeout)
-                call.wantsProgress = wantsProgress
-                call.session = request.session
-                MessageEncoder.call(call, to: message)
-            }
-        }
+    private func send(_ call: CallInFlight, over connection: ClientConnection) throws(BridgeError) {
+        let now = link.timers.now
+        let message = message(call, at: now)
         // Its line end is not counted.
         let lineBytes = message.count - 1
         guard lineBytes <= connection.messageBytes else {
             throw BridgeError(
                 .messageTooLarge,
-                "the call of \(request.task) has \(lineBytes) bytes, and the daemon takes \(connection.messageBytes)",
+                "the call of \(call.request.task) has \(lineBytes) bytes, and the daemon takes \(connection.messageBytes)",
                 data: ["started": false])
         }
+        call.wasSent(over: connection)
         connection.send { $0.append(message.bytes) }
+        if call.kind == .oneWay { return call.end(.success(.null)) }
+        calls[call.id] = call
+        call.arm(call.timeoutLeft(at: now).map { deadline(of: call, in: $0 + grace) })
     }
 
-    private func arm(_ call: CallInFlight, _ timeout: Duration) {
-        let timer = LoopTimer { [weak self] in
-            let error = BridgeError(
-                .callTimeout, "neither a callback of \(call.task) nor word of its deadline came from the daemon",
-                isTransient: true)
-            self?.cancel(call, error)
+    private func message(_ call: CallInFlight, at now: MonotonicInstant) -> OutputBuffer {
+        let message = OutputBuffer()
+        JSON.string(call.request.task).bytes.withUnsafeBytes { task in
+            call.request.options.bytes.withUnsafeBytes { options in
+                var outgoing = OutgoingCall(quotedTask: task, options: options)
+                outgoing.id = call.kind == .oneWay ? nil : call.id
+                outgoing.setTimeout(call.timeoutLeft(at: now))
+                outgoing.wantsProgress = call.kind == .withProgress
+                outgoing.session = call.request.session
+                MessageEncoder.call(outgoing, to: message)
+            }
         }
-        timer.schedule(after: timeout + grace)
-        call.arm(timer)
+        return message
+    }
+
+    private func deadline(of call: CallInFlight, in delay: Duration) -> any ClientTimer {
+        link.timers.after(delay) { [weak self, weak call] in
+            guard let self, let call else { return }
+            let error = BridgeError(
+                .callTimeout,
+                "neither a callback of \(call.request.task) nor word of its deadline came from the daemon",
+                isTransient: true)
+            cancel(call, error)
+        }
+    }
+
+    // MARK: Waiting for a connection
+
+    /// - Throws: `busy`.
+    private func wait(_ call: CallInFlight) throws(BridgeError) {
+        let now = link.timers.now
+        let longestWait = link.reconnection?.longestWait ?? .zero
+        try waiting.append(call, messageBytes: message(call, at: now).count)
+        call.waitsAgain()
+        call.arm(
+            link.timers.after(call.latestSending(longestWait: longestWait) - now) { [weak self, weak call] in
+                guard let self, let call else { return }
+                cancel(call, overdue(call, longestWait))
+            })
+    }
+
+    private func overdue(_ call: CallInFlight, _ longestWait: Duration) -> BridgeError {
+        guard call.request.timeout == nil else {
+            return BridgeError(
+                .callTimeout,
+                "no connection to the daemon came before the deadline of the call of \(call.request.task)",
+                data: ["started": false], isTransient: true)
+        }
+        return .unreachable(link.path, "the connection was lost, and no other came for \(longestWait)")
+            .ending(call.request.task, started: false)
+    }
+
+    /// There is a connection: those that wait go out, in their order.
+    func sendWaiting(over connection: ClientConnection) {
+        for call in waiting.takeAll() {
+            do throws(BridgeError) {
+                try send(call, over: connection)
+            } catch {
+                call.end(.failure(error))
+            }
+        }
     }
 
     // MARK: Ending calls
 
-    /// Ends a call here and tells the daemon.
+    /// Ends a call here; the daemon is told where it knows of it.
     func cancel(_ call: CallInFlight, _ error: BridgeError) {
+        if waiting.remove(call) { return call.end(.failure(error)) }
         guard calls.removeValue(forKey: call.id) != nil else { return }
-        connection.send { MessageEncoder.cancel(id: call.id, to: $0) }
+        call.connection?.send { MessageEncoder.cancel(id: call.id, to: $0) }
         call.end(.failure(error))
     }
 
+    /// Ends them all because this end closes: what has been sent is still delivered.
     func cancelAll(_ error: BridgeError) {
-        for call in calls.values { cancel(call, error) }
+        endWaiting(error)
+        for call in calls.values { cancel(call, error.ending(call.request.task, started: true)) }
     }
 
-    func endAll(_ error: BridgeError) {
-        let all = calls.values
-        calls = [:]
-        for call in all { call.end(.failure(error)) }
+    /// Ends those that were sent over a connection that is gone.
+    func lost(_ connection: ClientConnection, _ reason: BridgeError) {
+        for call in calls.values where call.connection === connection {
+            calls[call.id] = nil
+            call.end(.failure(reason.ending(call.request.task, started: call.mayHaveStarted)))
+        }
+    }
+
+    /// Ends those that wait for a connection: none will come.
+    func endWaiting(_ reason: BridgeError) {
+        for call in waiting.takeAll() { call.end(.failure(reason.ending(call.request.task, started: false))) }
     }
 
     func receive(_ callback: CallbackMessage) {
@@ -192,6 +219,11 @@ final class CallsInFlight {
     func end(_ id: CallbackID, _ outcome: Result<JSON, BridgeError>) {
         guard let call = find(id) else { return }
         calls[call.id] = nil
+        if case .failure(let error) = outcome, error.isRefusalOfStoppingDaemon, !call.isOfConnection, link.hold(),
+            (try? wait(call)) != nil
+        {
+            return
+        }
         call.end(outcome)
     }
 

@@ -18,12 +18,18 @@ final class ClientConnection {
     private static let connectAttempts = 50
     private static let connectPause = Duration.milliseconds(20)
 
-    /// Whose messages these are. Set once, right after the connection is made.
+    /// Whose messages these are; its link holds this. Set once, right after the connection is made.
     weak var session: ClientSession?
     /// The longest message that the daemon takes.
     var messageBytes = 1 << 20
     /// Why it is over; nil while it is not.
     private(set) var failure: BridgeError?
+    /// How many bytes the socket has taken so far.
+    private(set) var writtenEnd: UInt64 = 0
+    /// Where the next message will begin, counted as `writtenEnd` is.
+    var queuedEnd: UInt64 { writtenEnd + UInt64(output.count) }
+    /// Whether the daemon has ended the session because somebody wanted that, so that there shall be no other.
+    private(set) var isEndedOnPurpose = false
 
     private let stream: UnixStream
     private let output = OutputBuffer()
@@ -35,40 +41,38 @@ final class ClientConnection {
     /// Nothing more is sent but what is queued.
     private var isFinishing = false
     private var isShutDown = false
+    /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the same
+    /// name; those are followed by something else, or by nothing.
+    private var announcedEnd: BridgeError?
+    private let timers: any ClientTimers
 
-    private init(_ stream: UnixStream) {
+    private init(_ stream: UnixStream, _ timers: any ClientTimers) {
         self.stream = stream
+        self.timers = timers
         stream.delegate = self
         stream.startReading()
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.flush() }
     }
 
-    static func connect(path: String) async throws(BridgeError) -> ClientConnection {
+    static func connect(path: String, timers: any ClientTimers) async throws(BridgeError) -> ClientConnection {
         for _ in 0..<connectAttempts {
             do throws(SystemError) {
-                return ClientConnection(try UnixStream.connect(path: path))
+                return ClientConnection(try UnixStream.connect(path: path), timers)
             } catch {
                 guard error.code != EACCES else { throw .closedToUs(path) }
                 guard error.code == EAGAIN else { throw .unreachable(path, error.reason) }
             }
-            await pause()
+            await withCheckedContinuation { continuation in
+                _ = timers.after(connectPause) { continuation.resume() }
+            }
         }
         throw .unreachable(path, "too many are waiting to be accepted")
     }
 
-    private static func pause() async {
-        await withCheckedContinuation { continuation in
-            var timer: LoopTimer?
-            timer = LoopTimer {
-                timer?.close()
-                timer = nil
-                continuation.resume()
-            }
-            timer?.schedule(after: connectPause)
-        }
-    }
-
     // MARK: Out
+
+    /// Whether another message may be sent without waiting.
+    var hasRoom: Bool { failure == nil && !isFinishing && output.count <= roomBytes }
 
     /// Waits until there is room for another message.
     /// - Throws: why the connection is over; `call.cancelled` where the Swift task is cancelled.
@@ -93,6 +97,7 @@ final class ClientConnection {
             let writtenBytes = stream.write(output.bytes)
             guard writtenBytes > 0 else { return }
             output.removeFirst(writtenBytes)
+            writtenEnd += UInt64(writtenBytes)
         }
         if isFinishing, !isShutDown {
             isShutDown = true
@@ -105,9 +110,12 @@ final class ClientConnection {
 
     private func receive(_ line: SplitLine) -> Bool {
         _ = decoder.decode(line) { item in
+            announcedEnd = nil
             switch item {
-            case .call(let call): session?.provided.receive(call.pointee)
-            case .message(let message): session?.receive(message.pointee)
+            case .call(let call): session?.provided.receive(call.pointee, from: self)
+            case .message(let message):
+                if case .event(let event) = message.pointee { announcedEnd = Self.announcedEnd(event) }
+                session?.receive(message.pointee, from: self)
             case .problem(let problem): session?.receive(problem.pointee)
             }
             return failure == nil
@@ -117,16 +125,31 @@ final class ClientConnection {
 
     // MARK: The end
 
+    private static func announcedEnd(_ event: EventMessage) -> BridgeError? {
+        if event.isNamed("web.close") {
+            return .closedOnPurpose(info: (try? JSON(parsing: event.data))?["info"] ?? nil)
+        }
+        if event.isNamed("session.not_carried") {
+            return .lost(
+                (try? JSON(parsing: event.data))?["reason"]?.stringValue ?? "the next daemon did not take it over")
+        }
+        return nil
+    }
+
     /// Writes what is queued, ends our direction and waits for the daemon to end its own, or for `patience` to pass.
     func finish(patience: Duration) async {
         guard failure == nil else { return }
         isFinishing = true
         flush()
-        let timer = LoopTimer { [weak self] in self?.close(.closedHere) }
-        timer.schedule(after: patience)
+        let timer = timers.after(patience) { [weak self] in self?.close(.closedHere) }
         _ = await ending.wait()
         timer.close()
         close(.closedHere)
+    }
+
+    /// Whether a call with which this connection began failed for the connection's sake, and not for its own.
+    func isUseless(after error: BridgeError) -> Bool {
+        failure != nil || [.callTimeout, .sessionClosed, .shuttingDown].contains(error.code)
     }
 
     /// Closes now. Everything that waits ends with that error.
@@ -135,22 +158,15 @@ final class ClientConnection {
         failure = reason
         turnEnd?.remove()
         stream.close()
-        session?.connectionEnded(reason)
+        session?.connectionEnded(self, reason)
         room.resumeAll(())
         ending.resumeAll(())
     }
 
-    /// Waits for the end.
-    func ended() async -> BridgeError {
-        if failure == nil { _ = await ending.wait() }
-        return failure ?? .cancelledHere("waiting for the end", started: false)
-    }
-
     private func lost(_ how: String) {
-        let error = BridgeError(
-            .sessionClosed, "the connection to the daemon was lost (\(how)); whether the task had begun is not known",
-            isTransient: true)
-        close(isFinishing ? .closedHere : error)
+        if isFinishing { return close(.closedHere) }
+        if let announcedEnd { isEndedOnPurpose = !announcedEnd.isTransient }
+        close(announcedEnd ?? .lost(how))
     }
 }
 
@@ -166,4 +182,9 @@ extension ClientConnection: UnixStreamDelegate {
     func writable() { flush() }
 
     func failed(_ error: SystemError) { lost("\(error)") }
+}
+
+extension EventMessage {
+    /// Whether it is of this name; no string is made for it.
+    func isNamed(_ name: String) -> Bool { self.name.elementsEqual(name.utf8) }
 }

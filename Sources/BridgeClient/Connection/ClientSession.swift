@@ -1,29 +1,88 @@
 import BridgeJSON
 import BridgeMessage
 import EventLoop
+import Synchronization
 
-/// What lives as long as a client: its calls in flight, the tasks that it provides, its subscriptions.
+/// What lives as long as a client, however many connections it has: its calls, the tasks that it provides, its subscriptions.
 @LoopActor
 final class ClientSession {
-    let connection: ClientConnection
+    /// What a client says of itself to every daemon that it connects to.
+    struct Introduction: Sendable {
+        var client: String?
+        var version: String?
+        var origin: String?
+    }
+
+    /// How long a daemon may take to answer what a new connection begins with.
+    static let helloPatience = Duration.seconds(10)
+
+    let link: Link
     let calls: CallsInFlight
     let provided: ProvidedTasks
     let events: Subscriptions
+    let states = StateReaders()
+    /// What the daemon of the present connection, or of the last one, said of itself.
+    nonisolated let hello = Mutex<JSON?>(nil)
+    private let introduction: Introduction
 
-    init(_ connection: ClientConnection) {
-        self.connection = connection
-        calls = CallsInFlight(connection)
-        provided = ProvidedTasks(connection, calls)
-        events = Subscriptions(calls)
-        connection.session = self
+    init(_ link: Link, _ introduction: Introduction) {
+        self.link = link
+        self.introduction = introduction
+        calls = CallsInFlight(link)
+        provided = ProvidedTasks(link, calls)
+        events = Subscriptions(link, calls)
+        link.session = self
     }
 
-    func receive(_ message: BridgeMessage) {
+    // MARK: A new connection
+
+    /// Says who this is. Where the daemon does not let this peer say so, it may still let it call.
+    func introduce(over connection: ClientConnection) async throws(BridgeError) {
+        var options = JSONObject()
+        options["client"] = introduction.client.map(JSON.string)
+        options["version"] = introduction.version.map(JSON.string)
+        options["origin"] = introduction.origin.map(JSON.string)
+        do throws(BridgeError) {
+            let request = CallRequest("bridge.hello", .object(options), session: nil, timeout: Self.helloPatience)
+            let hello = try await calls.call(request, over: connection)
+            if let limit = hello["limits"]?["messageBytes"]?.int64Value { connection.messageBytes = Int(limit) }
+            self.hello.withLock { $0 = hello }
+        } catch {
+            switch error.code {
+            // Another origin than it wants to speak for would be somebody else.
+            case .permissionDenied where introduction.origin == nil, .taskNotFound where introduction.origin == nil:
+                hello.withLock { $0 = nil }
+            case .callTimeout, .sessionClosed:
+                if connection.isEndedOnPurpose { throw error }
+                throw .unreachable(link.path, "it takes connections but does not answer")
+            default: throw error
+            }
+        }
+    }
+
+    /// Provides and listens to what the last daemon knew of. Returns what this one refuses to have provided.
+    func restore(over connection: ClientConnection) async throws(BridgeError) -> [RefusedRegistration] {
+        let refused = try await provided.restore(over: connection)
+        try await events.restore(over: connection)
+        return refused
+    }
+
+    func opened(_ connection: ClientConnection, _ refused: [RefusedRegistration]) {
+        calls.sendWaiting(over: connection)
+        states.tell(.connected(refused: refused))
+    }
+
+    // MARK: What comes
+
+    func receive(_ message: BridgeMessage, from connection: ClientConnection) {
         switch message {
-        case .cancel(let id): provided.cancel(id)
+        case .cancel(let id): provided.cancel(id, from: connection)
         case .callback(let callback): calls.receive(callback)
         case .progress(let progress): calls.receive(progress)
-        case .event(let event): events.receive(event)
+        case .event(let event):
+            // Where the program listens to that, no call need be refused to know of it.
+            if event.isNamed("daemon.draining") { _ = link.hold() }
+            events.receive(event)
         }
     }
 
@@ -34,17 +93,29 @@ final class ClientSession {
         calls.end(id, .failure(BridgeError(code, "the daemon's callback is no message: \(problem.error.message)")))
     }
 
+    // MARK: The end
+
     func close() async {
-        calls.cancelAll(.closedHere)
-        events.end(.success(()))
-        provided.cancelAll()
-        // How long the daemon may take to close its end: it has nothing left to do for us but that.
-        await connection.finish(patience: .seconds(1))
+        if link.end == nil {
+            calls.cancelAll(.closedHere)
+            events.end(.success(()))
+            provided.cancelAll()
+        }
+        await link.close()
     }
 
-    func connectionEnded(_ reason: BridgeError) {
-        calls.endAll(reason)
+    /// A connection has ended, and what went over it with it.
+    func connectionEnded(_ connection: ClientConnection, _ reason: BridgeError) {
+        calls.lost(connection, reason)
+        provided.cancelAll()
+        link.lost(connection, reason)
+    }
+
+    /// There will be no other connection.
+    func ended(_ reason: BridgeError) {
+        calls.endWaiting(reason)
         events.end(reason == .closedHere ? .success(()) : .failure(reason))
         provided.cancelAll()
+        states.tell(.closed(reason))
     }
 }

@@ -12,12 +12,20 @@ final class Subscriptions {
     @LoopActor
     final class Subscription {
         let patterns: [String]
+        /// A daemon has taken it: the next one is told of it.
+        fileprivate(set) var isTaken = false
         let mailbox = Mailbox<BridgeEvent>(capacity: capacity) { count in
             BridgeEvent(name: "bridge.events_dropped", data: ["count": .number(JSONNumber(count))])
         }
 
         init(_ patterns: [String]) {
             self.patterns = patterns
+        }
+
+        /// - Parameter timeout: nil: as long as the daemon allows.
+        func request(timeout: Duration?) -> CallRequest {
+            let options: JSON = ["events": .array(patterns.map(JSON.string))]
+            return CallRequest("bridge.subscribe", options, session: nil, timeout: timeout)
         }
 
         func wants(_ name: String) -> Bool {
@@ -27,10 +35,12 @@ final class Subscriptions {
         }
     }
 
+    private let link: Link
     private let calls: CallsInFlight
     private var subscriptions: [Subscription] = []
 
-    init(_ calls: CallsInFlight) {
+    init(_ link: Link, _ calls: CallsInFlight) {
+        self.link = link
         self.calls = calls
     }
 
@@ -39,20 +49,36 @@ final class Subscriptions {
         // Before the daemon knows: the first event may come right behind the callback.
         subscriptions.append(subscription)
         do throws(BridgeError) {
-            let options: JSON = ["events": .array(patterns.map(JSON.string))]
-            _ = try await calls.call(CallRequest("bridge.subscribe", options, session: nil, timeout: nil))
+            _ = try await calls.call(subscription.request(timeout: nil))
         } catch {
             remove(subscription)
             throw error
         }
+        subscription.isTaken = true
         return subscription
+    }
+
+    /// Subscribes to everything at another daemon. A stream that this one refuses ends with what it says.
+    /// - Throws: why the connection is of no use.
+    func restore(over connection: ClientConnection) async throws(BridgeError) {
+        for subscription in subscriptions where subscription.isTaken && contains(subscription) {
+            do throws(BridgeError) {
+                _ = try await calls.call(subscription.request(timeout: ClientSession.helloPatience), over: connection)
+            } catch {
+                if connection.isUseless(after: error) { throw error }
+                remove(subscription)
+                subscription.mailbox.finish(.failure(error))
+            }
+        }
     }
 
     /// The reader is gone. The daemon is told of the patterns that nobody else wants.
     func unsubscribe(_ subscription: Subscription) async {
-        guard subscriptions.contains(where: { $0 === subscription }) else { return }
+        guard contains(subscription) else { return }
         remove(subscription)
         subscription.mailbox.finish(.success(()))
+        // A daemon that is not there has nothing to forget, and the next one is not told.
+        if link.isApart { return }
         let wanted = Set(subscriptions.flatMap(\.patterns))
         let unwanted = Set(subscription.patterns).subtracting(wanted)
         guard !unwanted.isEmpty else { return }
@@ -74,6 +100,8 @@ final class Subscriptions {
         for subscription in subscriptions { subscription.mailbox.finish(end) }
         subscriptions = []
     }
+
+    private func contains(_ subscription: Subscription) -> Bool { subscriptions.contains { $0 === subscription } }
 
     private func remove(_ subscription: Subscription) {
         subscriptions.removeAll { $0 === subscription }

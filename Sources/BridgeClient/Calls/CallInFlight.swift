@@ -1,0 +1,107 @@
+import BridgeJSON
+import BridgeMessage
+import EventLoop
+
+/// What a program asks for.
+struct CallRequest: Sendable {
+    let task: String
+    let options: JSON
+    let session: UInt64?
+    let timeout: Duration?
+
+    init(_ task: String, _ options: JSON, session: UInt64?, timeout: Duration?) {
+        self.task = task
+        self.options = options
+        self.session = session
+        self.timeout = timeout
+    }
+}
+
+/// How a call is made.
+enum CallKind {
+    case plain
+    /// Intermediate results are wanted.
+    case withProgress
+    /// Nobody answers: it ends when it is sent.
+    case oneWay
+}
+
+/// A call that waits to be sent, or has been: one terminal outcome, which whoever waits gets.
+@LoopActor
+final class CallInFlight {
+    let id: UInt64
+    let request: CallRequest
+    let kind: CallKind
+    /// Part of what a new connection begins with: it is not worth anything over another one.
+    let isOfConnection: Bool
+    /// Intermediate results, newest kept: beyond the bound the oldest go, as they may anywhere on the way.
+    let progress: Mailbox<JSON>?
+    private(set) var outcome: Result<JSON, BridgeError>?
+    /// Over what it was sent; nil while it waits.
+    private(set) var connection: ClientConnection?
+    /// Where its message begins among the bytes of that connection.
+    private var position: UInt64 = 0
+    private let madeAt: MonotonicInstant
+    /// Ends the call here where nobody else does in time.
+    private var deadline: (any ClientTimer)?
+    private let waiting = WaitingList<Void>()
+
+    private static let progressCapacity = 256
+    /// What is left of a timeout goes out as at least this much: 0 is no timeout that the daemon takes.
+    private static let shortestTimeout = Duration.milliseconds(1)
+
+    init(id: UInt64, _ request: CallRequest, _ kind: CallKind, isOfConnection: Bool, at now: MonotonicInstant) {
+        self.id = id
+        self.request = request
+        self.kind = kind
+        self.isOfConnection = isOfConnection
+        madeAt = now
+        progress = kind == .withProgress ? Mailbox(capacity: Self.progressCapacity) : nil
+    }
+
+    // MARK: Its time
+
+    /// When it is given up if it has not been sent.
+    func latestSending(longestWait: Duration) -> MonotonicInstant { madeAt + (request.timeout ?? longestWait) }
+
+    /// What is left of its timeout.
+    func timeoutLeft(at now: MonotonicInstant) -> Duration? {
+        request.timeout.map { max($0 - (now - madeAt), min($0, Self.shortestTimeout)) }
+    }
+
+    func arm(_ deadline: (any ClientTimer)?) {
+        self.deadline?.close()
+        self.deadline = deadline
+    }
+
+    // MARK: Where it is
+
+    func wasSent(over connection: ClientConnection) {
+        self.connection = connection
+        position = connection.queuedEnd
+    }
+
+    /// It goes over another connection, or over this one once more: the daemon has not begun it.
+    func waitsAgain() {
+        connection = nil
+    }
+
+    /// Whether the daemon may have got some of it.
+    var mayHaveStarted: Bool { connection.map { $0.writtenEnd > position } ?? false }
+
+    // MARK: Its end
+
+    func end(_ outcome: Result<JSON, BridgeError>) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        deadline?.close()
+        progress?.finish(.success(()))
+        waiting.resumeAll(())
+    }
+
+    /// The outcome; nil where the Swift task is cancelled first.
+    func wait() async -> Result<JSON, BridgeError>? {
+        if outcome == nil { _ = await waiting.wait() }
+        return outcome
+    }
+}

@@ -1,0 +1,43 @@
+import BridgeJSON
+import EventLoop
+
+/// Calls that wait for a connection, in the order in which they came, bounded.
+@LoopActor
+struct WaitingCalls {
+    private let mostCalls: Int
+    private let mostBytes: Int
+    private var entries: [(call: CallInFlight, bytes: Int)] = []
+    private var bytes = 0
+
+    /// What a caller is told to wait for when too many wait: about as long as the first attempts to connect take.
+    private static let retryAfter = Duration.seconds(1)
+
+    init(_ reconnection: Reconnection?) {
+        mostCalls = reconnection?.mostWaitingCalls ?? 0
+        mostBytes = reconnection?.mostWaitingBytes ?? 0
+    }
+
+    /// - Parameter messageBytes: the length of its message.
+    /// - Throws: `busy`.
+    mutating func append(_ call: CallInFlight, messageBytes: Int) throws(BridgeError) {
+        guard entries.count < mostCalls, bytes + messageBytes <= mostBytes else {
+            throw BridgeError(
+                .busy, "\(entries.count) calls with \(bytes) bytes wait for a connection to the daemon, as many as may",
+                data: ["started": false], isTransient: true, retryAfter: Self.retryAfter)
+        }
+        entries.append((call, messageBytes))
+        bytes += messageBytes
+    }
+
+    /// Returns whether it was among them.
+    mutating func remove(_ call: CallInFlight) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.call === call }) else { return false }
+        bytes -= entries.remove(at: index).bytes
+        return true
+    }
+
+    mutating func takeAll() -> [CallInFlight] {
+        defer { (entries, bytes) = ([], 0) }
+        return entries.map(\.call)
+    }
+}

@@ -1,0 +1,52 @@
+import BridgeServer
+import EventLoop
+import Foundation
+import Logging
+import TaskRuntime
+
+/// The daemon's own server and runtime at a socket, to be started any number of times.
+@LoopActor
+final class RealDaemon {
+    let path: String
+    private let directory: String
+    private var server: BridgeServer?
+
+    init() throws {
+        directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
+        path = directory + "/s"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try start()
+    }
+
+    func start() throws {
+        let clock = LoopClock()
+        let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let runtime = TaskRuntime(
+            limits: RuntimeLimits(), policy: Policy(daemonUID: getuid()),
+            daemon: DaemonDescription(version: "9.9", pid: 1), clock: clock, log: log)
+        clock.attach(runtime)
+        let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
+        try server.listen(path: path, mode: 0o600)
+        self.server = server
+    }
+
+    /// Ends every connection, without a word to its calls.
+    func stop(patience: Duration = .seconds(5)) async {
+        server?.stopListening()
+        await server?.close(patience: patience)
+        server = nil
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+/// Runs a test with a daemon.
+@LoopActor
+func withDaemon(_ body: @LoopActor (RealDaemon) async throws -> Void) async throws {
+    let daemon = try RealDaemon()
+    defer { daemon.remove() }
+    try await body(daemon)
+    await daemon.stop()
+}

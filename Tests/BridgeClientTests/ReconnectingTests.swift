@@ -1,0 +1,256 @@
+import BridgeJSON
+import EventLoop
+import Testing
+
+@testable import BridgeClient
+
+@Suite(.timeLimit(.minutes(1))) @LoopActor struct ReconnectingTests {
+    @Test("A new connection begins with hello, then tasks in their order, then subscriptions, then calls that waited")
+    func order() async throws {
+        try await withReconnecting(origin: "https://x") { test in
+            let client = test.client
+            for (task, scope) in [("b", ProviderScope.session), ("a", .any), ("c", .any)] {
+                async let registered: Void = client.register(
+                    task, scope: scope, description: TaskDescription(summary: task, options: ["type": "object"])
+                ) { $0.options }
+                test.first.answer(await test.first.next(), [:])
+                try await registered
+            }
+            async let unregistered: Void = client.unregister("c")
+            test.first.answer(await test.first.next(), [:])
+            try await unregistered
+            async let subscribed = client.subscribe(["x.*", "y"])
+            test.first.answer(await test.first.next(), [:])
+            let events = try await subscribed
+
+            test.first.close()
+            let pause = await test.pause()
+            async let waiting = client.call("waiting")
+            await test.timers.running(.seconds(60))
+            test.timers.advance(by: try #require(pause))
+            let second = await test.daemon.nextConnection()
+            var told: [JSON?] = []
+            for _ in 0..<3 {
+                let call = await second.next()
+                told.append(call["options"])
+                #expect(second.untaken.isEmpty)
+                second.answer(call, [:])
+            }
+            #expect(second.hello == ["client": "tester", "version": "1.2", "origin": "https://x"])
+            let described: (JSON) -> JSON = { ["summary": $0, "options": ["type": "object"]] }
+            #expect(
+                told == [
+                    ["tasks": ["b"], "scope": "session", "descriptions": ["b": described("b")]],
+                    ["tasks": ["a"], "scope": "any", "descriptions": ["a": described("a")]],
+                    ["events": ["x.*", "y"]],
+                ])
+            second.answer(await second.next(), "done")
+            let result = try await waiting
+            #expect(result == "done")
+
+            // The handler and the stream are the ones of before.
+            second.send(["task": "a", "options": [1], "callbackId": 1])
+            #expect(await second.next() == ["callbackId": 1, "result": [1]])
+            second.send(["event": "y", "data": 2])
+            for try await event in events {
+                #expect(event == BridgeEvent(name: "y", data: 2))
+                break
+            }
+        }
+    }
+
+    @Test("Without being asked to, a client does not connect again")
+    func notAsked() async throws {
+        try await withFakeDaemon { client, connection, daemon in
+            connection.close()
+            #expect(await client.closed().code == .sessionClosed)
+            #expect(daemon.connections.count == 1)
+        }
+    }
+
+    @Test("What the new daemon says of itself takes the place of what the old one said")
+    func hello() async throws {
+        try await withReconnecting { test in
+            test.daemon.helloResult = ["session": 9, "limits": ["messageBytes": 100]]
+            _ = await test.renew(test.first)
+            #expect(await test.nextState() == .connected(refused: []))
+            #expect(test.client.hello?["session"] == 9)
+            let failure = await error { () async throws(BridgeError) in
+                _ = try await test.client.call("a", options: .string(String(repeating: "x", count: 100)))
+            }
+            #expect(failure?.code == .messageTooLarge)
+        }
+    }
+
+    @Test("Pauses grow while nobody listens, and begin anew after a connection that lasted")
+    func pauses() async throws {
+        try await withReconnecting(chance: 0.5) { test in
+            test.daemon.stopListening()
+            test.first.close()
+            for milliseconds in [75, 150, 300] {
+                let pause = await test.pause()
+                #expect(pause == .milliseconds(milliseconds))
+                if milliseconds == 300 { try test.daemon.listen() }
+                test.timers.advance(by: .milliseconds(milliseconds))
+            }
+            let second = await test.daemon.nextConnection()
+            #expect(await test.nextState() == .connected(refused: []))
+            test.timers.advance(by: .milliseconds(300))
+            second.close()
+            #expect(await test.pause() == .milliseconds(75))
+        }
+    }
+
+    @Test("A daemon that takes connections and hangs up is tried ever more rarely", arguments: [false, true])
+    func hangsUp(afterHello: Bool) async throws {
+        try await withReconnecting { test in
+            if !afterHello { test.daemon.onAccept = { $0.close() } }
+            test.first.close()
+            var pauses: [Duration?] = []
+            for _ in 0..<5 {
+                let pause = await test.pause()
+                pauses.append(pause)
+                test.timers.advance(by: pause ?? .zero)
+                guard afterHello else { continue }
+                #expect(await test.nextState() == .connected(refused: []))
+                await test.daemon.nextConnection().close()
+            }
+            #expect(pauses == [100, 200, 400, 800, 1_600].map { .milliseconds($0) })
+            _ = await test.nextState()
+            #expect(test.daemon.connections.count == 6)
+        }
+    }
+
+    @Test("A daemon that takes a connection and says nothing is given up after a while, and tried again")
+    func silentDaemon() async throws {
+        try await withReconnecting { test in
+            test.daemon.onAccept = { $0.stopReading() }
+            _ = await test.renew(test.first)
+            let patience = ClientSession.helloPatience + test.client.session.calls.grace
+            await test.timers.running(patience)
+            test.timers.advance(by: patience)
+            #expect(await test.pause() == .milliseconds(200))
+        }
+    }
+
+    @Test("A task that the next daemon does not take is told of, keeps its handler, and is tried again")
+    func refusedTask() async throws {
+        try await withReconnecting { test in
+            async let registered: Void = test.client.register("a") { _ in "kept" }
+            test.first.answer(await test.first.next(), [:])
+            try await registered
+            let second = await test.renew(test.first)
+            second.fail(await second.next(), ["code": "task.taken", "message": "no"])
+            let refusal = RefusedRegistration(task: "a", error: BridgeError("task.taken", "no"))
+            #expect(await test.nextState() == .connected(refused: [refusal]))
+            let third = await test.renew(second)
+            third.answer(await third.next(), [:])
+            #expect(await test.nextState() == .connected(refused: []))
+            third.send(["task": "a", "callbackId": 1])
+            #expect(await third.next() == ["callbackId": 1, "result": "kept"])
+        }
+    }
+
+    @Test("A stream of events that the next daemon refuses ends with what it says")
+    func refusedStream() async throws {
+        try await withReconnecting { test in
+            async let subscribed = test.client.subscribe(["e"])
+            test.first.answer(await test.first.next(), [:])
+            let events = try await subscribed
+            let second = await test.renew(test.first)
+            second.fail(await second.next(), ["code": "busy", "message": "no"])
+            let ended = await error { () async throws(BridgeError) in for try await _ in events {} }
+            #expect(ended == BridgeError(.busy, "no"))
+        }
+    }
+
+    @Test("A daemon that does not take the client for what it says it is ends it; one that is busy is tried again")
+    func refusedHello() async throws {
+        try await withReconnecting(origin: "https://x") { test in
+            test.daemon.helloError = ["code": "busy", "message": "later", "transient": true]
+            _ = await test.renew(test.first)
+            #expect(await test.pause() == .milliseconds(200))
+            test.daemon.helloError = ["code": "permission.denied", "message": "not for you"]
+            test.timers.advance(by: .milliseconds(200))
+            #expect(await test.client.closed() == BridgeError(.permissionDenied, "not for you"))
+            #expect(await test.nextState() == .closed(BridgeError(.permissionDenied, "not for you")))
+            #expect(await test.nextState() == nil)
+        }
+    }
+
+    @Test("A session that is closed on purpose is not made again, and its info is in the error")
+    func closedOnPurpose() async throws {
+        try await withReconnecting { test in
+            async let called = error { () async throws(BridgeError) in _ = try await test.client.call("a") }
+            _ = await test.first.next()
+            test.first.send(["event": "web.close", "data": ["info": "bye"]])
+            test.first.close()
+            let failure = await called
+            #expect(failure?.code == .sessionClosed)
+            #expect(failure?.data == ["info": "bye", "started": true])
+            #expect(await test.client.closed().data == ["info": "bye"])
+            #expect(test.timers.count == 0)
+            #expect(test.daemon.connections.count == 1)
+        }
+    }
+
+    @Test("An event that is only called like the end of a session, and is followed by others, is not taken for it")
+    func onlyPublished() async throws {
+        try await withReconnecting { test in
+            test.first.send(["event": "web.close", "data": ["info": "bye"]])
+            test.first.send(["event": "other", "data": nil])
+            _ = await test.renew(test.first)
+            #expect(await test.nextState() == .connected(refused: []))
+        }
+    }
+
+    @Test("What a handler still answers to a daemon that is gone does not go to the next one")
+    func lateAnswer() async throws {
+        try await withReconnecting { test in
+            let (begun, confirm) = AsyncStream<String>.makeStream()
+            async let registered: Void = test.client.register("a") { call in
+                confirm.yield("begun")
+                guard call.options == "slow" else { return "new" }
+                try? await Task.sleep(for: .seconds(3_600))
+                confirm.yield("cancelled")
+                return "old"
+            }
+            test.first.answer(await test.first.next(), [:])
+            try await registered
+            test.first.send(["task": "a", "options": "slow", "callbackId": 1])
+            var progress = begun.makeAsyncIterator()
+            #expect(await progress.next(isolation: LoopActor.shared) == "begun")
+            let second = await test.renew(test.first)
+            #expect(await progress.next(isolation: LoopActor.shared) == "cancelled")
+            second.answer(await second.next(), [:])
+            second.send(["task": "a", "callbackId": 1])
+            #expect(await second.next() == ["callbackId": 1, "result": "new"])
+            #expect(second.untaken.isEmpty)
+        }
+    }
+
+    @Test("What is given up while there is no connection is not restored")
+    func givenUp() async throws {
+        try await withReconnecting { test in
+            for task in ["a", "b"] {
+                async let registered: Void = test.client.register(task) { _ in nil }
+                test.first.answer(await test.first.next(), [:])
+                try await registered
+            }
+            async let subscribed = test.client.subscribe(["e"])
+            test.first.answer(await test.first.next(), [:])
+            let events = try await subscribed
+            test.first.close()
+            let pause = await test.pause()
+            try await test.client.unregister("a")
+            await events.end()
+            test.timers.advance(by: try #require(pause))
+            let second = await test.daemon.nextConnection()
+            let call = await second.next()
+            #expect(call["options"]?["tasks"] == ["b"])
+            second.answer(call, [:])
+            try await test.client.send("marker")
+            #expect(await second.next()["task"] == "marker")
+        }
+    }
+}

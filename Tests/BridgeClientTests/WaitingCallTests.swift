@@ -1,0 +1,237 @@
+import BridgeJSON
+import EventLoop
+import Testing
+
+@testable import BridgeClient
+
+@Suite(.timeLimit(.minutes(1))) @LoopActor struct WaitingCallTests {
+    @Test("Calls in flight end once each, and say whether anything of them had left")
+    func started() async throws {
+        try await withReconnecting { test in
+            test.first.stopReading()
+            // More than a socket takes: the first are written, the last are not.
+            let filler = JSON.string(String(repeating: "x", count: 100_000))
+            var calls: [CallProgress] = []
+            for _ in 0..<20 { calls.append(try await test.client.stream("a", options: filler)) }
+            test.first.close()
+            var started: [JSON?] = []
+            for call in calls {
+                let failure = await error { () async throws(BridgeError) in _ = try await call.result }
+                #expect(failure?.code == .sessionClosed)
+                #expect(failure?.isTransient == true)
+                started.append(failure?.data?["started"])
+            }
+            #expect(started.first == true)
+            #expect(started.last == false)
+            #expect(started == started.filter { $0 == true } + started.filter { $0 == false })
+            // None of them goes to the next daemon.
+            if let pause = await test.pause() { test.timers.advance(by: pause) }
+            let second = await test.daemon.nextConnection()
+            try await test.client.send("marker")
+            #expect(await second.next()["task"] == "marker")
+        }
+    }
+
+    @Test("A call that waited goes out with what is left of its timeout")
+    func timeoutLeft() async throws {
+        try await withReconnecting { test in
+            test.first.close()
+            let pause = await test.pause()
+            async let result = test.client.call("a", timeout: .seconds(5))
+            await test.timers.running(.seconds(5))
+            test.timers.advance(by: try #require(pause))
+            let second = await test.daemon.nextConnection()
+            let call = await second.next()
+            #expect(call["timeout"] == 4_900)
+            second.answer(call, "done")
+            let value = try await result
+            #expect(value == "done")
+        }
+    }
+
+    @Test("A call ends where its timeout passes without a connection, one without a timeout after a minute")
+    func tooLate() async throws {
+        try await withReconnecting { test in
+            test.daemon.stopListening()
+            test.first.close()
+            _ = await test.pause()
+            async let limited = error { () async throws(BridgeError) in
+                _ = try await test.client.call("a", timeout: .seconds(30))
+            }
+            async let unlimited = error { () async throws(BridgeError) in _ = try await test.client.call("b") }
+            async let oneWay = error { () async throws(BridgeError) in try await test.client.send("c") }
+            await test.timers.running(.seconds(30))
+            await test.timers.running(.seconds(60))
+            while test.timers.count < 4 { await Task.yield() }
+            test.timers.advance(by: .seconds(30))
+            let first = await limited
+            #expect(first?.code == .callTimeout)
+            #expect(first?.data == ["started": false])
+            test.timers.advance(by: .seconds(30))
+            for failure in [await unlimited, await oneWay] {
+                #expect(failure?.code == .daemonUnreachable)
+                #expect(failure?.data?["started"] == false)
+            }
+        }
+    }
+
+    @Test("Only so many calls, and so many bytes, may wait; one more is told to come back", arguments: [true, false])
+    func bounded(byCount: Bool) async throws {
+        let bounds = Reconnection(
+            mostWaitingCalls: byCount ? 2 : 100, mostWaitingBytes: byCount ? 1 << 20 : 2_500)
+        try await withReconnecting(bounds) { test in
+            test.first.close()
+            let pause = await test.pause()
+            let filler = JSON.string(String(repeating: "x", count: 1_000))
+            // Returns when the call waits.
+            let calls = [
+                try await test.client.stream("a", options: filler), try await test.client.stream("b", options: filler),
+            ]
+            let failure = await error { () async throws(BridgeError) in
+                _ = try await test.client.call("c", options: filler)
+            }
+            #expect(failure?.code == .busy)
+            #expect(failure?.data == ["started": false])
+            #expect(failure?.isTransient == true)
+            #expect(failure?.retryAfter == .seconds(1))
+            test.timers.advance(by: try #require(pause))
+            let second = await test.daemon.nextConnection()
+            for call in calls {
+                second.answer(await second.next(), 1)
+                #expect(try await call.result == 1)
+            }
+        }
+    }
+
+    @Test("A call that waits can be cancelled, and is not sent then")
+    func cancelled() async throws {
+        try await withReconnecting { test in
+            test.first.close()
+            let pause = await test.pause()
+            let task = Task { await error { () async throws(BridgeError) in _ = try await test.client.call("a") } }
+            await test.timers.running(.seconds(60))
+            task.cancel()
+            let failure = await task.value
+            #expect(failure?.code == .callCancelled)
+            #expect(failure?.data == ["started": false])
+            test.timers.advance(by: try #require(pause))
+            let second = await test.daemon.nextConnection()
+            try await test.client.send("marker")
+            #expect(await second.next()["task"] == "marker")
+        }
+    }
+
+    @Test("Closing while there is no connection ends everything at once, and no other attempt is made")
+    func closed() async throws {
+        try await withReconnecting { test in
+            async let subscribed = test.client.subscribe(["e"])
+            test.first.answer(await test.first.next(), [:])
+            let events = try await subscribed
+            test.first.close()
+            _ = await test.pause()
+            async let called = error { () async throws(BridgeError) in _ = try await test.client.call("a") }
+            await test.timers.running(.seconds(60))
+            await test.client.close()
+            let failure = await called
+            #expect(failure?.code == .sessionClosed)
+            #expect(failure?.data == ["started": false])
+            for try await _ in events { Issue.record("there was no event") }
+            #expect(await test.nextState() == .closed(.closedHere))
+            #expect(await test.nextState() == nil)
+            #expect(await test.client.closed() == .closedHere)
+            #expect(test.timers.count == 0)
+            let later = await error { () async throws(BridgeError) in _ = try await test.client.call("b") }
+            #expect(later?.data == ["started": false])
+            #expect(test.daemon.connections.count == 1)
+        }
+    }
+
+    @Test("Closing while a connection is being made ends it")
+    func closedWhileConnecting() async throws {
+        try await withReconnecting { test in
+            async let registered: Void = test.client.register("a") { _ in nil }
+            test.first.answer(await test.first.next(), [:])
+            try await registered
+            let second = await test.renew(test.first)
+            _ = await second.next()
+            await test.client.close()
+            await second.end()
+            #expect(await test.nextState() == .closed(.closedHere))
+            #expect(test.timers.count == 0)
+        }
+    }
+
+    @Test("A call that a stopping daemon has not begun waits for the next one; one that it began has ended")
+    func stopping() async throws {
+        try await withReconnecting { test in
+            let refused = try await test.client.stream("a")
+            let begun = try await test.client.stream("b")
+            let (first, second) = (await test.first.next(), await test.first.next())
+            let refusal: (Bool) -> JSON = {
+                ["code": "shutting_down", "message": "no", "data": ["started": .bool($0)], "transient": true]
+            }
+            test.first.fail(first, refusal(false))
+            test.first.fail(second, refusal(true))
+            let failure = await error { () async throws(BridgeError) in _ = try await begun.result }
+            #expect(failure?.code == .shuttingDown)
+            // Made while the daemon stops: it is not asked.
+            let later = try await test.client.stream("c")
+            #expect(test.first.untaken.isEmpty)
+            let next = await test.renew(test.first)
+            for (call, task) in [(refused, "a"), (later, "c")] as [(CallProgress, JSON)] {
+                let message = await next.next()
+                #expect(message["task"] == task)
+                next.answer(message, task)
+                #expect(try await call.result == task)
+            }
+        }
+    }
+
+    @Test("Who listens to the daemon's beginning to stop has its calls wait from then on")
+    func draining() async throws {
+        try await withReconnecting { test in
+            async let subscribed = test.client.subscribe(["daemon.*"])
+            test.first.answer(await test.first.next(), [:])
+            let events = try await subscribed
+            test.first.send(["event": "daemon.draining", "data": [:]])
+            for try await _ in events { break }
+            let call = try await test.client.stream("a")
+            let second = await test.renew(test.first)
+            second.answer(await second.next(), [:])
+            second.answer(await second.next(), "done")
+            #expect(try await call.result == "done")
+            #expect(test.first.untaken.isEmpty)
+        }
+    }
+
+    @Test("Where the connection outlives the daemon, calls that were refused go over it again after a second")
+    func handedOver() async throws {
+        try await withReconnecting { test in
+            let call = try await test.client.stream("a")
+            let refusal: JSON = ["code": "shutting_down", "message": "no", "data": ["started": false]]
+            test.first.fail(await test.first.next(), refusal)
+            await test.timers.running(.seconds(1))
+            test.timers.advance(by: .seconds(1))
+            test.first.answer(await test.first.next(), "done")
+            #expect(try await call.result == "done")
+        }
+    }
+
+    @Test("A client that nobody holds any more leaves nothing behind, though it was about to connect again")
+    func dropped() async throws {
+        let daemon = try FakeDaemon()
+        defer { daemon.close() }
+        let timers = FakeTimers()
+        var client: BridgeClient? = try await BridgeClient.connect(
+            to: daemon.path, .init(), Reconnection(), timers: timers, random: { 0 })
+        weak let session = client?.session
+        let states = try #require(client).states
+        daemon.connections[0].close()
+        for await state in states {
+            if case .disconnected = state { client = nil }
+        }
+        while session != nil { await Task.yield() }
+        #expect(timers.count == 0)
+        #expect(daemon.connections.count == 1)
+    }
+}
