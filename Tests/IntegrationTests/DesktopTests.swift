@@ -201,16 +201,23 @@ struct DesktopTests {
         }
     }
 
-    @Test("a daemon that ends is a failure, and leaves no notification behind")
+    @Test("a daemon that ends leaves no notification behind, and the alerts of the next one are shown")
     func daemonEnds() throws {
         try withDesktop { desktop, service in
             _ = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
             let shown = try service.show()
             desktop.daemon.signal(SIGKILL)
             #expect(try service.awaitClosing() == shown.number)
-            #expect(try desktop.presenter.process.wait() == .exited(75))
-            #expect(desktop.presenter.errors.contains("the connection to the daemon was lost"))
             _ = try desktop.daemon.wait()
+            try withDaemon(in: desktop.daemon.home) { daemon in
+                let client = try daemon.connect()
+                try client.result("bridge.tasks") { $0.text.contains(#""ui.alert""#) }
+                try client.send(["task": "Alert", "options": ["content": "Done."], "callbackId": 1])
+                try service.press("0", of: try service.show())
+                #expect(try client.receive { $0["callbackId"] == 1 }["result"]?["presenter"] == "client")
+                #expect(desktop.presenter.errors.contains("the connection to the daemon was lost"))
+                #expect(try desktop.presenter.stop() == .exited(143))
+            }
         }
     }
 

@@ -189,15 +189,42 @@ struct TrestleTests {
         }
     }
 
-    @Test("subscribe says so when the daemon ends, and ends with an error")
+    @Test("subscribe --no-reconnect says so when the daemon ends, and ends with an error")
     func daemonEnds() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
-            let command = try Command(daemon.home, "subscribe", "news")
+            let command = try Command(daemon.home, "subscribe", "--no-reconnect", "news")
             try client.result("bridge.sessions") { $0.text.contains(#"["news"]"#) }
             #expect(try daemon.stop() == .exited(0))
-            #expect(try command.process.wait() != .exited(0))
+            #expect(try command.process.wait() == .exited(75))
             #expect(command.errors.split(separator: "\n").count == 1, "\(command.errors)")
+        }
+    }
+
+    @Test("subscribe and register go on at the daemon that comes after one that was killed, and say so")
+    func reconnects() throws {
+        let home = try DaemonHome()
+        try withDaemon(in: home) { daemon in
+            let subscriber = try Command(home, "subscribe", "news")
+            let provider = try Command(home, "register", "repeat", "--", "cat")
+            let client = try daemon.connect()
+            try client.result("bridge.sessions") { $0.text.contains(#"["news"]"#) }
+            try awaitTask("repeat", client)
+            daemon.signal(SIGKILL)
+            _ = try daemon.wait()
+            try withDaemon(in: home) { next in
+                let client = try next.connect()
+                try client.result("bridge.sessions") { $0.text.contains(#"["news"]"#) }
+                try awaitTask("repeat", client)
+                #expect(try client.result("repeat", "hello") == "hello")
+                _ = try client.result("bridge.publish", ["event": "news"])
+                #expect(try subscriber.line() == #"{"event":"news","data":null}"#)
+                for command in [subscriber, provider] {
+                    try client.result("bridge.ping") { _ in command.errors.contains("again\n") }
+                    #expect(command.errors.split(separator: "\n").count == 2, "\(command.errors)")
+                    #expect(try command.stop() == .exited(143))
+                }
+            }
         }
     }
 

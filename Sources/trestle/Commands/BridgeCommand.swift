@@ -10,10 +10,13 @@ protocol BridgeCommand: AsyncParsableCommand, Sendable {
 
 extension BridgeCommand {
     /// Connects, runs `body`, disconnects; reports errors and turns them into the exit code.
-    func withClient(_ body: @escaping @Sendable (BridgeClient) async throws -> Void) async throws {
+    /// - Parameter reconnect: how to connect again when the connection is lost; nil: that ends the command.
+    func withClient(
+        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (BridgeClient) async throws -> Void
+    ) async throws {
         var options = connection
         options.socket = connection.socket ?? root.connection.socket
-        try await options.run(body)
+        try await options.run(reconnect: reconnect, body)
     }
 
     /// Calls a task of the daemon's whose result holds one list, and shows that.

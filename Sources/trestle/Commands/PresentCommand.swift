@@ -17,8 +17,10 @@ struct PresentCommand: BridgeCommand {
 
             With --desktop, alerts are notifications of the session that DBUS_SESSION_BUS_ADDRESS names, and their \
             buttons are actions; prompts are shown where the notification service lets an answer be written. What it \
-            cannot show goes to the daemon's next presenter. Ends, with an error, when the daemon or the session bus \
-            is gone: the systemd user unit trestle-present.service starts it again.
+            cannot show goes to the daemon's next presenter. Ends, with an error, when the session bus is gone: the \
+            systemd user unit trestle-present.service starts it again.
+
+            When the daemon is gone, it connects again. Standard error tells of both.
 
             EXAMPLES
               trestle present
@@ -28,13 +30,14 @@ struct PresentCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
     @Flag(help: "As notifications of the user's desktop, with actions, instead of in the terminal.")
     var desktop = false
 
     func run() async throws {
-        try await withClient { client in
+        try await withClient(reconnect: reconnecting.reconnection) { client in
             if desktop { try await Self.presentOnDesktop(client) } else { try await Self.presentInTerminal(client) }
         }
     }

@@ -12,6 +12,9 @@ struct RegisterCommand: BridgeCommand {
             error. A cancelled call ends the command by SIGTERM. TRESTLE_TASK, TRESTLE_SESSION, TRESTLE_UID, \
             TRESTLE_ORIGIN and TRESTLE_USER tell it who calls.
 
+            When the connection is lost, as by a restart of the daemon, the commands that run are ended as if cancelled; \
+            it connects again and provides the task anew. Standard error tells of both.
+
             EXAMPLES
               trestle register shout -- jq '.text |= ascii_upcase'
               trestle register disk.free -- sh -c "df --output=avail / | tail -1"
@@ -19,6 +22,7 @@ struct RegisterCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The task's name.")
@@ -31,7 +35,7 @@ struct RegisterCommand: BridgeCommand {
     var command: [String]
 
     func run() async throws {
-        try await withClient { client in
+        try await withClient(reconnect: reconnecting.reconnection) { client in
             let task = await CommandTask(command)
             let result = await Result.catching {
                 try await client.register(name, scope: ownSession ? .session : .any) { try await task.answer($0) }

@@ -8,6 +8,9 @@ struct SubscribeCommand: BridgeCommand {
         commandName: "subscribe",
         abstract: "Shows events as they come, until it is interrupted.",
         discussion: """
+            When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is published \
+            meanwhile is missed. Standard error tells of both.
+
             EXAMPLES
               trestle subscribe '*'
               trestle subscribe record.changed 'session.*'
@@ -15,6 +18,7 @@ struct SubscribeCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: ArgumentHelp("Names of events, * at the end as a wildcard.", valueName: "pattern"))
@@ -28,7 +32,7 @@ struct SubscribeCommand: BridgeCommand {
     }
 
     func run() async throws {
-        try await withClient { client in
+        try await withClient(reconnect: reconnecting.reconnection) { client in
             let events = try await client.subscribe(patterns)
             var left = count ?? .max
             for try await event in events {

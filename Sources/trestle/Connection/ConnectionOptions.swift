@@ -16,13 +16,21 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors are
     /// reported here.
+    /// - Parameter reconnect: how to connect again when the connection is lost; standard error tells of it.
     /// - Throws: the exit code.
-    func run(_ body: @escaping @Sendable (BridgeClient) async throws -> Void) async throws {
+    func run(
+        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (BridgeClient) async throws -> Void
+    ) async throws {
         let path = socket ?? SocketLocation.current().path
         do {
             try await Interruption.cancelling {
-                let client = try await BridgeClient.connect(to: path, as: "trestle", version: Trestle.version)
-                let result = await Result.catching { try await body(client) }
+                let client = try await BridgeClient.connect(
+                    to: path, as: "trestle", version: Trestle.version, reconnect: reconnect)
+                let result = await Result.catching {
+                    // Where a lost connection is the end, the error tells of it.
+                    if reconnect == nil { return try await body(client) }
+                    try await ConnectionNews.telling(of: client) { try await body(client) }
+                }
                 // Not cancelled with the command: what it still has to say is to reach the daemon.
                 await Task { await client.close() }.value
                 try result.get()

@@ -1,0 +1,38 @@
+import BridgeClient
+import BridgeJSON
+
+/// What a command that connects again says of it: one line when the connection is lost, however many attempts follow, and one
+/// when it is back.
+struct ConnectionNews {
+    private var isLost = false
+
+    /// What there is to be said of a state; none where that has been said.
+    mutating func lines(for state: ConnectionState) -> [String] {
+        switch state {
+        case .disconnected(let reason, _, _):
+            defer { isLost = true }
+            return isLost ? [] : ["\(reason.message); connecting again"]
+        case .connected(let refused):
+            guard isLost else { return [] }
+            isLost = false
+            return ["connected to the daemon again"]
+                + refused.map { "\($0.task) is no longer provided: \($0.error.message) (\($0.error.code))" }
+        case .closed:
+            // Whoever uses the client reports why.
+            return []
+        }
+    }
+
+    /// Says it on standard error while `body` runs.
+    static func telling<T: Sendable>(
+        of client: BridgeClient, while body: () async throws -> T
+    ) async rethrows -> T {
+        let states = client.states
+        let teller = Task {
+            var news = ConnectionNews()
+            for await state in states { news.lines(for: state).forEach(Failure.complain) }
+        }
+        defer { teller.cancel() }
+        return try await body()
+    }
+}
