@@ -169,7 +169,8 @@ let package = Package(
             dependencies: ["BridgeClient", "BridgeJSON", "BridgeServer", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .testTarget(
-            name: "trestleTests", dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "trestle", argumentParser],
+            name: "trestleTests",
+            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "TestSupport", "trestle", argumentParser],
             swiftSettings: strict),
         .testTarget(
             name: "trestledTests",

@@ -5,6 +5,7 @@
 //   Describing/  what tasks take and give, for people and for shells
 //   Connection/  which socket, signals, errors and exit codes
 //   Files/       files that are sent to the daemon, and that come from it
+//   Generating/  typed functions for tasks, in TypeScript and Python
 //   Input/       options, passwords and lines that people type
 //   Output/      JSON, tables and reports, for people and for programs
 //   Presenting/  alerts, in a terminal and on a desktop
@@ -47,6 +48,7 @@ struct Trestle: AsyncParsableCommand {
                     MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
                     PluginsCommand.self, ConformanceCommand.self,
                 ]),
+            CommandGroup(name: "Developing", subcommands: [GenerateCommand.self]),
             CommandGroup(
                 name: "Changing",
                 subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self, StoreCommand.self]),

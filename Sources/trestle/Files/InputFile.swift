@@ -46,3 +46,15 @@ final class InputFile {
         }
     }
 }
+
+extension InputFile {
+    private static let chunkBytes = 1 << 16
+
+    /// All of it.
+    /// - Throws: ``FileFailure``; `CancellationError`.
+    func contents() throws -> [UInt8] {
+        var contents: [UInt8] = []
+        while case let chunk = try read(count: Self.chunkBytes), !chunk.isEmpty { contents += chunk }
+        return contents
+    }
+}

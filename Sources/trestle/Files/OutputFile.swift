@@ -11,9 +11,11 @@ final class OutputFile {
     private let descriptor: Int32
     private var isEnded = false
 
-    /// - Parameter overwrites: whether it may take the place of a file that exists.
+    /// - Parameters:
+    ///   - overwrites: whether it may take the place of a file that exists.
+    ///   - isShared: whether others may read it, as far as the umask lets them; else it is its owner's alone.
     /// - Throws: the exit code where that exists already, or ``FileFailure``.
-    init(_ path: String, overwrites: Bool) throws {
+    init(_ path: String, overwrites: Bool, isShared: Bool = false) throws {
         guard path != "-" else {
             (self.path, temporaryPath, descriptor) = (nil, "", STDOUT_FILENO)
             return
@@ -24,6 +26,12 @@ final class OutputFile {
         var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw FileFailure(path, "cannot be made") }
+        if isShared {
+            // It can only be read by setting it.
+            let mask = umask(0o077)
+            umask(mask)
+            fchmod(descriptor, 0o666 & ~mask)
+        }
         temporaryPath = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }  // `!`: not empty
         self.path = path
     }

@@ -1,0 +1,79 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle generate`
+struct GenerateCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Writes typed functions for the running daemon's tasks, in TypeScript or Python.",
+        discussion: """
+            One file: for each task the types of its options, its result and its progress, as its JSON Schemas say, and \
+            a function that calls it by way of the client library (trestle-bridge, trestle_bridge). The same tasks make \
+            the same file, so that it can be committed. A task of which no schema is known takes and gives any JSON.
+
+            EXAMPLES
+              trestle generate --language typescript --output tasks.ts
+              trestle generate --language python --task 'persistence.*' login > tasks.py
+              trestle generate --language typescript --check tasks.ts
+
+            EXIT STATUS of --check
+              0  the file is as it would be written   1  it is not
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Option(help: ArgumentHelp("typescript or python.", valueName: "language"))
+    var language: GeneratedModule.Language
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "The file to write; one that exists is replaced. Without it: standard output.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Write nothing, and say whether this file is out of date.", valueName: "file"))
+    var check: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only these tasks; with * at its end, all that begin so.", valueName: "pattern"),
+        completion: TaskCompletion.tasks)
+    var task: [String] = []
+
+    func validate() throws {
+        if output != nil, check != nil {
+            throw ValidationError("--output writes and --check does not: name one of them")
+        }
+    }
+
+    func run() async throws {
+        try await withClient { client in
+            let descriptions = try await client.call("bridge.describe")["tasks"]?.arrayValue ?? []
+            let module = GeneratedModule(language: language, daemon: Self.daemon(client.hello), patterns: task)
+            let text = module.text(try TaskChoice(patterns: task).choose(from: descriptions))
+            if let check { return try compare(text, with: check) }
+            let file = try OutputFile(output ?? "-", overwrites: true, isShared: true)
+            defer { file.discard() }
+            try file.write(Array(text.utf8))
+            try file.finish(overwrites: true)
+        }
+    }
+
+    private static func daemon(_ hello: JSON?) -> String {
+        let daemon = hello?["daemon"]
+        return
+            "\(daemon?["name"]?.stringValue ?? "trestled") \(daemon?["version"]?.stringValue ?? "of unknown version")"
+    }
+
+    private func compare(_ text: String, with path: String) throws {
+        guard let line = GeneratedDifference.firstLine(of: try InputFile(path).contents(), against: Array(text.utf8))
+        else { return }
+        Failure.complain(
+            "\(path) is out of date from line \(line) on: write it anew with --output in the place of --check")
+        throw Failure.call
+    }
+}
+
+extension GeneratedModule.Language: ExpressibleByArgument {}

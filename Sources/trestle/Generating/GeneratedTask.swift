@@ -1,0 +1,107 @@
+import BridgeJSON
+
+/// A task as generated code calls it.
+struct GeneratedTask: Sendable {
+    /// The task's own name, as it is called over the bridge.
+    var name: String
+    var summary: String
+    var function: String
+    /// The names of its types.
+    var options: String
+    var result: String
+    /// Nil: it has no intermediate results.
+    var progress: String?
+    /// Whether `{}` is as good as any options.
+    var isCallableWithoutOptions: Bool
+    var optionTypes: [TypeDeclaration]
+    /// Of result and progress.
+    var resultTypes: [TypeDeclaration]
+
+    /// - Parameters:
+    ///   - description: what `bridge.describe` says of it.
+    ///   - names: those that the module has given away.
+    ///   - function: makes the name of the function.
+    init(_ description: JSON, _ names: inout GeneratedNames, function: (String, inout GeneratedNames) -> String) {
+        name = description["name"]?.stringValue ?? ""
+        summary = description["summary"]?.stringValue ?? ""
+        self.function = function(name, &names)
+        let type = NameWords.pascal(name)
+        options = names.take(type + "Options")
+        result = names.take(type + "Result")
+        optionTypes = SchemaShapes.declare(
+            description["options"] ?? true, as: options, note: "What \(name) takes.", &names)
+        resultTypes = SchemaShapes.declare(
+            description["result"] ?? true, as: result, note: "What \(name) answers.", &names)
+        if let schema = description["progress"], schema != .null {
+            let progress = names.take(type + "Progress")
+            self.progress = progress
+            resultTypes += SchemaShapes.declare(
+                schema, as: progress, note: "An intermediate result of \(name).", &names)
+        }
+        isCallableWithoutOptions = Self.takesNothing(.named(options), optionTypes)
+    }
+
+    /// Whether an object without members fits.
+    private static func takesNothing(_ shape: TypeShape, _ types: [TypeDeclaration]) -> Bool {
+        switch shape {
+        case .unknown, .map: return true
+        case .union(let parts): return parts.contains { takesNothing($0, types) }
+        case .named(let name):
+            switch types.first(where: { $0.name == name })?.content {
+            case .object(let members, _): return !members.contains(where: \.isRequired)
+            // An alias stands first and is not referred to, so that this ends.
+            case .alias(let shape): return takesNothing(shape, types)
+            case nil: return false
+            }
+        default: return false
+        }
+    }
+}
+
+/// What is generated, from which daemon, in which language.
+struct GeneratedModule {
+    enum Language: String, CaseIterable, Sendable { case typescript, python }
+
+    var language: Language
+    /// "trestled 0.1.0"
+    var daemon: String
+    /// What picks out tasks; empty: all of them.
+    var patterns: [String]
+
+    /// The module's text, the same for the same tasks in whatever order.
+    func text(_ descriptions: [JSON]) -> String {
+        let sorted = descriptions.sorted { utf8Name($0).lexicographicallyPrecedes(utf8Name($1)) }
+        switch language {
+        case .typescript: return TypeScriptModule.text(sorted, header: header)
+        case .python: return PythonModule.text(sorted, header: header)
+        }
+    }
+
+    private func utf8Name(_ description: JSON) -> [UInt8] { Array((description["name"]?.stringValue ?? "").utf8) }
+
+    /// What the module says of itself.
+    var header: [String] {
+        let choice = patterns.isEmpty ? "" : " --task " + patterns.map(ShellWord.quoted).joined(separator: " ")
+        return [
+            "Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:",
+            "",
+            "    trestle generate --language \(language.rawValue)\(GeneratedText.line(choice))",
+            "",
+            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it anew; with --check FILE it says whether",
+            "that would change anything.",
+        ]
+    }
+}
+
+/// A word as a shell takes it.
+enum ShellWord {
+    static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) || "0123456789._-/:".utf8.contains($0)
+            }
+        if isPlain { return word }
+        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}

@@ -1,0 +1,243 @@
+import BridgeJSON
+import Testing
+
+@testable import trestle
+
+@Suite("Generated code")
+struct GeneratingTests {
+    private func typescript(_ tasks: [JSON], patterns: [String] = []) -> String {
+        GeneratedModule(language: .typescript, daemon: "trestled 1.2.3", patterns: patterns).text(tasks)
+    }
+
+    private func python(_ tasks: [JSON], patterns: [String] = []) -> String {
+        GeneratedModule(language: .python, daemon: "trestled 1.2.3", patterns: patterns).text(tasks)
+    }
+
+    private let find: JSON = [
+        "name": "notes.find", "summary": "Finds notes.",
+        "options": [
+            "type": "object", "required": ["table", "kind"],
+            "properties": [
+                "table": ["type": "string", "description": "Where to look."],
+                "kind": ["enum": ["new", "old", nil], "default": "new"],
+                "limit": ["type": ["integer", "null"]],
+                "where": ["type": "object"],
+            ],
+        ],
+        "result": ["type": "array", "items": ["type": "object", "properties": ["not-a-name": ["type": "number"]]]],
+        "progress": ["type": "integer"],
+    ]
+
+    @Test("A task becomes types with their notes, and a function, in TypeScript")
+    func inTypeScript() {
+        #expect(
+            typescript([find]) == """
+                // Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:
+                //
+                //     trestle generate --language typescript
+                //
+                // wrote it from the tasks of trestled 1.2.3, and writes it anew; with --check FILE it says whether
+                // that would change anything.
+
+                import type { Bridge, CallSettings } from "trestle-bridge";
+
+                /** What notes.find takes. */
+                export type NotesFindOptions = {
+                    /** Where to look. */
+                    table: string;
+                    /** Default: "new" */
+                    kind: "new" | "old" | null;
+                    limit?: number | null;
+                    where?: { [key: string]: any };
+                };
+
+                /** What notes.find answers. */
+                export type NotesFindResult = Array<NotesFindResultItem>;
+
+                export type NotesFindResultItem = {
+                    "not-a-name"?: number;
+                };
+
+                /** An intermediate result of notes.find. */
+                export type NotesFindProgress = number;
+
+                /** Finds notes. */
+                export function notesFind(
+                    bridge: Bridge, options: NotesFindOptions, settings?: CallSettings<NotesFindProgress>
+                ): Promise<NotesFindResult> {
+                    return bridge.call<NotesFindResult, NotesFindOptions, NotesFindProgress>(
+                        "notes.find", options, settings);
+                }
+
+                """)
+    }
+
+    @Test("A task becomes types with their notes, a function, and one for asyncio, in Python")
+    func inPython() {
+        #expect(
+            python([find], patterns: ["notes.*", "it's"]) == #"""
+                """Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:
+
+                    trestle generate --language python --task 'notes.*' 'it'\\''s'
+
+                wrote it from the tasks of trestled 1.2.3, and writes it anew; with --check FILE it says whether
+                that would change anything.
+                """
+
+                from typing import Any, Callable, Literal, Optional, TypeAlias, TypedDict, Union
+
+                from trestle_bridge import Bridge, Retry, aio
+
+
+                class _NotesFindOptionsRequired(TypedDict):
+                    # Where to look.
+                    table: str
+                    # Default: "new"
+                    kind: Union[Literal["new", "old"], None]
+
+
+                class NotesFindOptions(_NotesFindOptionsRequired, total=False):
+                    """What notes.find takes."""
+
+                    limit: Union[int, None]
+                    where: dict[str, Any]
+
+
+                # What notes.find answers.
+                NotesFindResult: TypeAlias = list["NotesFindResultItem"]
+
+
+                _NotesFindResultItemOptional = TypedDict(
+                    "_NotesFindResultItemOptional",
+                    {
+                        "not-a-name": float,
+                    }, total=False,
+                )
+
+
+                class NotesFindResultItem(_NotesFindResultItemOptional):
+                    pass
+
+
+                # An intermediate result of notes.find.
+                NotesFindProgress: TypeAlias = int
+
+
+                def notes_find(
+                    bridge: Bridge,
+                    options: NotesFindOptions,
+                    *,
+                    timeout: Optional[float] = None,
+                    on_progress: Optional[Callable[[NotesFindProgress], None]] = None,
+                    session: Optional[int] = None,
+                    retry: Retry = "never",
+                ) -> NotesFindResult:
+                    """Finds notes."""
+                    result: NotesFindResult = bridge.call(
+                        "notes.find", options, timeout=timeout, on_progress=on_progress, session=session, retry=retry
+                    )
+                    return result
+
+
+                async def notes_find_async(
+                    bridge: aio.Bridge,
+                    options: NotesFindOptions,
+                    *,
+                    timeout: Optional[float] = None,
+                    on_progress: Optional[Callable[[NotesFindProgress], None]] = None,
+                    session: Optional[int] = None,
+                    retry: Retry = "never",
+                ) -> NotesFindResult:
+                    """Finds notes."""
+                    result: NotesFindResult = await bridge.call(
+                        "notes.find", options, timeout=timeout, on_progress=on_progress, session=session, retry=retry
+                    )
+                    return result
+
+                """#)
+    }
+
+    @Test("Tasks come in the order of their names, whatever the daemon's is")
+    func order() {
+        let tasks: [JSON] = ["b", "a.b", "a-b", "a_b"].map { ["name": $0] }
+        #expect(typescript(tasks) == typescript(tasks.reversed()))
+        #expect(python(tasks) == python(tasks.reversed()))
+    }
+
+    @Test("Where nothing is known, any JSON goes, and options may be left out")
+    func unknown() {
+        let text = typescript([["name": "x", "options": true, "result": true, "progress": nil]])
+        #expect(text.contains("export type XOptions = unknown;"))
+        #expect(text.contains("export type XResult = JSONValue;"))
+        #expect(text.contains("bridge: Bridge, options: XOptions = {}, settings?: CallSettings\n"))
+        #expect(python([["name": "x"]]).contains("options: XOptions = _NO_OPTIONS,"))
+    }
+
+    @Test("Without tasks there is a module all the same")
+    func empty() {
+        #expect(typescript([]).hasSuffix("export {};\n"))
+        #expect(python([]).hasSuffix("\"\"\"\n"))
+    }
+
+    @Test("Patterns pick out tasks; one that fits none is refused")
+    func patterns() throws {
+        let tasks: [JSON] = [["name": "a.b"], ["name": "a.c"], ["name": "d"]]
+        #expect(try TaskChoice(patterns: []).choose(from: tasks) == tasks)
+        #expect(try TaskChoice(patterns: ["a.*"]).choose(from: tasks) == [["name": "a.b"], ["name": "a.c"]])
+        #expect(try TaskChoice(patterns: ["d", "a.b"]).choose(from: tasks) == [["name": "a.b"], ["name": "d"]])
+        #expect(throws: (any Error).self) { try TaskChoice(patterns: ["d", "e*"]).choose(from: tasks) }
+    }
+
+    @Test("The line is named from which on a file is out of date")
+    func difference() {
+        func line(_ left: String, _ right: String) -> Int? {
+            GeneratedDifference.firstLine(of: Array(left.utf8), against: Array(right.utf8))
+        }
+        #expect(line("a\nb\n", "a\nb\n") == nil)
+        #expect(line("a\nb\n", "a\nc\n") == 2)
+        #expect(line("a\nb\n", "a\n") == 2)
+        #expect(line("", "a") == 1)
+    }
+}
+
+@Suite("Names in generated code")
+struct GeneratedNamesTests {
+    @Test(
+        "Any name becomes an identifier",
+        arguments: [
+            ("persistence.create", "persistenceCreate", "PersistenceCreate", "persistence_create"),
+            ("closeWeb", "closeWeb", "CloseWeb", "close_web"), ("Echo", "echo", "Echo", "echo"),
+            ("web-view.URLOpen", "webViewURLOpen", "WebViewURLOpen", "web_view_url_open"),
+            ("9lives", "task9lives", "Task9lives", "task_9lives"), ("---", "task", "Task", "task"),
+            ("天气", "task", "Task", "task"), ("", "task", "Task", "task"),
+        ])
+    func identifiers(name: String, camel: String, pascal: String, snake: String) {
+        #expect(NameWords.camel(name) == camel)
+        #expect(NameWords.pascal(name) == pascal)
+        #expect(NameWords.snake(name) == snake)
+    }
+
+    @Test("No name is given twice, nor one that means something already")
+    func collisions() {
+        var names = GeneratedNames(reserved: ["delete"])
+        #expect(names.take("delete") == "delete2")
+        #expect(names.take("a") == "a")
+        #expect(names.take("a") == "a2")
+        #expect(names.take("a2") == "a2_2")
+        #expect(names.take("b", endings: ["_async"]) == "b")
+        #expect(names.take("b_async") == "b_async2")
+    }
+
+    @Test("Tasks whose names become the same stay apart, and are called by their own names")
+    func tasks() {
+        let tasks: [JSON] = [["name": "a.b"], ["name": "a-b"], ["name": "delete"], ["name": "list"]]
+        let typescript = GeneratedModule(language: .typescript, daemon: "d", patterns: []).text(tasks)
+        for part in ["function aB(", "\"a-b\", options", "function aB2(", "\"a.b\", options", "function delete2("] {
+            #expect(typescript.contains(part), "\(part)")
+        }
+        let python = GeneratedModule(language: .python, daemon: "d", patterns: []).text(tasks)
+        for part in ["def a_b(", "def a_b2(", "async def a_b2_async(", "def delete(", "def list2("] {
+            #expect(python.contains(part), "\(part)")
+        }
+    }
+}
