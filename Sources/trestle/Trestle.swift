@@ -9,6 +9,7 @@
 //   Input/       options, passwords and lines that people type
 //   Output/      JSON, tables and reports, for people and for programs
 //   Presenting/  alerts, in a terminal and on a desktop
+//   Recording/   traffic that is kept, sent again and compared
 //   Running/     commands that answer calls
 //   Watching/    what passes and what happens, live
 
@@ -48,7 +49,8 @@ struct Trestle: AsyncParsableCommand {
                     MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
                     PluginsCommand.self, ConformanceCommand.self,
                 ]),
-            CommandGroup(name: "Developing", subcommands: [GenerateCommand.self]),
+            CommandGroup(
+                name: "Developing", subcommands: [GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
             CommandGroup(
                 name: "Changing",
                 subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self, StoreCommand.self]),

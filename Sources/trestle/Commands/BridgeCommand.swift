@@ -9,6 +9,9 @@ protocol BridgeCommand: AsyncParsableCommand, Sendable {
 }
 
 extension BridgeCommand {
+    /// The path of the daemon's socket.
+    var socketPath: String { connection.socket ?? root.connection.socket ?? SocketLocation.current().path }
+
     /// Connects, runs `body`, disconnects; reports errors and turns them into the exit code.
     /// - Parameter reconnect: how to connect again when the connection is lost; nil: that ends the command.
     func withClient(

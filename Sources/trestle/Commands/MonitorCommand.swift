@@ -22,14 +22,7 @@ struct MonitorCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Option(help: ArgumentHelp("Only calls of this task; with * at its end, of all that begin so.", valueName: "name"))
-    var task: String?
-
-    @Option(help: ArgumentHelp("Only what this session calls or hears.", valueName: "number"))
-    var session: UInt64?
-
-    @Option(help: ArgumentHelp("Only what this user's sessions call or hear.", valueName: "number"))
-    var uid: UInt32?
+    @OptionGroup var choice: TrafficChoice
 
     @Flag(help: "One line of JSON for each, on a terminal too.")
     var json = false
@@ -38,17 +31,9 @@ struct MonitorCommand: BridgeCommand {
         try await withClient { client in
             // First, so that no line is missed.
             let events = try await client.subscribe(["bridge.traffic"])
-            _ = try await client.call("bridge.monitor", options: options)
+            _ = try await client.call("bridge.monitor", options: choice.options)
             for try await event in events { show(event) }
         }
-    }
-
-    private var options: JSON {
-        var options: JSONObject = [:]
-        options["task"] = task.map(JSON.string)
-        options["session"] = session.map { .number(JSONNumber($0)) }
-        options["uid"] = uid.map { .number(JSONNumber($0)) }
-        return .object(options)
     }
 
     private func show(_ event: BridgeEvent) {

@@ -1,0 +1,52 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle record`
+struct RecordCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Keeps the traffic of the bridge in a file, until it is interrupted.",
+        discussion: """
+            Lines of JSON, as trestle monitor shows them, with the time since the beginning; secrets are masked as \
+            there, and long payloads cut. trestle replay sends the calls again. The file is its owner's alone and is \
+            there once the recording ends: by SIGINT, by SIGTERM, after --for, or with the daemon. Only root and the \
+            daemon's own user may record.
+
+            EXAMPLES
+              trestle record bug.jsonl
+              trestle record --for 30s --task 'persistence.*' notes.jsonl
+              trestle record - | jq 'select(.durationUs > 1000)'
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+    @OptionGroup var choice: TrafficChoice
+
+    @Argument(help: "Where to; - is standard output.", completion: .file())
+    var file: String
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "How long: seconds, or with ms, s, m or h behind the number. Without it: until it is interrupted.",
+            valueName: "duration"))
+    var duration: TimeLimit?
+
+    @Flag(help: "Replace a file that exists.") var force = false
+
+    func run() async throws {
+        try await withClient { client in
+            let writer = try RecordingWriter(file, overwrites: force)
+            let result = await Result.catching {
+                try await writer.begin(hello: client.hello, filter: choice.options)
+                let run = RecordingRun(
+                    client: client, filter: choice.options, duration: duration?.duration, writer: writer)
+                try await run.run(ProgressLine())
+            }
+            await writer.discard()
+            if file != "-", await writer.isFinished { Screen.output.show(report: await writer.summary) }
+            try result.get()
+        }
+    }
+}

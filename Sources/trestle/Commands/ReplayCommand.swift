@@ -1,0 +1,83 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+
+/// `trestle replay`
+struct ReplayCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Sends the calls of a recording again, and tells what ends otherwise.",
+        discussion: """
+            One connection for each recorded session. A call is sent once those have ended that had ended before it in \
+            the recording. Calls whose options hold secrets or were cut are not sent, nor those that were cancelled. \
+            Results are compared member by member, but for numbers in members whose names end in At, Ms, Us or Ns, \
+            which are clocks; of errors the code and the data; of the daemon's own tasks only whether there is a \
+            result, or which error. In a pipe, or with --json: a line of JSON for each difference and each call that \
+            is not sent, and one for the whole.
+
+            It does what the calls do: use a daemon of which the state may change.
+
+            EXAMPLES
+              trestle --socket /tmp/test/bridge.sock replay bug.jsonl
+              trestle replay bug.jsonl --speed 1
+              trestle replay notes.jsonl --ignore '$.version' --ignore '$.records[*].version' | jq .differences
+
+            EXIT STATUS
+              0  all are the same   1  something differs, or it failed
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: "The recording; - is standard input.", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "At the recorded pace, or so many times as fast. Without it: as fast as answers come.", valueName: "factor")
+    )
+    var speed: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "A place that is not compared, such as $.version, $.records[*].key, error.data. May be repeated.",
+            valueName: "path"))
+    var ignore: [String] = []
+
+    @Flag(help: "Lines of JSON, on a terminal too.")
+    var json = false
+
+    func validate() throws {
+        if let speed, !(speed.isFinite && speed > 0) { throw ValidationError("--speed: a number above 0 was expected") }
+        for path in ignore where IgnoredPath(path) == nil {
+            throw ValidationError("--ignore: expected a path such as $.records[*].key or error.data, got \(path)")
+        }
+    }
+
+    func run() async throws {
+        let recording = try read()
+        try await withClient { client in
+            let tasks = try await client.call("bridge.tasks")["tasks"]?.arrayValue ?? []
+            let plan = ReplayPlan(recording, provided: Set(tasks.compactMap { $0["name"]?.stringValue }))
+            let run = ReplayRun(
+                plan: plan, socketPath: socketPath, ignored: ignore.compactMap(IgnoredPath.init), speed: speed)
+            let screen = Screen.output
+            var report = ReplayReport(file: file, isForPeople: screen.isTerminal && !json) { screen.write($0) }
+            for call in plan.skipped { report.add(call) }
+            try await run.run { report.add($0, $1) }
+            report.finish(recording)
+            if report.different > 0 { throw Failure.call }
+        }
+    }
+
+    private func read() throws -> Recording {
+        do {
+            let bytes = try InputFile(file).contents()
+            return try RecordingReader.read(bytes, file: file == "-" ? "standard input" : file)
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw Failure.report(error)
+        }
+    }
+}

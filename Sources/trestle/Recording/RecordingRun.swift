@@ -1,0 +1,72 @@
+import BridgeClient
+import BridgeJSON
+
+/// Watches the traffic and keeps it.
+struct RecordingRun: Sendable {
+    let client: BridgeClient
+    /// The options of `bridge.monitor`.
+    let filter: JSON
+    /// Nil: until the Swift task is cancelled.
+    let duration: Duration?
+    let writer: RecordingWriter
+
+    /// Behind it, in the order of events, comes nothing of what was watched.
+    private static let mark = "trestle.record.end"
+
+    /// Records until the time is over, the Swift task is cancelled, or the connection is lost. What had been sent by then
+    /// is in the file.
+    ///
+    /// - Parameter progress: is told how many calls there are.
+    func run(_ progress: ProgressLine) async throws {
+        // First, so that no line is missed.
+        let events = try await client.subscribe(["bridge.traffic", Self.mark])
+        _ = try await client.call("bridge.monitor", options: filter)
+        let (ended, end) = AsyncStream<Never>.makeStream()
+        // No child: it goes on when this is cancelled, for what is still under way.
+        let reading = Task {
+            defer { end.finish() }
+            try await read(events, progress)
+        }
+        await wait(for: ended)
+        await Task { await stop(events) }.value
+        let result = await reading.result
+        progress.end()
+        // Also where the daemon ended meanwhile.
+        try await writer.finish()
+        try result.get()
+    }
+
+    private func read(_ events: EventStream, _ progress: ProgressLine) async throws {
+        for try await event in events {
+            switch event.name {
+            case Self.mark: if event.data == ownMark { return }
+            case "bridge.traffic", "bridge.events_dropped":
+                try await writer.add(event: event.name, event.data)
+                let calls = await writer.calls
+                progress.show("\(calls) calls")
+            default: break
+            }
+        }
+    }
+
+    private var ownMark: JSON { client.hello?["session"] ?? nil }
+
+    private func wait(for ended: AsyncStream<Never>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in ended {} }
+            if let duration { group.addTask { try? await Task.sleep(for: duration) } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func stop(_ events: EventStream) async {
+        do {
+            _ = try await client.call("bridge.monitor", options: ["stop": true])
+            _ = try await client.call("bridge.publish", options: ["event": .string(Self.mark), "data": ownMark])
+        } catch {
+            // Nothing more will come: the connection is lost, or the mark is not allowed.
+            await events.end()
+        }
+    }
+}

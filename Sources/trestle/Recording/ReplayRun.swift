@@ -1,0 +1,101 @@
+import BridgeClient
+import BridgeJSON
+
+/// Sends the calls of a plan, and tells of each how it ended.
+struct ReplayRun: Sendable {
+    let plan: ReplayPlan
+    let socketPath: String
+    let ignored: [IgnoredPath]
+    /// How many times as fast as recorded; nil: as fast as the order of ends allows.
+    let speed: Double?
+
+    /// A call that has ended.
+    struct End: Sendable {
+        var call: RecordedCall
+        var outcome: Result<JSON, BridgeError>
+    }
+
+    /// A call takes at most so much longer than it took, and may always take as long as the second: a daemon under load
+    /// is no difference, one that never answers is.
+    private static let patienceFactor = 10
+    private static let leastPatience = Duration.seconds(10)
+
+    /// - Parameter body: is told of each call and what came of it, in the order of ends.
+    /// - Throws: where the daemon cannot be reached; `CancellationError`.
+    func run(_ body: (RecordedCall, OutcomeComparison.Verdict) -> Void) async throws {
+        var ends = ReplayEnds(plan)
+        var connections = ReplayConnections(path: socketPath)
+        let start = ContinuousClock.now
+        let first = plan.steps.first?.call.offset ?? .zero
+        let result = await withTaskGroup(of: End.self) { group in
+            await Result.catching {
+                for step in plan.steps {
+                    while ends.front < step.after, let end = await group.next() { tell(end, &ends, body) }
+                    if let speed { try await Task.sleep(until: start + (step.call.offset - first) / speed) }
+                    try Task.checkCancellation()
+                    let client = try await connections.client(of: step.call.session)
+                    if let end = await begin(step, client, &group) { tell(end, &ends, body) }
+                }
+                while let end = await group.next() { tell(end, &ends, body) }
+                try Task.checkCancellation()
+            }
+        }
+        await connections.close()
+        try result.get()
+    }
+
+    private func tell(
+        _ end: End, _ ends: inout ReplayEnds, _ body: (RecordedCall, OutcomeComparison.Verdict) -> Void
+    ) {
+        ends.add(end.call.number)
+        guard let recorded = end.call.outcome, !end.call.isOneWay else { return body(end.call, .unknown) }
+        // What the daemon says of itself is another thing each time: who is connected, how long it runs.
+        let isOfDaemon = end.call.task.hasPrefix("bridge.") || end.call.task == "rpc.discover"
+        body(
+            end.call,
+            OutcomeComparison.compare(recorded, end.outcome, ignoring: ignored, outcomeIsEnough: isOfDaemon))
+    }
+
+    /// Sends a call. Returns its end where that is known at once.
+    private func begin(_ step: ReplayPlan.Step, _ client: BridgeClient, _ group: inout TaskGroup<End>) async -> End? {
+        let call = step.call
+        guard case .whole(let options) = call.options else { return nil }
+        do throws(BridgeError) {
+            if call.isOneWay {
+                try await client.send(call.task, options: options)
+                return End(call: call, outcome: .success(nil))
+            }
+            let limit = max(call.took * Self.patienceFactor, Self.leastPatience)
+            let stream = try await client.stream(call.task, options: options, timeout: limit)
+            group.addTask {
+                do throws(BridgeError) {
+                    return End(call: call, outcome: .success(try await stream.result))
+                } catch {
+                    return End(call: call, outcome: .failure(error))
+                }
+            }
+            return nil
+        } catch {
+            return End(call: call, outcome: .failure(error))
+        }
+    }
+}
+
+/// One connection for each session of the recording, opened with its first call and closed with all others.
+private struct ReplayConnections {
+    let path: String
+    private var clients: [Int64: BridgeClient] = [:]
+
+    init(path: String) { self.path = path }
+
+    mutating func client(of session: Int64) async throws(BridgeError) -> BridgeClient {
+        if let client = clients[session] { return client }
+        let client = try await BridgeClient.connect(to: path, as: "trestle replay", version: Trestle.version)
+        clients[session] = client
+        return client
+    }
+
+    func close() async {
+        for client in clients.values { await client.close() }
+    }
+}

@@ -1,0 +1,141 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("trestle record and replay", .blocking, .timeLimit(.minutes(2)))
+struct RecordTests {
+    private func lines(_ text: String) throws -> [JSON] {
+        try text.split(separator: "\n").map { try JSON(parsing: String($0)) }
+    }
+
+    /// Records what `body` does with a daemon.
+    private func record(_ daemon: DaemonProcess, to file: String, _ body: (Wire) throws -> Void) throws {
+        let client = try daemon.connect()
+        let command = try Command(daemon.home, "record", file)
+        try client.result("bridge.status") { $0["monitors"] == 1 }
+        try body(client)
+        #expect(try command.stop(SIGINT) == .exited(130), "\(command.errors)")
+        #expect(try command.line()?.contains(#""calls":"#) == true)
+    }
+
+    private func work(_ client: Wire) throws {
+        for key in ["a", "b"] {
+            _ = try client.result("persistence.create", ["table": "t", "key": .string(key), "record": ["n": 1.5]])
+        }
+        _ = try client.result("persistence.query", ["table": "t"])
+        _ = try client.call("persistence.read", ["table": "t", "key": "none"])
+        // Of which nobody hears; then one that is not sent again, because of its secret.
+        try client.send(#"{"task":"Echo","options":1}"#)
+        _ = try client.result("Echo", ["password": "hunter2"])
+    }
+
+    @Test("What was recorded ends in the same way on a fresh daemon; where it does not, the place is told")
+    func replay() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("r.jsonl")
+        try withDaemon { daemon in try record(daemon, to: file, work) }
+        var status = stat()
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let recorded = try lines(contents(of: file))
+        #expect(recorded.first?["trestle"] == "recording")
+        #expect(recorded.first?["daemon"]?["name"] == "trestled")
+        #expect(recorded.last?["kind"] == "end")
+        #expect(!contents(of: file).contains("hunter2"))
+        let offsets = recorded.dropFirst().compactMap { $0["offsetUs"]?.int64Value }
+        #expect(offsets.count == recorded.count - 1 && offsets == offsets.sorted())
+
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle("replay", file)
+            #expect(run.end == .exited(0), "\(run.output)\(run.errors)")
+            let told = try lines(run.output)
+            #expect(told.last?["kind"] == "summary")
+            #expect(told.last?["different"] == 0)
+            #expect(told.last?["skipped"]?["masked"] == 1)
+            #expect(told.last?["same"]?.int64Value ?? 0 >= 4)
+            #expect(told.last?["notCompared"] == 1)
+            #expect(try daemon.connect().result("persistence.query", ["table": "t"]).text.contains("1.5"))
+        }
+        try withDaemon { daemon in
+            _ = try daemon.connect().result(
+                "persistence.create", ["table": "t", "key": "c", "record": [:]])
+            let run = try daemon.home.trestle("replay", file, "--speed", "1000")
+            #expect(run.end == .exited(1))
+            let differences = try lines(run.output).filter { $0["kind"] == "different" }
+            #expect(differences.count == 3, "\(run.output)")
+            #expect(
+                differences.first?["differences"] == [["path": "$.version", "recorded": 1, "now": 2]], "\(run.output)")
+            #expect(run.output.contains(#""path":"$.records[2]""#))
+        }
+        try withDaemon { daemon in
+            _ = try daemon.connect().result("persistence.create", ["table": "other", "record": [:]])
+            let run = try daemon.home.trestle(
+                "replay", file, "--ignore", "$.version", "--ignore", "$.records[*].version")
+            #expect(run.end == .exited(0), "\(run.output)")
+        }
+    }
+
+    @Test("Tasks that clients provided are sent again where somebody provides them now")
+    func provided() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("r.jsonl")
+        func provide(_ daemon: DaemonProcess) throws -> Command {
+            let command = try Command(daemon.home, "register", "shout", "--", "/bin/sh", "-c", "tr a-z A-Z")
+            try daemon.connect().result("bridge.tasks") { $0.text.contains(#""shout""#) }
+            return command
+        }
+        try withDaemon { daemon in
+            let provider = try provide(daemon)
+            try record(daemon, to: file) { client in
+                let answer = try client.result("shout", "x")
+                #expect(answer == "X")
+            }
+            _ = try provider.stop()
+        }
+        try withDaemon { daemon in
+            let without = try daemon.home.trestle("replay", file)
+            #expect(without.end == .exited(0), "\(without.errors)")
+            #expect(try lines(without.output).last?["skipped"]?["provided"] == 1)
+            let provider = try provide(daemon)
+            let with = try daemon.home.trestle("replay", file)
+            #expect(with.end == .exited(0), "\(with.output)")
+            #expect(try lines(with.output).last?["skipped"]?["provided"] == nil)
+            _ = try provider.stop()
+        }
+    }
+
+    @Test("record ends by itself after its time, refuses to replace a file, and keeps what it has when the daemon ends")
+    func record() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let file = folder.file("r.jsonl")
+            #expect(try daemon.home.trestle("record", file, "--for", "10ms").end == .exited(0))
+            #expect(try lines(contents(of: file)).map { $0["trestle"] ?? $0["kind"] }.last == "end")
+            let refused = try daemon.home.trestle("record", file, "--for", "10ms")
+            #expect(refused.end == .exited(64))
+            #expect(refused.errors.contains("--force"), "\(refused.errors)")
+            let piped = try daemon.home.trestle("record", "-", "--for", "10ms")
+            #expect(try lines(piped.output).first?["trestle"] == "recording")
+            let client = try daemon.connect()
+            let command = try Command(daemon.home, "record", file, "--force", "--task", "Ec*")
+            try client.result("bridge.status") { $0["monitors"] == 1 }
+            _ = try client.result("Echo", "last words")
+            #expect(try daemon.stop() == .exited(0))
+            #expect(try command.process.wait() != .exited(0))
+            #expect(contents(of: file).contains("last words"), "\(command.errors)")
+        }
+    }
+
+    @Test("A file that is no recording is refused with the line and what was expected there")
+    func faults() throws {
+        try withDaemon { daemon in
+            let folder = try TemporaryFolder()
+            let file = try folder.write("{\"trestle\":\"recording\",\"version\":1}\n{\"kind\":\"call\"}\n", to: "r")
+            let run = try daemon.home.trestle("replay", file)
+            #expect(run.end == .exited(1))
+            #expect(run.errors == "trestle: \(file):2: $.offsetUs: expected an integer of at least 0, got nothing\n")
+            #expect(try daemon.home.trestle("replay", folder.file("none")).end == .exited(1))
+            #expect(try daemon.home.trestle("replay", file, "--ignore", "version").end == .exited(64))
+            #expect(try daemon.home.trestle("replay", file, "--speed", "0").end == .exited(64))
+        }
+    }
+}
