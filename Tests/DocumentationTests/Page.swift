@@ -12,7 +12,10 @@ struct Page {
     /// The pages that are tested.
     static let paths =
         ["README.md", "CONTRIBUTING.md"]
-        + ["protocol", "architecture", "configuration", "operations", "monitoring", "performance", "plugins"]
+        + [
+            "protocol", "architecture", "configuration", "operations", "monitoring", "performance", "plugins",
+            "clients",
+        ]
         .map { "docs/\($0).md" }
 
     init(_ path: String) throws {
