@@ -114,7 +114,8 @@ public final class Plugin {
     /// The table for the daemon, which `trestle_plugin_entry` returns. The plugin lives until the process ends.
     ///
     /// A plugin that fails its own `check()` is exported all the same: its manifest says what is wrong in place of its
-    /// tasks, and the daemon refuses to load it with that sentence.
+    /// tasks, and the daemon refuses to load it with that sentence. A schema that cannot be derived is found only by
+    /// `check()`, and when somebody asks the daemon for it: the tasks can be called without.
     public func export() -> UnsafePointer<trestle_plugin> {
         exportedTable(parts)
     }

@@ -100,7 +100,7 @@ private final class SchemaRecorder: Decoder {
     /// The schema of a type, and a value of it for whoever asked.
     ///
     /// Most types are objects with members, and these are not asked what else they might be: for each conformance that
-    /// there is none of, the runtime searches every library of the process. At a plugin's start that was most of the work.
+    /// there is none of, the runtime searches every library of the process. That was most of the work.
     static func record<T: Decodable>(
         _ type: T.Type, at path: CodingPath, within types: [any Any.Type]
     ) throws -> (schema: JSON, value: T) {
