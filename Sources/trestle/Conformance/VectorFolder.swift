@@ -23,9 +23,8 @@ enum VectorFolder {
         guard !files.isEmpty else { throw VectorError(description: "\(path) holds no file that ends in .json") }
         var vectors: [Vector] = []
         for file in files {
-            guard let bytes = contents(of: file) else {
-                throw VectorError(description: "\(file) cannot be read: \(String(cString: strerror(errno)))")
-            }
+            let bytes: [UInt8]
+            do { bytes = try InputFile(file).contents() } catch { throw VectorError(description: "\(error)") }
             vectors.append(try VectorReader(file: file).read(bytes))
         }
         return vectors
@@ -44,19 +43,5 @@ enum VectorFolder {
             if name.hasSuffix(".json") { names.append(name) }
         }
         return names.sorted()
-    }
-
-    private static func contents(of file: String) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var contents: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count == 0 { return contents }
-            if count < 0 { return nil }
-            contents += chunk[..<count]
-        }
     }
 }
