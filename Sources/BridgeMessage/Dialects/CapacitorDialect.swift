@@ -5,7 +5,7 @@ import BridgeJSON
 /// it is true for progress.
 ///
 /// Source of the form: `core/native-bridge.ts` of https://github.com/ionic-team/capacitor
-struct CapacitorDialect: Dialect {
+final class CapacitorDialect: Dialect {
     static let name = "Capacitor"
     /// An answer to a call of a task that the client provides bears it.
     var sharedFields: [EnvelopeField] { [.error] }
@@ -59,9 +59,7 @@ struct CapacitorDialect: Dialect {
 
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
-        output.append(#","save":false,"success":true,"data":"#)
-        output.append(oneLine: result)
-        output.append("}\n")
+        output.append(#","save":false,"success":true,"data":"#, result, "}\n", DialectText.nothing, "")
     }
 
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
@@ -76,7 +74,7 @@ struct CapacitorDialect: Dialect {
     ) {
         begin(address, output)
         output.append(#","save":true,"success":true,"data":"#)
-        output.append(oneLine: progress)
+        output.append(progress)
         output.append("}\n")
     }
 
@@ -94,7 +92,7 @@ struct CapacitorDialect: Dialect {
         Array(name.utf8).withUnsafeBytes { write(task: $0, output) }
         output.append(extrasOf: call)
         output.append(#","options":"#)
-        output.append(oneLine: call.options)
+        output.append(call.options)
         output.append("}\n")
     }
 
@@ -103,9 +101,14 @@ struct CapacitorDialect: Dialect {
     private func write(task: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         var start = task.count
         while start > 0, task[start - 1] != UInt8(ascii: ".") { start -= 1 }
+        let plugin = task.slice(0, max(0, start - 1))
+        let method = task.slice(start, task.count - start)
+        if OutputBuffer.needsNoEscape(task) {
+            return output.append(#","pluginId":""#, plugin, #"","methodName":""#, method, "\"")
+        }
         output.append(#","pluginId":"#)
-        output.append(quoted: task.slice(0, max(0, start - 1)))
+        output.append(quoted: plugin)
         output.append(#","methodName":"#)
-        output.append(quoted: task.slice(start, task.count - start))
+        output.append(quoted: method)
     }
 }

@@ -5,7 +5,7 @@ import BridgeJSON
 /// A way of writing messages beside the native one. Stateless; one thread at a time.
 ///
 /// To add one: a type that conforms to this, in a file of its own, and its line in ``Dialects``.
-protocol Dialect: Sendable {
+protocol Dialect: AnyObject, Sendable {
     /// What it is called, in lists and in errors.
     static var name: String { get }
 
@@ -20,6 +20,8 @@ protocol Dialect: Sendable {
 
     /// The meaning of a message. What it points to lies in the message or in the workspace.
     func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage
+
+    // What is written of results, progress, data and options is JSON without a line break: the encoder sees to that.
 
     /// Writes the end of a call: its result, JSON.
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer)
@@ -38,8 +40,9 @@ protocol Dialect: Sendable {
 
 /// The dialects that there are.
 public enum Dialects {
-    /// All but the native one, and the names of their fields. At most fifteen.
-    private static let table: (foreign: [any Dialect], names: FieldNames) = {
+    /// All but the native one, and the names of their fields. At most fifteen. Unsafe in form only: made once, never
+    /// written again, never given back; read where they lie, because a copy of one costs more than what it writes.
+    nonisolated(unsafe) private static let table: (foreign: UnsafeBufferPointer<any Dialect>, names: FieldNames) = {
         var names = FieldNames()
         let foreign: [any Dialect] = [
             names.enter(WebViewJavascriptBridgeDialect.self),
@@ -48,7 +51,9 @@ public enum Dialects {
             names.enter(FunctionCallDialect.self),
             names.enter(CapacitorDialect.self),
         ]
-        return (foreign, names)
+        let memory = UnsafeMutableBufferPointer<any Dialect>.allocate(capacity: foreign.count)
+        _ = memory.initialize(from: foreign)
+        return (UnsafeBufferPointer(memory), names)
     }()
 
     static var names: FieldNames { table.names }
@@ -60,8 +65,10 @@ public enum Dialects {
     public static var all: [DialectID] { (0...table.foreign.count).map { DialectID(number: UInt8($0)) } }
 
     /// The translator; nil: it is the native dialect, which needs none.
-    static func of(_ id: DialectID) -> (any Dialect)? {
-        id == .native ? nil : table.foreign[Int(id.number) - 1]
+    @inline(__always)
+    static func of(_ id: DialectID) -> UnsafePointer<any Dialect>? {
+        guard id != .native, let first = table.foreign.baseAddress else { return nil }
+        return first + (Int(id.number) - 1)
     }
 }
 
@@ -72,7 +79,7 @@ extension Dialect {
 
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         // An answer has an address.
-        MessageEncoder.callback(id: address.id ?? DialectText.null, result: result, to: output)
+        MessageEncoder.callback(id: address.id ?? DialectText.null, result: result, isOneLine: true, to: output)
     }
 
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
@@ -123,7 +130,7 @@ public struct DialectID: Sendable, Hashable {
     public var bit: UInt32 { 1 &<< UInt32(number) }
 
     /// What the dialect is called.
-    public var name: String { Dialects.of(self).map { type(of: $0).name } ?? "native" }
+    public var name: String { Dialects.of(self).map { type(of: $0.pointee).name } ?? "native" }
 
     /// The dialect of this name, such as another version of the daemon knew it; nil: there is none here.
     public init?(named name: String) {

@@ -110,16 +110,25 @@ struct DialectFields {
         return id
     }
 
+    /// The id of a call of JSON-RPC's; nil: it has none.
+    @inline(__always)
+    func rpcID(_ field: FieldID) throws(DialectMismatch) -> CallbackID? {
+        guard let member = member(field) else { return nil }
+        guard let id = rpcID((text(member), member.pointee.value_escaped)) else {
+            throw DialectMismatch(field, CallbackID.shape)
+        }
+        return id
+    }
+
     /// The id of a bad message; nil: there is none, or nobody can say which one is meant.
-    func readableID(_ field: FieldID) -> CallbackID? { twice & field.bit == 0 ? member(field).flatMap(id) : nil }
+    func readableID(_ field: FieldID) -> CallbackID? {
+        guard twice & field.bit == 0, let member = member(field) else { return nil }
+        return dialect == Dialects.jsonRPC ? rpcID((text(member), member.pointee.value_escaped)) : id(member)
+    }
 
     @inline(__always)
     private func id(_ member: Member) -> CallbackID? {
-        let isEscaped = member.pointee.value_escaped
-        if dialect == Dialects.jsonRPC {
-            return CallbackID(rpc: text(member), isEscaped: isEscaped, &workspace.scratch)
-        }
-        return CallbackID(text(member), isEscaped: isEscaped, dialect: dialect, &workspace.scratch)
+        CallbackID(text(member), isEscaped: member.pointee.value_escaped, dialect: dialect, &workspace.scratch)
     }
 
     /// The id of a call that the daemon made: an integer, which the client may have made a string of.
@@ -203,11 +212,10 @@ struct DialectFields {
         return (parsed.value(member), member.value_escaped)
     }
 
-    /// An id that stands within a value.
-    func id(_ member: (text: UnsafeRawBufferPointer, isEscaped: Bool)) -> CallbackID? {
-        dialect == Dialects.jsonRPC
-            ? CallbackID(rpc: member.text, isEscaped: member.isEscaped, &workspace.scratch)
-            : CallbackID(member.text, isEscaped: member.isEscaped, dialect: dialect, &workspace.scratch)
+    /// An id of JSON-RPC's, which may stand within a value.
+    @inline(__always)
+    func rpcID(_ member: (text: UnsafeRawBufferPointer, isEscaped: Bool)) -> CallbackID? {
+        CallbackID(rpc: member.text, isEscaped: member.isEscaped, dialect: dialect, &workspace.scratch)
     }
 
     /// Text of a dialect's own making, which lives as long as the message.

@@ -32,6 +32,9 @@ struct FieldNames: @unchecked Sendable {
     /// A name, and which dialects it tells.
     struct Entry: Sendable {
         var name: StaticString
+        /// Its length in bytes, and its first eight, as ``head(of:)`` has them.
+        var count: Int
+        var head: UInt64
         var field: FieldID
         /// A bit for each dialect whose messages alone have it.
         var marked: UInt16 = 0
@@ -69,7 +72,7 @@ struct FieldNames: @unchecked Sendable {
     private mutating func add(_ name: StaticString, marked: UInt16, hinted: UInt16) -> FieldID {
         let bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         precondition(EnvelopeField.named(bytes) == nil, "the native dialect knows the field")
-        var slot = Self.hash(bytes)
+        var slot = Self.slot(of: Self.head(of: bytes), bytes.count)
         while slots[slot] >= 0 {
             let known = Int(slots[slot])
             if "\(entries[known].name)" == "\(name)" {
@@ -82,7 +85,10 @@ struct FieldNames: @unchecked Sendable {
         let field = FieldID(number: EnvelopeField.allCases.count + count)
         precondition(field.number < FieldID.most, "there is no bit for another field")
         slots[slot] = Int8(count)
-        (entries + count).initialize(to: Entry(name: name, field: field, marked: marked, hinted: hinted))
+        (entries + count).initialize(
+            to: Entry(
+                name: name, count: bytes.count, head: Self.head(of: bytes), field: field, marked: marked, hinted: hinted
+            ))
         count += 1
         return field
     }
@@ -93,11 +99,13 @@ struct FieldNames: @unchecked Sendable {
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer) -> UnsafePointer<Entry>? {
         guard let start = key.baseAddress, key.count > 0 else { return nil }
-        var slot = Self.hash(key)
+        let head = Self.head(of: key)
+        var slot = Self.slot(of: head, key.count)
         while slots[slot] >= 0 {
             let entry = entries + Int(slots[slot])
-            let name = entry.pointee.name
-            if name.utf8CodeUnitCount == key.count, memcmp(name.utf8Start, start, key.count) == 0 {
+            if entry.pointee.head == head, entry.pointee.count == key.count,
+                key.count <= 8 || memcmp(entry.pointee.name.utf8Start + 8, start + 8, key.count - 8) == 0
+            {
                 return UnsafePointer(entry)
             }
             slot = (slot + 1) & (Self.slotCount - 1)
@@ -109,9 +117,24 @@ struct FieldNames: @unchecked Sendable {
         (0..<count).first { entries[$0].field == field }.map { "\(entries[$0].name)" } ?? "?"
     }
 
-    /// Length, first and last byte tell most names apart.
+    /// The first eight bytes, or all that there are, as a number.
     @inline(__always)
-    private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
-        (Int(key[0]) &* 7 &+ Int(key[key.count - 1]) &* 31 &+ key.count) & 127
+    private static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
+        if key.count >= 8 { return key.loadUnaligned(as: UInt64.self) }
+        if key.count >= 4 {
+            // Two halves, which overlap: nothing is read behind the key.
+            let low = key.loadUnaligned(as: UInt32.self)
+            let high = key.loadUnaligned(fromByteOffset: key.count - 4, as: UInt32.self)
+            return UInt64(low) | UInt64(high) << 32
+        }
+        return key.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Where to begin to look. The multiplier is 2 to the power of 64 by the golden ratio, as multiplicative hashing has it
+    /// (Knuth, The Art of Computer Programming 3, section 6.4).
+    @inline(__always)
+    private static func slot(of head: UInt64, _ count: Int) -> Int {
+        let mixed = (head &+ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed &>> 57)
     }
 }

@@ -2,7 +2,7 @@ import BridgeJSON
 
 /// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an object is
 /// the options, any other is the option `value`. It is answered in the native dialect.
-struct FunctionCallDialect: Dialect {
+final class FunctionCallDialect: Dialect {
     static let name = "function call"
     private let funName, value: FieldID
 
@@ -33,7 +33,7 @@ struct FunctionCallDialect: Dialect {
         }
         output.append(extrasOf: call)
         output.append(#","value":"#)
-        output.append(oneLine: call.options)
+        output.append(call.options)
         output.append("}\n")
     }
 }

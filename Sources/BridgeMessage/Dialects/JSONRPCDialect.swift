@@ -5,7 +5,7 @@ import Glibc
 /// `$/progress` `{id, progress, sequence}`. Arrays are answered by arrays; that is the runtime's affair (`RPCBatch`).
 ///
 /// Source: https://www.jsonrpc.org/specification
-struct JSONRPCDialect: Dialect {
+final class JSONRPCDialect: Dialect {
     static let name = "JSON-RPC"
     var sharedFields: [EnvelopeField] { [.result, .error] }
     let idField: FieldID
@@ -35,7 +35,7 @@ struct JSONRPCDialect: Dialect {
             throw DialectMismatch(params, "an object or an array")
         }
         if !fields.has(idField), let message = try notification(name, options, fields) { return .other(message) }
-        return try fields.call(name, options, id: try fields.id(idField), isPositional: isPositional)
+        return try fields.call(name, options, id: try fields.rpcID(idField), isPositional: isPositional)
     }
 
     /// A notification that is no call; nil: it is one.
@@ -44,7 +44,7 @@ struct JSONRPCDialect: Dialect {
     ) throws(DialectMismatch) -> BridgeMessage? {
         guard name.first == UInt8(ascii: "$") else { return nil }
         if name.elementsEqual("$/cancelRequest".utf8) {
-            guard let id = fields.member("id", of: params).flatMap(fields.id) else {
+            guard let id = fields.member("id", of: params).flatMap(fields.rpcID) else {
                 throw DialectMismatch(self.params, "an object with the id of a call")
             }
             return .cancel(id)
@@ -95,11 +95,8 @@ struct JSONRPCDialect: Dialect {
     // MARK: Writing
 
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
-        output.append(#"{"jsonrpc":"2.0","id":"#)
-        output.append(address.id ?? DialectText.null)
-        output.append(#","result":"#)
-        output.append(oneLine: result)
-        output.append("}\n")
+        output.append(
+            #"{"jsonrpc":"2.0","id":"#, address.id ?? DialectText.null, #","result":"#, result, "}\n")
     }
 
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
@@ -123,7 +120,7 @@ struct JSONRPCDialect: Dialect {
         output.append(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":"#)
         output.append(address.id ?? DialectText.null)
         output.append(#","progress":"#)
-        output.append(oneLine: progress)
+        output.append(progress)
         output.append(#","sequence":"#)
         output.append(decimal: sequence)
         output.append("}}\n")
@@ -136,7 +133,7 @@ struct JSONRPCDialect: Dialect {
         // Parameters are an object or an array.
         let isStructured = data.first == UInt8(ascii: "{") || data.first == UInt8(ascii: "[")
         if !isStructured { output.append(#"{"data":"#) }
-        output.append(oneLine: data)
+        output.append(data)
         if !isStructured { output.append("}") }
         output.append("}\n")
     }
@@ -152,7 +149,7 @@ struct JSONRPCDialect: Dialect {
         output.append(#","params":"#)
         let isStructured = call.options.first == UInt8(ascii: "{") || call.options.first == UInt8(ascii: "[")
         if !isStructured { output.append("[") }
-        output.append(oneLine: call.options)
+        output.append(call.options)
         if !isStructured { output.append("]") }
         output.append("}\n")
     }

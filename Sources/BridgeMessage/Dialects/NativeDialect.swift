@@ -249,28 +249,30 @@ extension NativeDialect {
     /// The message, where it is none of the native dialect; nil: it is.
     private func foreignMessage(_ twice: UInt16, _ scratch: inout EscapeScratch) -> DecodedItem? {
         guard marked != 0 || foreignDialect != nil else { return nil }
-        guard let id = foreignDialect, let dialect = Dialects.of(id), isAlone(dialect) else {
+        guard let id = foreignDialect, let dialect = Dialects.of(id), isAlone(dialect.pointee) else {
             let problem = MessageProblem(
                 error: BridgeError(.messageInvalid, mixture), callbackID: readableID(&scratch))
             return memory._withUnsafeGuaranteedRef { $0.keep(problem) }
         }
         return memory._withUnsafeGuaranteedRef { memory in
-            memory.workspace.reset()
+            let workspace = memory.workspace
+            workspace.reset()
             let fields = DialectFields(
-                line: line, dialect: id, workspace: memory.workspace, present: UInt32(present) | foreignPresent,
+                line: line, dialect: id, workspace: workspace, present: UInt32(present) | foreignPresent,
                 twice: UInt32(twice) | foreignTwice, places: UnsafePointer(places))
             do throws(DialectMismatch) {
                 if fields.twice != 0 { throw DialectMismatch("a field stands twice") }
-                switch try dialect.read(fields) {
-                case .call: return .call(UnsafePointer(memory.workspace.call))
+                switch try dialect.pointee.read(fields) {
+                case .call: return .call(UnsafePointer(workspace.call))
                 case .other(let message): return memory.keep(message)
                 }
             } catch {
-                let name = type(of: dialect).name
+                let name = type(of: dialect.pointee).name
                 let reason = "\(error.reason) (\(name); seen: \(fields.names.joined(separator: ", ")))"
                 return memory.keep(
                     MessageProblem(
-                        error: BridgeError(.messageInvalid, reason), callbackID: fields.readableID(dialect.idField),
+                        error: BridgeError(.messageInvalid, reason),
+                        callbackID: fields.readableID(dialect.pointee.idField),
                         dialect: id))
             }
         }

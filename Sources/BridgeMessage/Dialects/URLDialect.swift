@@ -1,10 +1,11 @@
 import BridgeJSON
+import CBridgeJSON
 import Glibc
 
 /// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`. Host and
 /// path, joined by dots, name the task; the query's names and values are options, strings all of them. Only URLs of the
 /// schemes that the configuration lists are calls. It is answered in the native dialect.
-struct URLDialect: Dialect {
+final class URLDialect: Dialect {
     static let name = "URL"
     private let url: FieldID
 
@@ -31,18 +32,24 @@ struct URLDialect: Dialect {
 
     /// Where the part behind `scheme://` begins; nil: the scheme is none of these.
     private static func afterScheme(_ text: UnsafeRawBufferPointer, _ schemes: [[UInt8]]) -> Int? {
+        guard let start = text.baseAddress else { return nil }
         for scheme in schemes where text.count > scheme.count && text[scheme.count] == UInt8(ascii: ":") {
-            let isSame = scheme.indices.allSatisfy { index in
-                let byte = text[index]
-                return scheme[index] == (byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
-            }
-            guard isSame else { continue }
+            // Compared as it stands first: nearly every page writes it in small letters.
+            guard memcmp(start, scheme, scheme.count) == 0 || isSame(text, scheme) else { continue }
             let end = scheme.count + 1
             let hasSlashes =
                 text.count >= end + 2 && text[end] == UInt8(ascii: "/") && text[end + 1] == UInt8(ascii: "/")
             return hasSlashes ? end + 2 : end
         }
         return nil
+    }
+
+    /// Whether the text begins with a scheme, in letters of any case.
+    private static func isSame(_ text: UnsafeRawBufferPointer, _ scheme: [UInt8]) -> Bool {
+        scheme.indices.allSatisfy { index in
+            let byte = text[index]
+            return scheme[index] == (byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
+        }
     }
 
     /// Where the character is, or the end.
@@ -57,40 +64,40 @@ struct URLDialect: Dialect {
     private static func task(
         _ text: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
     ) -> UnsafeRawBufferPointer? {
-        let name = workspace.take(text.count)
+        guard let source = text.baseAddress, let name = workspace.take(text.count).baseAddress else {
+            return text
+        }
         var written = 0
         var read = 0
+        // One dot for any number of slashes between names.
+        var isNameOpen = false
         while read < text.count {
-            let byte = text[read]
+            var byte = source.load(fromByteOffset: read, as: UInt8.self)
+            read += 1
             if byte == UInt8(ascii: "/") {
-                // One dot for any number of slashes between names.
-                if written > 0, name[written - 1] != 0 {
-                    name[written] = 0
-                    written += 1
+                guard isNameOpen else { continue }
+                isNameOpen = false
+                byte = UInt8(ascii: ".")
+            } else {
+                isNameOpen = true
+                if byte == UInt8(ascii: "%") {
+                    guard let decoded = decoded(text, at: read), decoded != 0 else { return nil }
+                    byte = decoded
+                    read += 2
                 }
-                read += 1
-                continue
             }
-            // A zero stands for the dots that are made here.
-            guard let (decoded, length) = decode(text, at: read), decoded != 0 else { return nil }
-            name[written] = decoded
+            name.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
             written += 1
-            read += length
         }
-        if written > 0, name[written - 1] == 0 { written -= 1 }
-        for index in 0..<written where name[index] == 0 { name[index] = UInt8(ascii: ".") }
-        return UnsafeRawBufferPointer(rebasing: name[..<written])
+        return UnsafeRawBufferPointer(start: name, count: written > 0 && !isNameOpen ? written - 1 : written)
     }
 
-    /// The byte that stands at a place, and how much of the text it takes up.
-    @inline(__always)
-    private static func decode(_ text: UnsafeRawBufferPointer, at place: Int) -> (byte: UInt8, length: Int)? {
-        let byte = text[place]
-        guard byte == UInt8(ascii: "%") else { return (byte, 1) }
-        guard place + 2 < text.count, let high = digit(text[place + 1]), let low = digit(text[place + 2]) else {
+    /// The byte that two hexadecimal digits at a place stand for; nil: there are none.
+    private static func decoded(_ text: UnsafeRawBufferPointer, at place: Int) -> UInt8? {
+        guard place + 1 < text.count, let high = digit(text[place]), let low = digit(text[place + 1]) else {
             return nil
         }
-        return (high << 4 | low, 3)
+        return high << 4 | low
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {
@@ -104,68 +111,77 @@ struct URLDialect: Dialect {
 
     // MARK: The query
 
-    /// What a byte of a query stands for in a string of JSON; 0: more than one byte, or other bytes decide. Unsafe in form
-    /// only: made once, never written again, never given back.
-    private nonisolated(unsafe) static let plainBytes: UnsafePointer<UInt8> = {
-        let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
-        for byte in UInt8.min ... .max {
-            let isPlain = byte >= 0x20 && !"%\"\\".utf8.contains(byte)
-            table[Int(byte)] = byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : isPlain ? byte : 0
-        }
-        return UnsafePointer(table)
-    }()
-
     /// The query as JSON, as `application/x-www-form-urlencoded` has it: `+` is a space.
     private func options(
         _ query: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
     ) throws(DialectMismatch) -> UnsafeRawBufferPointer {
         // A byte becomes six at the most, as an escape; a pair has up to seven characters around it.
-        let memory = workspace.take(query.count * 7 + 16)
-        guard let place = memory.baseAddress else { return DialectText.emptyObject }
-        var writer = QueryWriter(place.assumingMemoryBound(to: UInt8.self))
-        var start = 0
-        while start < query.count {
-            let end = Self.index(of: "&", in: query, from: start)
-            defer { start = end + 1 }
-            guard end > start else { continue }
-            let nameEnd = min(Self.index(of: "=", in: query, from: start), end)
-            let valueStart = min(nameEnd + 1, end)
-            guard writer.write(query.slice(start, nameEnd - start), query.slice(valueStart, end - valueStart)) else {
-                throw DialectMismatch(url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
-            }
+        let memory = workspace.take(query.count * 7 + Int(BRIDGE_QUERY_PADDING))
+        guard let place = memory.baseAddress, let start = query.baseAddress else { return DialectText.emptyObject }
+        var writer = QueryWriter(
+            from: start.assumingMemoryBound(to: CChar.self), count: query.count,
+            to: place.assumingMemoryBound(to: CChar.self))
+        guard let text = writer.write() else {
+            throw DialectMismatch(url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
         }
-        let text = writer.finish()
         guard !writer.hasTwins else { throw DialectMismatch(url, "a URL in whose query no name stands twice") }
         return text
     }
 
-    /// Writes an object of strings, into memory that is long enough. Byte by byte over plain pointers: a URL is all that such
-    /// a message consists of.
+    /// Writes an object of strings, in one pass over the query, into memory that is long enough. Over plain pointers: a URL is
+    /// all that such a message consists of.
     private struct QueryWriter {
-        private let start: UnsafeMutablePointer<UInt8>
-        private var next: UnsafeMutablePointer<UInt8>
+        private var source: UnsafePointer<CChar>
+        private let sourceEnd: UnsafePointer<CChar>
+        private let start: UnsafeMutablePointer<CChar>
+        private var next: UnsafeMutablePointer<CChar>
         /// A bit for each name, by length, first and last byte: two names with the same bit may be the same.
         private var nameBits: UInt64 = 0
         /// Whether a name stands there twice.
         private(set) var hasTwins = false
 
-        init(_ start: UnsafeMutablePointer<UInt8>) {
+        init(from query: UnsafePointer<CChar>, count: Int, to start: UnsafeMutablePointer<CChar>) {
+            source = query
+            sourceEnd = query + count
             self.start = start
-            next = start + 1
-            start.pointee = UInt8(ascii: "{")
+            next = start
         }
 
-        mutating func write(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-            if next > start + 1 { put(UInt8(ascii: ",")) }
-            let nameStart = next
-            guard writeString(name) else { return false }
-            noteName(from: nameStart)
-            put(UInt8(ascii: ":"))
-            return writeString(value)
+        /// The object; nil where % stands before something else than digits, or what they stand for is not UTF-8.
+        mutating func write() -> UnsafeRawBufferPointer? {
+            put("{")
+            while source < sourceEnd {
+                if skip("&") { continue }
+                if next > start + 1 { put(",") }
+                let nameStart = next
+                guard writeString(isName: true) else { return nil }
+                noteName(from: nameStart)
+                put(":")
+                _ = skip("=")
+                guard writeString(isName: false) else { return nil }
+            }
+            put("}")
+            return UnsafeRawBufferPointer(start: start, count: next - start)
+        }
+
+        /// Passes the character, where it stands next.
+        @inline(__always)
+        private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+            guard source < sourceEnd, source.pointee == CChar(truncatingIfNeeded: character.value) else { return false }
+            source += 1
+            return true
         }
 
         @inline(__always)
-        private mutating func noteName(from nameStart: UnsafeMutablePointer<UInt8>) {
+        private mutating func put(_ character: Unicode.Scalar) {
+            next.pointee = CChar(truncatingIfNeeded: character.value)
+            next += 1
+        }
+
+        // MARK: Names
+
+        @inline(__always)
+        private mutating func noteName(from nameStart: UnsafeMutablePointer<CChar>) {
             let count = next - nameStart
             let hash = Int(nameStart[1]) &+ Int((next - 2).pointee) &* 7 &+ count &* 3
             let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: hash & 63)
@@ -174,7 +190,7 @@ struct URLDialect: Dialect {
         }
 
         /// Whether the string stands among the names before it. Walks over all that was written.
-        private func isKnown(_ name: UnsafeMutablePointer<UInt8>, _ count: Int) -> Bool {
+        private func isKnown(_ name: UnsafeMutablePointer<CChar>, _ count: Int) -> Bool {
             var place = start + 1
             while place < name {
                 let end = endOfString(place)
@@ -186,80 +202,71 @@ struct URLDialect: Dialect {
         }
 
         /// Behind the string that begins at a place.
-        private func endOfString(_ place: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
+        private func endOfString(_ place: UnsafeMutablePointer<CChar>) -> UnsafeMutablePointer<CChar> {
             var end = place + 1
-            while end.pointee != UInt8(ascii: "\"") { end += end.pointee == UInt8(ascii: "\\") ? 2 : 1 }
+            while end.pointee != CChar(UInt8(ascii: "\"")) { end += end.pointee == CChar(UInt8(ascii: "\\")) ? 2 : 1 }
             return end + 1
         }
 
-        mutating func finish() -> UnsafeRawBufferPointer {
-            put(UInt8(ascii: "}"))
-            return UnsafeRawBufferPointer(start: start, count: next - start)
-        }
+        // MARK: Strings
 
+        /// Writes a name, up to its `=`, or a value, up to the next pair; false where it is none.
         @inline(__always)
-        private mutating func put(_ byte: UInt8) {
-            next.pointee = byte
-            next += 1
+        private mutating func writeString(isName: Bool) -> Bool {
+            put("\"")
+            let contentStart = next
+            copyPlain(isName)
+            guard source < sourceEnd, !isEnd(source.pointee, isName) else {
+                put("\"")
+                return true
+            }
+            return writeEncoded(isName, contentStart)
         }
 
-        private mutating func writeString(_ text: UnsafeRawBufferPointer) -> Bool {
-            put(UInt8(ascii: "\""))
-            let contentStart = next
-            guard let hasDecoded = writeContent(text) else { return false }
+        /// Writes the rest of a string in which not every byte stands for itself.
+        private mutating func writeEncoded(_ isName: Bool, _ contentStart: UnsafeMutablePointer<CChar>) -> Bool {
+            var hasDecoded = false
+            while source < sourceEnd, !isEnd(source.pointee, isName) {
+                var byte = UInt8(bitPattern: source.pointee)
+                source += 1
+                if byte == UInt8(ascii: "%") {
+                    let rest = UnsafeRawBufferPointer(start: source, count: sourceEnd - source)
+                    guard let decoded = URLDialect.decoded(rest, at: 0) else { return false }
+                    byte = decoded
+                    source += 2
+                    hasDecoded = hasDecoded || byte >= 0x80
+                }
+                putEscaped(byte)
+                copyPlain(isName)
+            }
             let written = UnsafeRawBufferPointer(start: contentStart, count: next - contentStart)
-            put(UInt8(ascii: "\""))
+            put("\"")
             // The URL itself is UTF-8, as the whole message is.
             return !hasDecoded || String(validating: written, as: UTF8.self) != nil
         }
 
-        /// - Returns: Whether anything but ASCII stood there as % and digits; nil: % before something else.
-        private mutating func writeContent(_ text: UnsafeRawBufferPointer) -> Bool? {
-            guard let base = text.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
-            let end = base + text.count
-            var from = base
-            var hasDecoded = false
-            while true {
-                copyPlain(&from, end)
-                guard from < end else { return hasDecoded }
-                let byte = from.pointee
-                from += 1
-                if byte == UInt8(ascii: "%") {
-                    guard let (decoded, _) = URLDialect.decode(text, at: from - base - 1) else { return nil }
-                    from += 2
-                    hasDecoded = hasDecoded || decoded >= 0x80
-                    putEscaped(decoded)
-                } else {
-                    putEscaped(byte)
-                }
-            }
+        @inline(__always)
+        private mutating func copyPlain(_ isName: Bool) {
+            let count = bridge_query_copy(source, sourceEnd - source, isName, next)
+            source += count
+            next += count
         }
 
-        /// Copies what stands for one byte. In variables of its own, which stay in registers.
         @inline(__always)
-        private mutating func copyPlain(_ from: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
-            let plain = URLDialect.plainBytes
-            var source = from
-            var target = next
-            while source < end {
-                let byte = plain[Int(source.pointee)]
-                guard byte != 0 else { break }
-                target.pointee = byte
-                source += 1
-                target += 1
-            }
-            from = source
-            next = target
+        private func isEnd(_ character: CChar, _ isName: Bool) -> Bool {
+            character == CChar(UInt8(ascii: "&")) || isName && character == CChar(UInt8(ascii: "="))
         }
 
         private mutating func putEscaped(_ byte: UInt8) {
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { return put(byte) }
-            put(UInt8(ascii: "\\"))
-            guard byte < 0x20 else { return put(byte) }
-            for digit in "u00".utf8 { put(digit) }
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                return put(Unicode.Scalar(byte))
+            }
+            put("\\")
+            guard byte < 0x20 else { return put(Unicode.Scalar(byte)) }
+            for digit in "u00".unicodeScalars { put(digit) }
             let digits: StaticString = "0123456789abcdef"
-            put(digits.utf8Start[Int(byte >> 4)])
-            put(digits.utf8Start[Int(byte & 15)])
+            put(Unicode.Scalar(digits.utf8Start[Int(byte >> 4)]))
+            put(Unicode.Scalar(digits.utf8Start[Int(byte & 15)]))
         }
     }
 }

@@ -5,7 +5,7 @@ import BridgeJSON
 /// one is a response of `{"error": {…}}` alone. Nor has it progress: `{"responseId", "progress", "sequence"}`.
 ///
 /// Source of the form: https://github.com/marcuswestin/WebViewJavascriptBridge
-struct WebViewJavascriptBridgeDialect: Dialect {
+final class WebViewJavascriptBridgeDialect: Dialect {
     static let name = "WebViewJavascriptBridge"
     private let handlerName, responseID, responseData: FieldID
 
@@ -44,10 +44,8 @@ struct WebViewJavascriptBridgeDialect: Dialect {
     // MARK: Writing
 
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
-        begin(address, output)
-        output.append(#","responseData":"#)
-        output.append(oneLine: result)
-        output.append("}\n")
+        output.append(
+            #"{"responseId":"#, address.id ?? DialectText.null, #","responseData":"#, result, "}\n")
     }
 
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
@@ -62,7 +60,7 @@ struct WebViewJavascriptBridgeDialect: Dialect {
     ) {
         begin(address, output)
         output.append(#","progress":"#)
-        output.append(oneLine: progress)
+        output.append(progress)
         output.append(#","sequence":"#)
         output.append(decimal: sequence)
         output.append("}\n")
@@ -77,7 +75,7 @@ struct WebViewJavascriptBridgeDialect: Dialect {
         output.append(#"{"handlerName":"#)
         output.append(quoted: name)
         output.append(#","data":"#)
-        output.append(oneLine: data)
+        output.append(data)
         output.append("}\n")
     }
 
@@ -92,7 +90,7 @@ struct WebViewJavascriptBridgeDialect: Dialect {
         }
         output.append(extrasOf: call)
         output.append(#","data":"#)
-        output.append(oneLine: call.options)
+        output.append(call.options)
         output.append("}\n")
     }
 

@@ -12,39 +12,7 @@ public enum MessageEncoder {
     public static func callback(
         id: UnsafeRawBufferPointer, result: UnsafeRawBufferPointer, isOneLine: Bool = false, to output: OutputBuffer
     ) {
-        guard isOneLine || !bearsLineBreak(result) else {
-            output.append(#"{"callbackId":"#)
-            output.append(id)
-            output.append(#","result":"#)
-            output.append(oneLine: result)
-            output.append("}\n")
-            return
-        }
-        let head: StaticString = #"{"callbackId":"#
-        let middle: StaticString = #","result":"#
-        let count = head.utf8CodeUnitCount + id.count + middle.utf8CodeUnitCount + result.count + 2
-        output.append(count: count) { place in
-            var next = place
-            Self.put(head, &next)
-            Self.put(id, &next)
-            Self.put(middle, &next)
-            Self.put(result, &next)
-            next.storeBytes(of: UInt8(ascii: "}"), as: UInt8.self)
-            next.storeBytes(of: 0x0A, toByteOffset: 1, as: UInt8.self)
-        }
-    }
-
-    @inline(__always)
-    private static func put(_ text: StaticString, _ place: inout UnsafeMutableRawPointer) {
-        memcpy(place, text.utf8Start, text.utf8CodeUnitCount)
-        place += text.utf8CodeUnitCount
-    }
-
-    @inline(__always)
-    private static func put(_ bytes: UnsafeRawBufferPointer, _ place: inout UnsafeMutableRawPointer) {
-        guard let start = bytes.baseAddress else { return }
-        memcpy(place, start, bytes.count)
-        place += bytes.count
+        onOneLine(result, isKnown: isOneLine) { output.append(#"{"callbackId":"#, id, #","result":"#, $0, "}\n") }
     }
 
     /// The end of a call: an error. Without an id it is about a message, never about a call.
@@ -63,7 +31,7 @@ public enum MessageEncoder {
         output.append(#"{"callbackId":"#)
         output.append(id)
         output.append(#","progress":"#)
-        output.append(oneLine: value)
+        onOneLine(value) { output.append($0) }
         output.append(#","sequence":"#)
         output.append(decimal: sequence)
         output.append("}\n")
@@ -74,7 +42,7 @@ public enum MessageEncoder {
         output.append(#"{"event":"#)
         output.append(quoted: name)
         output.append(#","data":"#)
-        output.append(oneLine: data)
+        onOneLine(data) { output.append($0) }
         output.append("}\n")
     }
 
@@ -96,13 +64,18 @@ public enum MessageEncoder {
         }
         output.append(extrasOf: call)
         output.append(#","options":"#)
-        if call.isOneLine { output.append(call.options) } else { output.append(oneLine: call.options) }
+        onOneLine(call.options, isKnown: call.isOneLine) { output.append($0) }
         output.append("}\n")
     }
 
+    /// Lends JSON that has been checked, with a space for each line break that stands between its tokens: nearly always
+    /// the very bytes.
     @inline(__always)
-    static func bearsLineBreak(_ json: UnsafeRawBufferPointer) -> Bool {
-        json.baseAddress.map { memchr($0, 0x0A, json.count) != nil } ?? false
+    static func onOneLine(
+        _ json: UnsafeRawBufferPointer, isKnown: Bool = false, _ body: (UnsafeRawBufferPointer) -> Void
+    ) {
+        guard !isKnown, let start = json.baseAddress, memchr(start, 0x0A, json.count) != nil else { return body(json) }
+        json.map { $0 == 0x0A ? 0x20 : $0 }.withUnsafeBytes(body)
     }
 }
 

@@ -3,11 +3,34 @@ import Glibc
 
 // Parts that messages of all dialects consist of.
 extension OutputBuffer {
-    /// Appends JSON that has been checked; a line break that stands between its tokens as a space, so that a message is
-    /// always one line.
-    func append(oneLine json: UnsafeRawBufferPointer) {
-        guard MessageEncoder.bearsLineBreak(json) else { return append(json) }
-        for byte in json { append(byte == 0x0A ? 0x20 : byte) }
+    /// Appends a message of the usual form: two values between what stands around them.
+    @inline(__always)
+    func append(
+        _ head: StaticString, _ id: UnsafeRawBufferPointer, _ middle: StaticString, _ value: UnsafeRawBufferPointer,
+        _ tail: StaticString
+    ) {
+        let literals = head.utf8CodeUnitCount + middle.utf8CodeUnitCount + tail.utf8CodeUnitCount
+        append(count: literals + id.count + value.count) { place in
+            var next = place
+            Self.put(head, &next)
+            Self.put(id, &next)
+            Self.put(middle, &next)
+            Self.put(value, &next)
+            Self.put(tail, &next)
+        }
+    }
+
+    @inline(__always)
+    private static func put(_ text: StaticString, _ place: inout UnsafeMutableRawPointer) {
+        memcpy(place, text.utf8Start, text.utf8CodeUnitCount)
+        place += text.utf8CodeUnitCount
+    }
+
+    @inline(__always)
+    private static func put(_ bytes: UnsafeRawBufferPointer, _ place: inout UnsafeMutableRawPointer) {
+        guard let start = bytes.baseAddress else { return }
+        memcpy(place, start, bytes.count)
+        place += bytes.count
     }
 
     /// Appends a JSON string.
@@ -19,16 +42,39 @@ extension OutputBuffer {
 
     /// Appends a JSON string of these bytes, most of which need no escape.
     func append(quoted text: UnsafeRawBufferPointer) {
-        var isPlain = true
-        for byte in text where byte < 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-            isPlain = false
-        }
-        guard isPlain else {
-            return append(quoted: String(decoding: text, as: UTF8.self))
-        }
+        guard Self.needsNoEscape(text) else { return append(quoted: String(decoding: text, as: UTF8.self)) }
         append(UInt8(ascii: "\""))
         append(text)
         append(UInt8(ascii: "\""))
+    }
+
+    /// Whether the bytes are ASCII that stands for itself in a string of JSON.
+    @inline(__always)
+    static func needsNoEscape(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let start = text.baseAddress, text.count >= 8 else { return text.allSatisfy(isPlain) }
+        // Eight at a time; the last eight may be looked at twice.
+        for offset in stride(from: 0, to: text.count - 8, by: 8) {
+            guard arePlain(start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) else { return false }
+        }
+        return arePlain(start.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self))
+    }
+
+    @inline(__always)
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// ``isPlain`` for each byte of eight: a byte's highest bit is set in a sum where its other seven reach a value.
+    @inline(__always)
+    private static func arePlain(_ bytes: UInt64) -> Bool {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let highest = each &* 0x80
+        let low = bytes & ~highest
+        let quotes = (low ^ each &* UInt64(UInt8(ascii: "\""))) &+ each &* 0x7F
+        let backslashes = (low ^ each &* UInt64(UInt8(ascii: "\\"))) &+ each &* 0x7F
+        let printed = low &+ each &* (0x80 - 0x20)
+        let deleted = low &+ each
+        return (bytes | ~quotes | ~backslashes | ~printed | deleted) & highest == 0
     }
 
     /// Appends an error object.
@@ -71,8 +117,8 @@ extension MessageEncoder {
     ) {
         if address.dialect == .native, let id = address.id {
             callback(id: id, result: result, isOneLine: isOneLine, to: output)
-        } else {
-            Dialects.of(address.dialect)?.write(result: result, to: address, output)
+        } else if let dialect = Dialects.of(address.dialect) {
+            onOneLine(result, isKnown: isOneLine) { dialect.pointee.write(result: $0, to: address, output) }
         }
     }
 
@@ -81,7 +127,7 @@ extension MessageEncoder {
         guard let dialect = Dialects.of(address.dialect) else {
             return callback(id: address.id, error: error, to: output)
         }
-        dialect.write(error: error, to: address, output)
+        dialect.pointee.write(error: error, to: address, output)
     }
 
     /// An intermediate result.
@@ -91,7 +137,7 @@ extension MessageEncoder {
         guard let dialect = Dialects.of(address.dialect) else {
             return progress(id: address.id ?? DialectText.null, value: value, sequence: sequence, to: output)
         }
-        dialect.write(progress: value, sequence: sequence, to: address, output)
+        onOneLine(value) { dialect.pointee.write(progress: $0, sequence: sequence, to: address, output) }
     }
 
     /// An event.
@@ -99,19 +145,25 @@ extension MessageEncoder {
         in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer
     ) {
         guard let dialect = Dialects.of(dialect) else { return event(name: name, data: data, to: output) }
-        dialect.writeEvent(name, data: data, output)
+        onOneLine(data) { dialect.pointee.writeEvent(name, data: $0, output) }
     }
 
     /// A call of a task that a client provides.
     @inline(__always)
     public static func call(_ outgoing: OutgoingCall, in dialect: DialectID, to output: OutputBuffer) {
         if dialect == .native { return call(outgoing, to: output) }
-        Dialects.of(dialect)?.write(outgoing, output)
+        guard let dialect = Dialects.of(dialect) else { return }
+        onOneLine(outgoing.options, isKnown: outgoing.isOneLine) { options in
+            var call = outgoing
+            call.options = options
+            call.isOneLine = true
+            dialect.pointee.write(call, output)
+        }
     }
 
     /// That nobody waits any more for a call of a task that a client provides.
     public static func cancel(id: UInt64, in dialect: DialectID, to output: OutputBuffer) {
         guard let dialect = Dialects.of(dialect) else { return cancel(id: id, to: output) }
-        dialect.writeCancel(id, output)
+        dialect.pointee.writeCancel(id, output)
     }
 }

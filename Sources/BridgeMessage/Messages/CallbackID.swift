@@ -91,15 +91,17 @@ extension CallbackID {
     }
 
     /// An id of JSON-RPC: a string, also an empty one, any number, or null.
-    init?(rpc text: UnsafeRawBufferPointer, isEscaped: Bool, _ scratch: inout EscapeScratch) {
+    init?(
+        rpc text: UnsafeRawBufferPointer, isEscaped: Bool, dialect: DialectID, _ scratch: inout EscapeScratch
+    ) {
         guard let first = text.first, text.count <= Self.maximumBytes + 2 else { return nil }
         switch first {
         case UInt8(ascii: "\""):
             let quoted = text.slice(1, text.count - 2)
             let content = isEscaped ? scratch.unescape(quoted) : quoted
-            self.init(text: text, content: content, isString: true, dialect: Dialects.jsonRPC)
+            self.init(text: text, content: content, isString: true, dialect: dialect)
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "t"), UInt8(ascii: "f"): return nil
-        default: self.init(text: text, content: text, isString: false, dialect: Dialects.jsonRPC)
+        default: self.init(text: text, content: text, isString: false, dialect: dialect)
         }
     }
 }

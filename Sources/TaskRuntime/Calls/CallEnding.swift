@@ -26,7 +26,9 @@ extension TaskRuntime {
         } else if let session = receiver(of: call) {
             session._withUnsafeGuaranteedRef { session in
                 guard call.record.pointee.dialect == .native else {
-                    return writeForeign(call, to: session) { MessageEncoder.callback(to: $0, result: result, $1) }
+                    return writeForeign(call, to: session) {
+                        MessageEncoder.callback(to: $0, result: result, isOneLine: isOneLine, $1)
+                    }
                 }
                 MessageEncoder.callback(
                     id: call.record.pointee.id.text, result: result, isOneLine: isOneLine, to: session.output)

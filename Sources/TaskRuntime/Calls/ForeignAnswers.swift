@@ -5,7 +5,9 @@ import BridgeMessage
 extension TaskRuntime {
     /// Hands a call to its provider, as ``dispatch(_:of:options:)`` does.
     func dispatchForeign(_ call: Call, of task: TaskEntry, _ message: UnsafePointer<CallMessage>) {
-        if let batch = call.session?.openBatch, call.hasID, message.pointee.dialect == Dialects.jsonRPC {
+        if message.pointee.dialect == Dialects.jsonRPC, call.hasID,
+            let batch = call.record.pointee.session?._withUnsafeGuaranteedRef({ $0.openBatch })
+        {
             call.extras.batch = batch
             batch.waitingCalls += 1
         }
