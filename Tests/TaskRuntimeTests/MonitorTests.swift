@@ -130,7 +130,40 @@ struct MonitorTests {
         let line = lines(watcher).first
         #expect(line?["optionsBytes"] == 5_002)
         #expect(line?["options"]?.stringValue?.hasSuffix("x…") == true)
-        #expect(line?["options"]?.stringValue?.utf8.count == TrafficMask.shownBytes + "…".utf8.count)
+        #expect(line?["options"]?.stringValue?.utf8.count == TrafficMask.usualBytes + "…".utf8.count)
+    }
+
+    @Test("How much of a payload is shown is each watcher's choice, up to a bound")
+    func payloadBytes() {
+        let whole = monitor(#"{"payloadBytes":262144}"#)
+        let little = monitor(#"{"payloadBytes":16}"#)
+        let usual = monitor()
+        let caller = bench.client()
+        for watcher in [whole, little, usual] { _ = watcher.read() }
+        let options = "\"" + String(repeating: "x", count: 5_000) + "\""
+        caller.send(#"{"task":"work","options":\#(options),"callbackId":1}"#)
+        #expect(lines(whole).first?["options"]?.stringValue?.utf8.count == 5_000)
+        #expect(lines(little).first?["options"]?.stringValue?.utf8.count == 16 + "…".utf8.count)
+        #expect(
+            lines(usual).first?["options"]?.stringValue?.utf8.count
+                == TrafficMask.usualBytes + "…".utf8.count)
+        for bad in ["0", "262145", "-1", "1.5", "\"all\""] {
+            caller.send(#"{"task":"bridge.monitor","options":{"payloadBytes":\#(bad)},"callbackId":2}"#)
+            #expect(caller.read().last?.errorCode == "options.invalid", "\(bad)")
+        }
+    }
+
+    @Test("Whole payloads hold up nobody: a watcher gets a bounded part of them in a turn")
+    func payloadBound() {
+        let watcher = monitor(#"{"payloadBytes":262144}"#)
+        let caller = bench.client()
+        _ = watcher.read()
+        let options = "\"" + String(repeating: "x", count: 200_000) + "\""
+        for _ in 0..<8 { caller.send(#"{"task":"work","options":\#(options)}"#) }
+        var shown: [JSON] = []
+        while case let more = lines(watcher), !more.isEmpty { shown += more }
+        #expect((4...6).contains(shown.count { $0["kind"] == "call" }))
+        #expect(shown.contains { $0["event"] == "bridge.events_dropped" })
     }
 
     @Test("Tasks, sessions and users can be picked out")
@@ -247,7 +280,7 @@ struct MonitorTests {
     @Test("Who watches goes on watching in the next daemon, and sees no more than before")
     func handover() throws {
         let record = bench.runtime.record(of: monitor(#"{"task":"work","uid":900}"#).session)
-        #expect(record.traffic == TrafficRecord(task: "work", session: nil, uid: 900))
+        #expect(record.traffic == TrafficRecord(task: "work", session: nil, uid: 900, payloadBytes: 1024))
         #expect(bench.runtime.record(of: bench.client().session).traffic == nil)
         let next = Bench()
         let session = next.runtime.resume(record, peer: PeerIdentity(uid: 0, gid: 0, pid: 1), transport: nil)

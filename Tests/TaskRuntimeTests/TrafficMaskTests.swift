@@ -7,7 +7,7 @@ import Testing
 @Suite("Masking")
 struct TrafficMaskTests {
     private func mask(_ text: String) -> TrafficMask.Shown {
-        Array(text.utf8).withUnsafeBytes { TrafficMask.apply($0) }
+        Array(text.utf8).withUnsafeBytes { TrafficMask.apply($0, atMost: TrafficMask.usualBytes) }
     }
 
     private func masked(_ text: String) -> String { String(decoding: mask(text).text, as: UTF8.self) }
@@ -44,14 +44,14 @@ struct TrafficMaskTests {
     func cut() {
         let long = mask(#"{"a":""# + String(repeating: "é", count: 2000) + #""}"#)
         #expect(long.isCut)
-        #expect(long.text.count <= TrafficMask.shownBytes)
+        #expect(long.text.count <= TrafficMask.usualBytes)
         #expect(String(validating: long.text, as: UTF8.self)?.hasPrefix(#"{"a":"é"#) == true)
         let secret = mask(#"{"token":""# + String(repeating: "x", count: 100_000) + #"","a":1}"#)
         #expect(secret.isCut)
         #expect(String(decoding: secret.text, as: UTF8.self) == #"{"token":"<private>""#)
-        let exact = mask("\"" + String(repeating: "x", count: TrafficMask.shownBytes - 2) + "\"")
+        let exact = mask("\"" + String(repeating: "x", count: TrafficMask.usualBytes - 2) + "\"")
         #expect(!exact.isCut)
-        #expect(exact.text.count == TrafficMask.shownBytes)
+        #expect(exact.text.count == TrafficMask.usualBytes)
         #expect(mask("[" + String(repeating: "1,", count: 5_000) + "1]").isCut)
     }
 
@@ -80,8 +80,8 @@ struct TrafficMaskTests {
                     bytes.removeSubrange(place...)
                 }
             }
-            let shown = bytes.withUnsafeBytes { TrafficMask.apply($0) }
-            #expect(shown.text.count <= max(TrafficMask.shownBytes, bytes.count * 12))
+            let shown = bytes.withUnsafeBytes { TrafficMask.apply($0, atMost: TrafficMask.usualBytes) }
+            #expect(shown.text.count <= max(TrafficMask.usualBytes, bytes.count * 12))
         }
     }
 

@@ -19,6 +19,7 @@ extension TaskRuntime {
         var task: String?
         var session: UInt64?
         var uid: UInt32?
+        var payloadBytes: Int?
         var stop: Bool?
     }
 
@@ -32,9 +33,22 @@ extension TaskRuntime {
         if monitor.stop == true {
             unwatchTraffic(session)
         } else {
-            watchTraffic(session, TrafficFilter(task: task, session: monitor.session, uid: monitor.uid))
+            watchTraffic(
+                session,
+                TrafficFilter(
+                    task: task, session: monitor.session, uid: monitor.uid, payloadBytes: try payloadBytes(monitor)))
         }
         return .object([:])
+    }
+
+    private func payloadBytes(_ monitor: Monitor) throws(BridgeError) -> Int {
+        let bytes = monitor.payloadBytes ?? TrafficMask.usualBytes
+        guard (1...TrafficMask.mostBytes).contains(bytes) else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.payloadBytes", expected: "an integer from 1 to \(TrafficMask.mostBytes)", got: "\(bytes)"))
+        }
+        return bytes
     }
 
     private func pattern(ofTask text: String) throws(BridgeError) -> EventPattern {

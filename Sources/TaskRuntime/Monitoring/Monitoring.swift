@@ -8,6 +8,8 @@ extension TaskRuntime {
     /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and nobody's
     /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
     static var mostTrafficLinesInTurn: Int { 256 }
+    /// And bytes of such lines, for those who want whole payloads.
+    static var mostTrafficBytesInTurn: Int { 1 << 20 }
 
     // MARK: Watchers
 
@@ -26,7 +28,7 @@ extension TaskRuntime {
 
     /// A turn of the loop has ended.
     func renewTrafficAllowance() {
-        for index in watchers.indices { watchers[index].linesInTurn = 0 }
+        for index in watchers.indices { (watchers[index].linesInTurn, watchers[index].bytesInTurn) = (0, 0) }
     }
 
     // MARK: Calls
@@ -85,7 +87,7 @@ extension TaskRuntime {
     private func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
         let caller = call.session
         show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {
-            var line = TrafficLine(kind)
+            var line = TrafficLine(kind, payloadBytes: $0)
             line.add("call", call.number)
             line.add("task", .string(task.name))
             if let caller { Self.name(caller, &line) }
@@ -106,7 +108,7 @@ extension TaskRuntime {
     /// - Parameter task: the name that it bears; nil: none.
     func showRefusal(of task: String?, _ error: BridgeError, _ session: Session?) {
         show(where: { $0.session !== session && $0.filter.matches(task: task ?? "", of: session) }) {
-            var line = TrafficLine("refused")
+            var line = TrafficLine("refused", payloadBytes: $0)
             if let task { line.add("task", .string(task)) }
             if let session { Self.name(session, &line) }
             // What is known of private tasks begins with the call.
@@ -117,7 +119,7 @@ extension TaskRuntime {
 
     func showEvent(_ name: String, _ data: [UInt8], to receivers: [Session]) {
         show(where: { $0.filter.matchesEvent(to: receivers) }) {
-            var line = TrafficLine("event")
+            var line = TrafficLine("event", payloadBytes: $0)
             line.add("event", .string(name))
             line.add("receivers", receivers.count)
             data.withUnsafeBytes { line.add("data", payload: $0, isPrivate: false) }
@@ -127,19 +129,27 @@ extension TaskRuntime {
 
     // MARK: Lines
 
-    /// Sends a line, built once, to those who want it. It is no event that others could subscribe to, and no traffic
-    /// itself.
-    private func show(where isWanted: (TrafficWatcher) -> Bool, _ build: () -> TrafficLine) {
-        var receivers: [Session] = []
+    /// Sends a line to those who want it, built once for all that are shown as much of a payload. It is no event that
+    /// others could subscribe to, and no traffic itself.
+    private func show(where isWanted: (TrafficWatcher) -> Bool, _ build: (_ payloadBytes: Int) -> TrafficLine) {
+        var lines: [Int: [UInt8]] = [:]
         for index in watchers.indices where isWanted(watchers[index]) {
-            watchers[index].linesInTurn += 1
-            if watchers[index].linesInTurn <= Self.mostTrafficLinesInTurn {
-                receivers.append(watchers[index].session)
-            } else {
-                watchers[index].session.events.drop()
+            let session = watchers[index].session
+            guard takesLine(&watchers[index]) else {
+                session.events.drop()
                 counters.droppedEvents += 1
+                continue
             }
+            let payloadBytes = watchers[index].filter.payloadBytes
+            let line = lines[payloadBytes] ?? build(payloadBytes).finished()
+            lines[payloadBytes] = line
+            watchers[index].bytesInTurn += line.count
+            send("bridge.traffic", line, to: [session])
         }
-        if !receivers.isEmpty { send("bridge.traffic", build().finished(), to: receivers) }
+    }
+
+    private func takesLine(_ watcher: inout TrafficWatcher) -> Bool {
+        watcher.linesInTurn += 1
+        return watcher.linesInTurn <= Self.mostTrafficLinesInTurn && watcher.bytesInTurn < Self.mostTrafficBytesInTurn
     }
 }

@@ -6,8 +6,14 @@ struct TrafficFilter {
     var session: UInt64?
     /// The same for all sessions of a user.
     var uid: UInt32?
+    /// As much as is shown of each payload, from 1 to ``TrafficMask/mostBytes``.
+    var payloadBytes: Int
 
-    init(task: EventPattern? = nil, session: UInt64? = nil, uid: UInt32? = nil) {
+    init(
+        task: EventPattern? = nil, session: UInt64? = nil, uid: UInt32? = nil,
+        payloadBytes: Int = TrafficMask.usualBytes
+    ) {
+        self.payloadBytes = payloadBytes
         self.task = task
         self.session = session
         self.uid = uid
@@ -18,11 +24,15 @@ struct TrafficFilter {
     init?(_ record: TrafficRecord) {
         let task = record.task.map(EventPattern.init)
         if let task, task == nil { return nil }
-        self.init(task: task ?? nil, session: record.session, uid: record.uid)
+        self.init(
+            task: task ?? nil, session: record.session, uid: record.uid,
+            payloadBytes: min(max(1, record.payloadBytes ?? TrafficMask.usualBytes), TrafficMask.mostBytes))
     }
 
     /// What the next daemon has to know of it.
-    var record: TrafficRecord { TrafficRecord(task: task?.text, session: session, uid: uid) }
+    var record: TrafficRecord {
+        TrafficRecord(task: task?.text, session: session, uid: uid, payloadBytes: payloadBytes)
+    }
 
     /// Whether a call of this task by this session is watched; nil: the daemon or a plugin calls in its own name.
     func matches(task name: String, of caller: Session?) -> Bool {
@@ -49,4 +59,6 @@ struct TrafficWatcher {
     var filter: TrafficFilter
     /// Lines that it was sent since output was last written.
     var linesInTurn = 0
+    /// Their bytes.
+    var bytesInTurn = 0
 }

@@ -4,9 +4,13 @@ import Glibc
 /// The data of one event `bridge.traffic`, put together member by member.
 struct TrafficLine {
     private(set) var bytes: [UInt8]
+    private let payloadBytes: Int
 
-    /// - Parameter kind: `call`, `forward`, `progress`, `callback`, `event` or `refused`.
-    init(_ kind: StaticString) {
+    /// - Parameters:
+    ///   - kind: `call`, `forward`, `progress`, `callback`, `event` or `refused`.
+    ///   - payloadBytes: as much as is shown of a payload.
+    init(_ kind: StaticString, payloadBytes: Int) {
+        self.payloadBytes = payloadBytes
         bytes = Array(#"{"kind":""#.utf8)
         bytes.append(contentsOf: UnsafeRawBufferPointer(start: kind.utf8Start, count: kind.utf8CodeUnitCount))
         bytes.append(contentsOf: Array(#"","wallMs":\#(WallClock.milliseconds)"#.utf8))
@@ -29,7 +33,7 @@ struct TrafficLine {
     /// `NAMEBytes`.
     mutating func add(_ name: String, payload: UnsafeRawBufferPointer, isPrivate: Bool) {
         guard !isPrivate else { return add(name, .string(TrafficMask.placeholder)) }
-        let shown = TrafficMask.apply(payload)
+        let shown = TrafficMask.apply(payload, atMost: payloadBytes)
         guard shown.isCut else {
             begin(name)
             return bytes.append(contentsOf: shown.text)

@@ -8,8 +8,10 @@ import BridgeJSON
 struct TrafficMask {
     /// What stands for a secret.
     static let placeholder = "<private>"
-    /// As much of a payload as is shown.
-    static let shownBytes = 1024
+    /// As much of a payload as is shown where nobody says otherwise.
+    static let usualBytes = 1024
+    /// As much as may be asked for.
+    static let mostBytes = 256 << 10
     /// As far as the end of a secret is looked for; behind a longer one nothing more is shown.
     private static let longestSecretBytes = 16 << 10
 
@@ -22,21 +24,26 @@ struct TrafficMask {
     private static let quotedPlaceholder = Array("\"\(placeholder)\"".utf8)
 
     private let text: UnsafeRawBufferPointer
+    private let mostBytes: Int
     private var place = 0
     private var shown = Shown()
 
-    static func apply(_ text: UnsafeRawBufferPointer) -> Shown {
-        var mask = TrafficMask(text: text)
+    /// - Parameter mostBytes: as much as is shown.
+    static func apply(_ text: UnsafeRawBufferPointer, atMost mostBytes: Int) -> Shown {
+        var mask = TrafficMask(text: text, mostBytes: mostBytes)
         mask.run()
         return mask.shown
     }
 
-    private init(text: UnsafeRawBufferPointer) { self.text = text }
+    private init(text: UnsafeRawBufferPointer, mostBytes: Int) {
+        self.text = text
+        self.mostBytes = mostBytes
+    }
 
-    private var room: Int { Self.shownBytes - shown.text.count }
+    private var room: Int { mostBytes - shown.text.count }
 
     private mutating func run() {
-        shown.text.reserveCapacity(min(text.count, Self.shownBytes) + Self.quotedPlaceholder.count)
+        shown.text.reserveCapacity(min(text.count, mostBytes) + Self.quotedPlaceholder.count)
         while place < text.count, !shown.isCut {
             switch text[place] {
             case _ where room <= 0: shown.isCut = true

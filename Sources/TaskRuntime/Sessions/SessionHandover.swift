@@ -41,6 +41,8 @@ public struct TrafficRecord: Codable, Sendable, Equatable {
     public var session: UInt64?
     /// A user.
     public var uid: UInt32?
+    /// As much as is shown of a payload; nil: as much as usual.
+    public var payloadBytes: Int?
 }
 
 /// That a session provides a task, for one list of all such facts in the order in which they came to be: the newest

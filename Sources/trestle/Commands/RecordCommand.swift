@@ -9,7 +9,7 @@ struct RecordCommand: BridgeCommand {
         abstract: "Keeps the traffic of the bridge in a file, until it is interrupted.",
         discussion: """
             Lines of JSON, as trestle monitor shows them, with the time since the beginning; secrets are masked as \
-            there, and long payloads cut. trestle replay sends the calls again. The file is its owner's alone and is \
+            there, and payloads of more than 256 KiB cut. trestle replay sends the calls again. The file is its owner's alone and is \
             there once the recording ends: by SIGINT, by SIGTERM, after --for, or with the daemon. Only root and the \
             daemon's own user may record.
 
@@ -18,6 +18,9 @@ struct RecordCommand: BridgeCommand {
               trestle record --for 30s --task 'persistence.*' notes.jsonl
               trestle record - | jq 'select(.durationUs > 1000)'
             """)
+
+    /// As much of a payload as a daemon shows at most.
+    private static let payloadBytes = 256 << 10
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
@@ -41,7 +44,8 @@ struct RecordCommand: BridgeCommand {
             let result = await Result.catching {
                 try await writer.begin(hello: client.hello, filter: choice.options)
                 let run = RecordingRun(
-                    client: client, filter: choice.options, duration: duration?.duration, writer: writer)
+                    client: client, filter: choice.options(payloadBytes: Self.payloadBytes),
+                    duration: duration?.duration, writer: writer)
                 try await run.run(ProgressLine())
             }
             await writer.discard()

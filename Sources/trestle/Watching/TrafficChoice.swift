@@ -13,11 +13,17 @@ struct TrafficChoice: ParsableArguments {
     var uid: UInt32?
 
     /// The options of `bridge.monitor`.
-    var options: JSON {
+    var options: JSON { options(payloadBytes: nil) }
+
+    /// The options of `bridge.monitor`.
+    ///
+    /// - Parameter payloadBytes: as much as is shown of a payload; nil: as much as usual.
+    func options(payloadBytes: Int?) -> JSON {
         var options: JSONObject = [:]
         options["task"] = task.map(JSON.string)
         options["session"] = session.map { .number(JSONNumber($0)) }
         options["uid"] = uid.map { .number(JSONNumber($0)) }
+        options["payloadBytes"] = payloadBytes.map { .number(JSONNumber($0)) }
         return .object(options)
     }
 }
