@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [COMMAND:PACKAGE]…: makes sure that what the build and its tests need is there: Swift, some Debian packages,
-# and those that are named. Quick and silent when nothing is missing; safe to run at any time.
+# setup.sh [COMMAND:PACKAGE | PACKAGE]…: makes sure that what the build and its tests need is there: Swift, some Debian
+# packages, and those that are named. Quick and silent when nothing is missing; safe to run at any time.
 set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
 readonly libraries=(libuv1-dev libsqlite3-dev libsodium-dev libsystemd-dev libtomlplusplus-dev)
-# Command and the package that brings it; any other package that does will do.
+# Command and the package that brings it; any other package that does will do. What brings no command is named alone.
 readonly tools=(
     pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd patchelf:patchelf strip:binutils "$@"
 )
@@ -29,13 +29,13 @@ check_swift() {
 
 # The names of the packages that are missing, one per line.
 missing_packages() {
-    local package tool
-    for package in "${libraries[@]}"; do
-        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
-            echo "$package"
-    done
-    for tool in "${tools[@]}"; do
-        command -v "${tool%:*}" >/dev/null || echo "${tool#*:}"
+    local wanted
+    for wanted in "${libraries[@]}" "${tools[@]}"; do
+        if [[ $wanted == *:* ]]; then
+            command -v "${wanted%:*}" >/dev/null || echo "${wanted#*:}"
+        elif [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$wanted" 2>/dev/null) != installed ]]; then
+            echo "$wanted"
+        fi
     done
 }
 
