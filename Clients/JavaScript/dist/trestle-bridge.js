@@ -14,7 +14,7 @@ class Backoff {
     #lastMs = 0;
 
     /** Delays grow from `firstMs` by doubling up to `longestMs`; each is scattered between a half of that and all. */
-    constructor({ firstMs = 100, longestMs = 30_000, random = Math.random } = {}) {
+    constructor({ firstMs = 100, longestMs = 15_000, random = Math.random } = {}) {
         this.#firstMs = firstMs;
         this.#longestMs = longestMs;
         this.#random = random;
@@ -96,17 +96,23 @@ function isObject(value) {
 
 /** Nobody listens, or nobody answers. */
 function unreachable(reason, data) {
-    return new BridgeError("daemon.unreachable", `no daemon: ${reason}`, { data, transient: true });
+    const place = data?.path === undefined ? "" : ` at ${data.path}`;
+    return new BridgeError("daemon.unreachable", `no daemon${place}: ${reason}`, { data, transient: true });
 }
 
 /** The end of a connection that this end did not want. */
 function connectionLost(reason) {
-    return new BridgeError("session.closed", `the connection to the daemon was lost: ${reason}`, { transient: true });
+    return new BridgeError("session.closed", `the connection to the daemon was lost (${reason})`, { transient: true });
 }
 
 /** The end of a connection that this end wanted. */
 function closedHere() {
-    return new BridgeError("session.closed", "the bridge was closed here");
+    return new BridgeError("session.closed", "the connection to the daemon was closed here");
+}
+
+/** The end that `closeWeb` brings: there shall be no other session. */
+function closedOnPurpose(info) {
+    return new BridgeError("session.closed", "the daemon closed this session on purpose (closeWeb)", { data: { info } });
 }
 
 /** The same error, for one call: with what is known of its work. */
@@ -115,6 +121,25 @@ function forCall(error, started) {
     return new BridgeError(error.code, error.message, {
         data, transient: error.transient, retryAfter: error.retryAfter, cause: error.cause,
     });
+}
+
+/** A call that was ended here because its signal was aborted. */
+function cancelledHere(task, started, cause) {
+    const name = typeof task === "string" ? task : "a task";
+    return new BridgeError("call.cancelled", `the call of ${name} was cancelled here`, { data: { started }, cause });
+}
+
+/** A call that is refused here. */
+function notBegun(code, message) {
+    return new BridgeError(code, message, { data: { started: false } });
+}
+
+/** What a call of this task ends with that is ended by this error: whether it may have begun is known. */
+function ending(error, task, started) {
+    const effect = started ? "may have had its effect" : "had not been sent";
+    const ended = forCall(error, started);
+    ended.message = `${error.message}; the call of ${task} ${effect}`;
+    return ended;
 }
 
 /** Any thrown value in words. */
@@ -339,11 +364,62 @@ function plainMessage(text) {
     return { bytes: text.length, take: () => text };
 }
 
+// Calls that wait for a connection: only so many, and only so long together.
+
+
+/** What a caller is told to wait for when too many wait: about as long as the first attempts to connect take. */
+const waitingFullRetryAfter = 1000;
+
+class WaitingCalls {
+    #mostCalls;
+    #mostBytes;
+    #calls = new Set();
+    #bytes = 0;
+
+    constructor({ maxWaitingCalls, maxWaitingBytes }) {
+        this.#mostCalls = maxWaitingCalls;
+        this.#mostBytes = maxWaitingBytes;
+    }
+
+    hasRoom(call) {
+        return this.#calls.size < this.#mostCalls && this.#bytes + call.bytes <= this.#mostBytes;
+    }
+
+    /** @throws {BridgeError} `busy`, where there is no room for one more */
+    checkRoom(call) {
+        if (this.hasRoom(call)) return;
+        const reason = `${this.#calls.size} calls with ${this.#bytes} bytes wait for a connection to the daemon`;
+        throw new BridgeError("busy", `${reason}, as many as may`, {
+            data: { started: false }, transient: true, retryAfter: waitingFullRetryAfter,
+        });
+    }
+
+    add(call) {
+        if (this.#calls.has(call)) return;
+        this.#calls.add(call);
+        this.#bytes += call.bytes;
+    }
+
+    delete(call) {
+        if (this.#calls.delete(call)) this.#bytes -= call.bytes;
+    }
+
+    /** There is a connection. Returns those that waited. */
+    takeAll() {
+        const calls = this.#calls;
+        this.#calls = new Set();
+        this.#bytes = 0;
+        return calls;
+    }
+}
+
 // The calls that this end makes. Each ends exactly once, whatever happens: by its callback, by its deadline, by its
 // AbortSignal, by the loss of the connection, or by the closing of the bridge.
 //
-// A call waits (in the outbox), is in flight (written, and in the table by its id), and has ended. Ids count up and are
-// never used twice, not even across connections, so what comes late or twice matches nothing and is passed over.
+// A call waits (in the outbox), is in flight (given to the carrier, and in the table by its id), and has ended. Calls
+// that wait for a connection outlive the loss of one; those that wait only for room in a carrier are that connection's,
+// and end with it. Ids count up and are never used twice, not even across connections, so what comes late or twice
+// matches nothing and is passed over.
 
 
 /** The longest `timeout` that the daemon takes, a year. */
@@ -362,21 +438,25 @@ class Calls {
     #settings;
     #onProblem;
     #waiting = new Set();
+    /** Those of them that wait for a connection. */
+    #apart;
     #inFlight = new Map();
     #lastId = 0;
     #isUp = false;
+    #wasUp = false;
     /** Why there is no connection: what a call that waited too long is told. */
     #reason = undefined;
     #end = undefined;
 
     /**
-     * @param settings `graceMs`, `waitMs`; `onWaiting`: a call wants a connection; `onShuttingDown`: whether to hold
-     * calls
+     * @param settings `graceMs`, `waitMs`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting`: a call wants a
+     *   connection; `onShuttingDown`: whether to hold calls
      */
     constructor(outbox, timers, settings, onProblem) {
         this.#outbox = outbox;
         this.#timers = timers;
         this.#settings = settings;
+        this.#apart = new WaitingCalls(settings);
         this.#onProblem = onProblem;
     }
 
@@ -404,7 +484,7 @@ class Calls {
         if (typeof task !== "string" || task === "") {
             throw notBegun("task.not_found", "a call needs the name of a task; bridge.tasks lists those there are");
         }
-        if (this.#end) throw forCall(this.#end, false);
+        if (this.#end) throw ending(this.#end, task, false);
         if (signal?.aborted) throw cancelledHere(task, false, signal.reason);
         if (timeout !== undefined) {
             if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeoutMs)) {
@@ -423,7 +503,9 @@ class Calls {
             }
         }
         call.bytes = envelopeBytes + byteLength(task) + (call.optionsText ? byteLength(call.optionsText) : 0);
-        if (!settings.isInSession && !this.#outbox.hasRoom(call.bytes)) {
+        if (settings.isInSession) return;
+        if (!this.#isUp) this.#apart.checkRoom(call);
+        else if (!this.#outbox.hasRoom(call.bytes)) {
             throw new BridgeError("busy", "too much is waiting to be sent already", {
                 data: { started: false }, transient: true, retryAfter: 100,
             });
@@ -435,9 +517,12 @@ class Calls {
         call.order = this.#lastId;
         if (!call.settings.isOneWay) call.id = call.order;
         call.take = () => this.#take(call);
-        call.failed = (error) => this.#finish(call, forCall(unreachable(`the carrier failed: ${error}`), false));
+        call.failed = (error) => {
+            this.#finish(call, ending(unreachable(`the carrier failed: ${error}`), call.task, false));
+        };
+        call.madeAt = this.#timers.now();
         if (call.timeoutMs !== undefined) {
-            call.deadline = this.#timers.now() + call.timeoutMs;
+            call.deadline = call.madeAt + call.timeoutMs;
             this.#after(call, call.timeoutMs, () => this.#deadlinePassed(call));
         }
         const { signal } = call.settings;
@@ -452,16 +537,22 @@ class Calls {
         call.state = "waiting";
         this.#waiting.add(call);
         if (call.settings.isInSession) return this.#outbox.sendInSession(call);
-        if (!this.#isUp) this.#limitWaiting(call);
+        if (!this.#isUp) this.#waitApart(call);
         this.#outbox.sendCall(call);
         if (call.state === "waiting") this.#settings.onWaiting();
     }
 
     /** Without a deadline of its own, a call waits for a connection no longer than the settings say. */
-    #limitWaiting(call) {
+    #waitApart(call) {
+        this.#apart.add(call);
         if (call.deadline !== undefined || call.waitTimer) return;
-        call.waitTimer = this.#after(call, this.#settings.waitMs, () => {
-            this.#endHere(call, forCall(this.#reason ?? unreachable("none came in time"), false));
+        const { waitMs } = this.#settings;
+        call.waitTimer = this.#after(call, Math.max(0, call.madeAt + waitMs - this.#timers.now()), () => {
+            const why = this.#reason ? ` (${this.#reason.message})` : "";
+            const what = this.#wasUp ? "the connection was lost, and no other came" : "no connection came";
+            const error = unreachable(`${what} for ${waitMs / 1000} s${why}`, this.#reason?.data);
+            error.cause = this.#reason;
+            this.#endHere(call, ending(error, call.task, false));
         });
     }
 
@@ -509,8 +600,8 @@ class Calls {
             return this.#finish(call, new BridgeError("plugin.invalid_reply", reason));
         }
         if (error.code === "shutting_down" && error.started === false && this.#settings.onShuttingDown()) {
-            // Nothing was done: the call goes to the next daemon.
-            if (!call.settings.isInSession) {
+            // Nothing was done: the call goes to the next daemon, if there is room for it until then.
+            if (!call.settings.isInSession && this.#apart.hasRoom(call)) {
                 this.#inFlight.delete(call.id);
                 call.lastSequence = -1;
                 return this.#wait(call);
@@ -542,7 +633,8 @@ class Calls {
         const error = (reason, started) => (
             new BridgeError("call.timeout", reason, { data: { started }, transient: true }));
         if (call.state === "waiting") {
-            return this.#endHere(call, error(`${call.task} could not be sent before the call's deadline`, false));
+            const what = this.#isUp ? "the daemon took no more" : "no connection to the daemon came";
+            return this.#endHere(call, error(`${what} before the deadline of the call of ${call.task}`, false));
         }
         // The daemon reports the deadline itself, a moment later than it passed here.
         this.#after(call, this.#settings.graceMs, () => {
@@ -567,6 +659,7 @@ class Calls {
         call.state = "ended";
         this.#inFlight.delete(call.id);
         if (this.#waiting.delete(call)) this.#outbox.remove(call);
+        this.#apart.delete(call);
         for (const timer of call.timers) timer.cancel();
         if (call.onAbort) call.settings.signal.removeEventListener("abort", call.onAbort);
         if (error) call.reject(error);
@@ -584,9 +677,9 @@ class Calls {
 
     /** A session takes calls. */
     connectionUp() {
-        this.#isUp = true;
+        this.#isUp = this.#wasUp = true;
         this.#reason = undefined;
-        for (const call of this.#waiting) {
+        for (const call of this.#apart.takeAll()) {
             call.waitTimer?.cancel();
             call.waitTimer = undefined;
         }
@@ -595,15 +688,17 @@ class Calls {
     /** No session takes calls for now. Calls in flight go on. */
     hold() {
         this.#isUp = false;
-        for (const call of this.#waiting) if (!call.settings.isInSession) this.#limitWaiting(call);
+        for (const call of this.#waiting) if (!call.settings.isInSession) this.#waitApart(call);
     }
 
-    /** The connection is gone: what was written may have been done, what was not waits for the next. */
+    /** The connection is gone, and its calls with it. Those that waited for one go on waiting. */
     connectionLost(error) {
         this.#reason = error;
         this.lossCount += 1;
-        for (const call of [...this.#inFlight.values()]) this.#finish(call, forCall(error, true));
-        for (const call of [...this.#waiting]) if (call.settings.isInSession) this.#finish(call, forCall(error, false));
+        for (const call of [...this.#inFlight.values()]) this.#finish(call, ending(error, call.task, true));
+        for (const call of [...this.#waiting]) {
+            if (this.#isUp || call.settings.isInSession) this.#finish(call, ending(error, call.task, false));
+        }
         this.hold();
     }
 
@@ -611,9 +706,9 @@ class Calls {
     close(error = closedHere()) {
         if (this.#end) return;
         this.#end = error;
-        for (const call of [...this.#inFlight.values()]) this.#endHere(call, forCall(error, true));
+        for (const call of [...this.#inFlight.values()]) this.#endHere(call, ending(error, call.task, true));
         for (const call of [...this.#waiting]) {
-            if (!(call.settings.isOneWay && this.#isUp)) this.#finish(call, forCall(error, false));
+            if (!(call.settings.isOneWay && this.#isUp)) this.#finish(call, ending(error, call.task, false));
         }
     }
 
@@ -624,17 +719,9 @@ class Calls {
 
     /** One-way calls that could not be written before the end. */
     abandon() {
-        for (const call of [...this.#waiting]) this.#finish(call, forCall(this.#end ?? closedHere(), false));
+        const error = this.#end ?? closedHere();
+        for (const call of [...this.#waiting]) this.#finish(call, ending(error, call.task, false));
     }
-}
-
-function notBegun(code, message) {
-    return new BridgeError(code, message, { data: { started: false } });
-}
-
-function cancelledHere(task, started, cause) {
-    const name = typeof task === "string" ? task : "a task";
-    return new BridgeError("call.cancelled", `the call of ${name} was cancelled here`, { data: { started }, cause });
 }
 
 // The carrier of anything that has `postMessage` and `message` events: a MessagePort, a Worker, the inside of a worker,
@@ -1555,7 +1642,9 @@ class Timers {
 
 const defaults = {
     hello: {},
-    waitMs: 30_000,
+    waitMs: 60_000,
+    maxWaitingCalls: 1024,
+    maxWaitingBytes: 4 << 20,
     graceMs: 2_000,
     connectTimeoutMs: 10_000,
     maxQueuedBytes: 4 << 20,
@@ -1584,6 +1673,8 @@ class Bridge {
         this.#calls = new Calls(this.#outbox, this.#timers, {
             graceMs: settings.graceMs,
             waitMs: settings.waitMs,
+            maxWaitingCalls: settings.maxWaitingCalls,
+            maxWaitingBytes: settings.maxWaitingBytes,
             onWaiting: () => this.#connection.start(),
             onShuttingDown: () => this.#drain(),
         }, problem);
@@ -1650,8 +1741,7 @@ class Bridge {
         if (message.event === "daemon.draining") this.#drain();
         if (message.event === "web.close") {
             const info = isObject(message.data) ? message.data.info : undefined;
-            this.#connection.endsOnPurpose(
-                new BridgeError("session.closed", "the daemon closed this session", { data: { info } }));
+            this.#connection.endsOnPurpose(closedOnPurpose(info));
         }
     }
 

@@ -9,7 +9,7 @@ export class Backoff {
     #lastMs = 0;
 
     /** Delays grow from `firstMs` by doubling up to `longestMs`; each is scattered between a half of that and all. */
-    constructor({ firstMs = 100, longestMs = 30_000, random = Math.random } = {}) {
+    constructor({ firstMs = 100, longestMs = 15_000, random = Math.random } = {}) {
         this.#firstMs = firstMs;
         this.#longestMs = longestMs;
         this.#random = random;

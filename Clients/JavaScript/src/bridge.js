@@ -5,7 +5,7 @@ import { Backoff } from "./backoff.js";
 import { Calls } from "./calls.js";
 import { chooseCarrier } from "./carriers/choose.js";
 import { Connection } from "./connection.js";
-import { BridgeError, describe, isObject } from "./errors.js";
+import { BridgeError, closedOnPurpose, describe, isObject } from "./errors.js";
 import { Subscriptions } from "./events.js";
 import { Outbox } from "./outbox.js";
 import { Provider } from "./providing.js";
@@ -14,7 +14,9 @@ import { Timers } from "./timers.js";
 
 const defaults = {
     hello: {},
-    waitMs: 30_000,
+    waitMs: 60_000,
+    maxWaitingCalls: 1024,
+    maxWaitingBytes: 4 << 20,
     graceMs: 2_000,
     connectTimeoutMs: 10_000,
     maxQueuedBytes: 4 << 20,
@@ -43,6 +45,8 @@ export class Bridge {
         this.#calls = new Calls(this.#outbox, this.#timers, {
             graceMs: settings.graceMs,
             waitMs: settings.waitMs,
+            maxWaitingCalls: settings.maxWaitingCalls,
+            maxWaitingBytes: settings.maxWaitingBytes,
             onWaiting: () => this.#connection.start(),
             onShuttingDown: () => this.#drain(),
         }, problem);
@@ -109,8 +113,7 @@ export class Bridge {
         if (message.event === "daemon.draining") this.#drain();
         if (message.event === "web.close") {
             const info = isObject(message.data) ? message.data.info : undefined;
-            this.#connection.endsOnPurpose(
-                new BridgeError("session.closed", "the daemon closed this session", { data: { info } }));
+            this.#connection.endsOnPurpose(closedOnPurpose(info));
         }
     }
 

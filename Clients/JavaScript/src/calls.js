@@ -1,12 +1,15 @@
 // The calls that this end makes. Each ends exactly once, whatever happens: by its callback, by its deadline, by its
 // AbortSignal, by the loss of the connection, or by the closing of the bridge.
 //
-// A call waits (in the outbox), is in flight (written, and in the table by its id), and has ended. Ids count up and are
-// never used twice, not even across connections, so what comes late or twice matches nothing and is passed over.
+// A call waits (in the outbox), is in flight (given to the carrier, and in the table by its id), and has ended. Calls
+// that wait for a connection outlive the loss of one; those that wait only for room in a carrier are that connection's,
+// and end with it. Ids count up and are never used twice, not even across connections, so what comes late or twice
+// matches nothing and is passed over.
 
-import { BridgeError, closedHere, forCall, unreachable } from "./errors.js";
+import { BridgeError, cancelledHere, closedHere, ending, forCall, notBegun, unreachable } from "./errors.js";
 import { byteLength, callText, cancelText, encodeValue, isLonger } from "./messages.js";
 import { plainMessage } from "./outbox.js";
+import { WaitingCalls } from "./waitingCalls.js";
 
 /** The longest `timeout` that the daemon takes, a year. */
 const longestTimeoutMs = 365 * 24 * 60 * 60 * 1000;
@@ -24,21 +27,25 @@ export class Calls {
     #settings;
     #onProblem;
     #waiting = new Set();
+    /** Those of them that wait for a connection. */
+    #apart;
     #inFlight = new Map();
     #lastId = 0;
     #isUp = false;
+    #wasUp = false;
     /** Why there is no connection: what a call that waited too long is told. */
     #reason = undefined;
     #end = undefined;
 
     /**
-     * @param settings `graceMs`, `waitMs`; `onWaiting`: a call wants a connection; `onShuttingDown`: whether to hold
-     * calls
+     * @param settings `graceMs`, `waitMs`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting`: a call wants a
+     *   connection; `onShuttingDown`: whether to hold calls
      */
     constructor(outbox, timers, settings, onProblem) {
         this.#outbox = outbox;
         this.#timers = timers;
         this.#settings = settings;
+        this.#apart = new WaitingCalls(settings);
         this.#onProblem = onProblem;
     }
 
@@ -66,7 +73,7 @@ export class Calls {
         if (typeof task !== "string" || task === "") {
             throw notBegun("task.not_found", "a call needs the name of a task; bridge.tasks lists those there are");
         }
-        if (this.#end) throw forCall(this.#end, false);
+        if (this.#end) throw ending(this.#end, task, false);
         if (signal?.aborted) throw cancelledHere(task, false, signal.reason);
         if (timeout !== undefined) {
             if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeoutMs)) {
@@ -85,7 +92,9 @@ export class Calls {
             }
         }
         call.bytes = envelopeBytes + byteLength(task) + (call.optionsText ? byteLength(call.optionsText) : 0);
-        if (!settings.isInSession && !this.#outbox.hasRoom(call.bytes)) {
+        if (settings.isInSession) return;
+        if (!this.#isUp) this.#apart.checkRoom(call);
+        else if (!this.#outbox.hasRoom(call.bytes)) {
             throw new BridgeError("busy", "too much is waiting to be sent already", {
                 data: { started: false }, transient: true, retryAfter: 100,
             });
@@ -97,9 +106,12 @@ export class Calls {
         call.order = this.#lastId;
         if (!call.settings.isOneWay) call.id = call.order;
         call.take = () => this.#take(call);
-        call.failed = (error) => this.#finish(call, forCall(unreachable(`the carrier failed: ${error}`), false));
+        call.failed = (error) => {
+            this.#finish(call, ending(unreachable(`the carrier failed: ${error}`), call.task, false));
+        };
+        call.madeAt = this.#timers.now();
         if (call.timeoutMs !== undefined) {
-            call.deadline = this.#timers.now() + call.timeoutMs;
+            call.deadline = call.madeAt + call.timeoutMs;
             this.#after(call, call.timeoutMs, () => this.#deadlinePassed(call));
         }
         const { signal } = call.settings;
@@ -114,16 +126,22 @@ export class Calls {
         call.state = "waiting";
         this.#waiting.add(call);
         if (call.settings.isInSession) return this.#outbox.sendInSession(call);
-        if (!this.#isUp) this.#limitWaiting(call);
+        if (!this.#isUp) this.#waitApart(call);
         this.#outbox.sendCall(call);
         if (call.state === "waiting") this.#settings.onWaiting();
     }
 
     /** Without a deadline of its own, a call waits for a connection no longer than the settings say. */
-    #limitWaiting(call) {
+    #waitApart(call) {
+        this.#apart.add(call);
         if (call.deadline !== undefined || call.waitTimer) return;
-        call.waitTimer = this.#after(call, this.#settings.waitMs, () => {
-            this.#endHere(call, forCall(this.#reason ?? unreachable("none came in time"), false));
+        const { waitMs } = this.#settings;
+        call.waitTimer = this.#after(call, Math.max(0, call.madeAt + waitMs - this.#timers.now()), () => {
+            const why = this.#reason ? ` (${this.#reason.message})` : "";
+            const what = this.#wasUp ? "the connection was lost, and no other came" : "no connection came";
+            const error = unreachable(`${what} for ${waitMs / 1000} s${why}`, this.#reason?.data);
+            error.cause = this.#reason;
+            this.#endHere(call, ending(error, call.task, false));
         });
     }
 
@@ -171,8 +189,8 @@ export class Calls {
             return this.#finish(call, new BridgeError("plugin.invalid_reply", reason));
         }
         if (error.code === "shutting_down" && error.started === false && this.#settings.onShuttingDown()) {
-            // Nothing was done: the call goes to the next daemon.
-            if (!call.settings.isInSession) {
+            // Nothing was done: the call goes to the next daemon, if there is room for it until then.
+            if (!call.settings.isInSession && this.#apart.hasRoom(call)) {
                 this.#inFlight.delete(call.id);
                 call.lastSequence = -1;
                 return this.#wait(call);
@@ -204,7 +222,8 @@ export class Calls {
         const error = (reason, started) => (
             new BridgeError("call.timeout", reason, { data: { started }, transient: true }));
         if (call.state === "waiting") {
-            return this.#endHere(call, error(`${call.task} could not be sent before the call's deadline`, false));
+            const what = this.#isUp ? "the daemon took no more" : "no connection to the daemon came";
+            return this.#endHere(call, error(`${what} before the deadline of the call of ${call.task}`, false));
         }
         // The daemon reports the deadline itself, a moment later than it passed here.
         this.#after(call, this.#settings.graceMs, () => {
@@ -229,6 +248,7 @@ export class Calls {
         call.state = "ended";
         this.#inFlight.delete(call.id);
         if (this.#waiting.delete(call)) this.#outbox.remove(call);
+        this.#apart.delete(call);
         for (const timer of call.timers) timer.cancel();
         if (call.onAbort) call.settings.signal.removeEventListener("abort", call.onAbort);
         if (error) call.reject(error);
@@ -246,9 +266,9 @@ export class Calls {
 
     /** A session takes calls. */
     connectionUp() {
-        this.#isUp = true;
+        this.#isUp = this.#wasUp = true;
         this.#reason = undefined;
-        for (const call of this.#waiting) {
+        for (const call of this.#apart.takeAll()) {
             call.waitTimer?.cancel();
             call.waitTimer = undefined;
         }
@@ -257,15 +277,17 @@ export class Calls {
     /** No session takes calls for now. Calls in flight go on. */
     hold() {
         this.#isUp = false;
-        for (const call of this.#waiting) if (!call.settings.isInSession) this.#limitWaiting(call);
+        for (const call of this.#waiting) if (!call.settings.isInSession) this.#waitApart(call);
     }
 
-    /** The connection is gone: what was written may have been done, what was not waits for the next. */
+    /** The connection is gone, and its calls with it. Those that waited for one go on waiting. */
     connectionLost(error) {
         this.#reason = error;
         this.lossCount += 1;
-        for (const call of [...this.#inFlight.values()]) this.#finish(call, forCall(error, true));
-        for (const call of [...this.#waiting]) if (call.settings.isInSession) this.#finish(call, forCall(error, false));
+        for (const call of [...this.#inFlight.values()]) this.#finish(call, ending(error, call.task, true));
+        for (const call of [...this.#waiting]) {
+            if (this.#isUp || call.settings.isInSession) this.#finish(call, ending(error, call.task, false));
+        }
         this.hold();
     }
 
@@ -273,9 +295,9 @@ export class Calls {
     close(error = closedHere()) {
         if (this.#end) return;
         this.#end = error;
-        for (const call of [...this.#inFlight.values()]) this.#endHere(call, forCall(error, true));
+        for (const call of [...this.#inFlight.values()]) this.#endHere(call, ending(error, call.task, true));
         for (const call of [...this.#waiting]) {
-            if (!(call.settings.isOneWay && this.#isUp)) this.#finish(call, forCall(error, false));
+            if (!(call.settings.isOneWay && this.#isUp)) this.#finish(call, ending(error, call.task, false));
         }
     }
 
@@ -286,15 +308,7 @@ export class Calls {
 
     /** One-way calls that could not be written before the end. */
     abandon() {
-        for (const call of [...this.#waiting]) this.#finish(call, forCall(this.#end ?? closedHere(), false));
+        const error = this.#end ?? closedHere();
+        for (const call of [...this.#waiting]) this.#finish(call, ending(error, call.task, false));
     }
-}
-
-function notBegun(code, message) {
-    return new BridgeError(code, message, { data: { started: false } });
-}
-
-function cancelledHere(task, started, cause) {
-    const name = typeof task === "string" ? task : "a task";
-    return new BridgeError("call.cancelled", `the call of ${name} was cancelled here`, { data: { started }, cause });
 }

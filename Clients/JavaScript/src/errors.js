@@ -56,17 +56,23 @@ export function isObject(value) {
 
 /** Nobody listens, or nobody answers. */
 export function unreachable(reason, data) {
-    return new BridgeError("daemon.unreachable", `no daemon: ${reason}`, { data, transient: true });
+    const place = data?.path === undefined ? "" : ` at ${data.path}`;
+    return new BridgeError("daemon.unreachable", `no daemon${place}: ${reason}`, { data, transient: true });
 }
 
 /** The end of a connection that this end did not want. */
 export function connectionLost(reason) {
-    return new BridgeError("session.closed", `the connection to the daemon was lost: ${reason}`, { transient: true });
+    return new BridgeError("session.closed", `the connection to the daemon was lost (${reason})`, { transient: true });
 }
 
 /** The end of a connection that this end wanted. */
 export function closedHere() {
-    return new BridgeError("session.closed", "the bridge was closed here");
+    return new BridgeError("session.closed", "the connection to the daemon was closed here");
+}
+
+/** The end that `closeWeb` brings: there shall be no other session. */
+export function closedOnPurpose(info) {
+    return new BridgeError("session.closed", "the daemon closed this session on purpose (closeWeb)", { data: { info } });
 }
 
 /** The same error, for one call: with what is known of its work. */
@@ -75,6 +81,25 @@ export function forCall(error, started) {
     return new BridgeError(error.code, error.message, {
         data, transient: error.transient, retryAfter: error.retryAfter, cause: error.cause,
     });
+}
+
+/** A call that was ended here because its signal was aborted. */
+export function cancelledHere(task, started, cause) {
+    const name = typeof task === "string" ? task : "a task";
+    return new BridgeError("call.cancelled", `the call of ${name} was cancelled here`, { data: { started }, cause });
+}
+
+/** A call that is refused here. */
+export function notBegun(code, message) {
+    return new BridgeError(code, message, { data: { started: false } });
+}
+
+/** What a call of this task ends with that is ended by this error: whether it may have begun is known. */
+export function ending(error, task, started) {
+    const effect = started ? "may have had its effect" : "had not been sent";
+    const ended = forCall(error, started);
+    ended.message = `${error.message}; the call of ${task} ${effect}`;
+    return ended;
 }
 
 /** Any thrown value in words. */

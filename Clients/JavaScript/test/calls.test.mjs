@@ -155,22 +155,6 @@ test("a full carrier is not written to until it is drained, and what waits is bo
     await bridge.close();
 });
 
-test("what a carrier that was full had not taken when it was lost was not begun, and goes on", async () => {
-    const { bridge, carriers, clock } = driven({}, { canReopen: true });
-    await bridge.open();
-    carriers[0].isFull = true;
-    const written = failure(bridge.call("Echo", "written"));
-    const waiting = bridge.call("Echo", "waiting");
-    carriers[0].events.closed();
-    assert.equal((await written).started, true);
-    clock.advance(100);
-    await settled();
-    const [message] = carriers[1].calls;
-    carriers[1].receive({ callbackId: message.callbackId, result: message.options });
-    assert.equal(await waiting, "waiting");
-    await bridge.close();
-});
-
 test("a socket that takes no more is not filled up in memory", async (t) => {
     const { bridge, peer } = await pair(t, { maxQueuedBytes: 1 << 20 });
     peer.peer.pause();

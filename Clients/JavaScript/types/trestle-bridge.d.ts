@@ -197,18 +197,22 @@ export interface BridgeOptions {
         client?: string; version?: string; userAgent?: string; origin?: string;
         page?: { url?: string; title?: string };
     };
-    /** How long a call without a `timeout` waits for a connection; 30,000 unless told otherwise. */
+    /** How long a call without a `timeout` waits for a connection; 60,000 unless told otherwise. */
     waitMs?: number;
+    /** How many calls may wait for a connection; beyond, they end with `busy`. 1,024. */
+    maxWaitingCalls?: number;
+    /** How long the messages of calls that wait for a connection may be together, about; beyond, `busy`. 4 MiB. */
+    maxWaitingBytes?: number;
     /** How much later than a call's timeout this end gives up waiting for the daemon to report it; 2,000. */
     graceMs?: number;
     /** How long a daemon may take to answer when connecting; 10,000. */
     connectTimeoutMs?: number;
-    /** Bytes that may wait to be sent; beyond, calls end with `busy`. 4 MiB. */
+    /** Bytes that may wait to be sent over a connection; beyond, calls end with `busy`. 4 MiB. */
     maxQueuedBytes?: number;
     /** Node: the longest line that is read from the daemon, in bytes; 64 MiB. */
     maxLineBytes?: number;
     /**
-     * Pauses between attempts to connect: from `firstMs` (100) doubling up to `longestMs` (30,000), scattered by
+     * Pauses between attempts to connect: from `firstMs` (100) doubling up to `longestMs` (15,000), scattered by
      * `random`.
      */
     backoff?: { firstMs?: number; longestMs?: number; random?: () => number };

@@ -53,7 +53,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         peer.close()
         with self.assertRaises(BridgeError) as raised:
             await pending.result()
-        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", None))
+        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
         waiting = bridge.start("Echo", 2, timeout=PATIENCE)
         peer = await self.peer()
         told = [await self.read(peer) for _ in range(3)]

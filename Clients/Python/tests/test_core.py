@@ -134,7 +134,7 @@ class CallTests(CoreTestCase):
         self.written(first_bytes + 10)
         self.core.lost("gone")
         self.assertEqual([sink.error.code for sink in sinks], ["session.closed"] * 3)
-        self.assertEqual([sink.error.started for sink in sinks], [None, False, False])
+        self.assertEqual([sink.error.started for sink in sinks], [True, True, False])
         self.assertTrue(all(sink.error.transient for sink in sinks))
 
     def test_a_call_is_sent_with_what_is_left_of_its_timeout(self) -> None:
@@ -216,7 +216,7 @@ class CallTests(CoreTestCase):
 
 
 class BoundTests(CoreTestCase):
-    limits = Limits(queued_bytes=150)
+    limits = Limits(queued_bytes=150, waiting_calls=2)
 
     def test_calls_beyond_the_bound_are_refused_until_some_was_written(self) -> None:
         self.greet()
@@ -243,7 +243,7 @@ class ClosingTests(CoreTestCase):
         self.make(one_way=True)
         _, unwritten = self.make()
         self.core.close()
-        self.assertEqual((flying.error.code, flying.error.started), ("session.closed", None))
+        self.assertEqual((flying.error.code, flying.error.started), ("session.closed", True))
         self.assertEqual((unwritten.error.code, unwritten.error.started), ("session.closed", False))
         self.assertEqual(self.written(), [{"task": "Echo"}, {"cancel": message["callbackId"]}])
         self.core.lost("it ended its output")

@@ -49,7 +49,7 @@ class LayeringTests(unittest.TestCase):
 
     ORDER = [
         "errors", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "messages",
-        "calls", "providing", "events", "requests", "core", "driver", "retry",
+        "waiting", "calls", "providing", "events", "requests", "core", "driver", "retry",
     ]
 
     def test_modules_of_the_core_import_only_those_below_them(self) -> None:

@@ -30,7 +30,7 @@ class SyncFailureTests(FakeServerTestCase):
         peer.close()
         with self.assertRaises(BridgeError) as raised:
             pending.result(PATIENCE)
-        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", None))
+        self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
         again = bridge.start("Echo", 2, timeout=PATIENCE)
         peer = self.server.peer()
         peer.answer(peer.read_call("Echo"), 2)

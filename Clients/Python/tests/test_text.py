@@ -108,16 +108,16 @@ class LineTests(unittest.TestCase):
 
 
 class OutputTests(unittest.TestCase):
-    def test_a_message_counts_as_out_once_all_of_its_json_is_written(self) -> None:
+    def test_a_message_has_begun_with_its_first_byte(self) -> None:
         output = OutputQueue()
         first, second = output.append(b"12345\n"), output.append(b"67\n")
-        output.advance(4)
-        self.assertFalse(first.is_whole_out)
+        self.assertFalse(first.has_begun)
+        output.advance(6)
+        self.assertEqual((first.has_begun, second.has_begun), (True, False))
         output.advance(1)
-        self.assertTrue(first.is_whole_out)
-        self.assertEqual([bytes(buffer) for buffer in output.buffers()], [b"\n", b"67\n"])
-        output.advance(4)
-        self.assertTrue(second.is_whole_out)
+        self.assertTrue(second.has_begun)
+        self.assertEqual([bytes(buffer) for buffer in output.buffers()], [b"7\n"])
+        output.advance(2)
         self.assertEqual(output.queued_bytes, 0)
 
     def test_only_a_message_of_which_nothing_is_written_is_taken_back(self) -> None:

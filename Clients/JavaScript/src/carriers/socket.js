@@ -53,7 +53,7 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
 }
 
 function lost(failure) {
-    return connectionLost(failure ? failure.message : "the daemon ended it");
+    return connectionLost(failure ? failure.message : "it ended its output");
 }
 
 function refused(path, failure) {
@@ -61,7 +61,7 @@ function refused(path, failure) {
         const message = `the socket ${path} may not be opened by this user: its owner, group and mode say by whom`;
         return new BridgeError("daemon.denied", message, { data: { path }, cause: failure });
     }
-    const error = unreachable(`${path}: ${failure ? failure.message : "the connection ended"}`, { path });
+    const error = unreachable(failure ? failure.message : "the connection ended", { path });
     error.cause = failure;
     return error;
 }

@@ -32,7 +32,7 @@ export function driven(options = {}, carrierOptions = {}) {
     });
     bridge.onState((change) => changes.push(change));
     bridge.onProblem(() => {});
-    return { bridge, carriers, clock, changes };
+    return { bridge, carriers, carrierOptions, clock, changes };
 }
 
 /** The error of a promise that has to be rejected. */

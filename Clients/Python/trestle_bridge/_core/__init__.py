@@ -1,11 +1,9 @@
 """The protocol without input and output: what both faces of the library share.
 
-Nothing in this package blocks, sleeps or starts a thread. An object of it belongs to one thread at a time: to
-    the
+Nothing in this package blocks, sleeps or starts a thread. An object of it belongs to one thread at a time: to the
 I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket, and
 never waits for it.
 
 Modules import downwards: errors, jsontext, framing, output, timers, backoff, location, settings; then
-    messages,
-calls, providing, events; then requests; then core; then driver.
+messages, waiting; then calls, providing, events; then requests; then core; then driver.
 """

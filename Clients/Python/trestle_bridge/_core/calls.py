@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Optional, Protocol, Union
+from typing import Any, Callable, Optional, Protocol, Union
 
 from . import messages
 from .errors import (
-    BUSY, CALL_CANCELLED, CALL_TIMEOUT, DAEMON_UNREACHABLE, INVALID_REPLY, MESSAGE_TOO_LARGE, BridgeError,
-    started_data,
+    BUSY, CALL_CANCELLED, CALL_TIMEOUT, INVALID_REPLY, MESSAGE_TOO_LARGE, SHUTTING_DOWN, BridgeError,
+    started_data, unreachable,
 )
 from .output import Chunk, OutputQueue
-from .settings import Limits
+from .settings import Settings
 from .timers import Timer, Timers
+from .waiting import WaitingCalls
 
 _BUSY_PAUSE = 0.1
 """Seconds until more of a full queue will have been read; the same as the daemon says of its own limits."""
@@ -53,7 +54,7 @@ class Call:
     """
 
     __slots__ = ("task", "options", "timeout", "wants_progress", "session", "one_way", "sink",
-                 "id", "chunk", "deadline", "timer", "last_sequence", "has_ended")
+                 "of_connection", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled", "has_ended")
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class Call:
         wants_progress: bool = False,
         session: Optional[int] = None,
         one_way: bool = False,
+        of_connection: bool = False,
     ) -> None:
         self.task = task
         self.options = options
@@ -73,11 +75,14 @@ class Call:
         self.wants_progress = wants_progress
         self.session = session
         self.one_way = one_way
+        self.of_connection = of_connection
+        """Part of what a connection begins with: it is worth nothing over another one."""
         self.id: Optional[int] = None
         self.chunk: Optional[Chunk] = None
-        self.deadline: Optional[float] = None
+        self.made_at: Optional[float] = None
         self.timer: Optional[Timer] = None
         self.last_sequence = -1
+        self.is_cancelled = False
         self.has_ended = False
 
     @property
@@ -88,7 +93,12 @@ class Call:
     @property
     def started(self) -> Optional[bool]:
         """Whether its task may have begun, as far as this end can know: False, or None."""
-        return None if self.chunk is not None and self.chunk.is_whole_out else False
+        return None if self.may_have_begun else False
+
+    @property
+    def may_have_begun(self) -> bool:
+        """Whether some of its message was written."""
+        return self.chunk is not None and self.chunk.has_begun
 
     @property
     def size_bytes(self) -> int:
@@ -99,39 +109,37 @@ class Call:
 class CallTable:
     """All calls that have not ended. The only place where calls end.
 
-    Calls that wait for a connection and lines that wait to be written share one bound.
+    `hold` is asked when a daemon that stops refuses a call: whether it may wait for that to be over.
     """
 
-    def __init__(self, output: OutputQueue, timers: Timers, limits: Limits) -> None:
+    def __init__(self, output: OutputQueue, timers: Timers, settings: Settings, hold: Callable[[], bool]) -> None:
         self.message_bytes = 1 << 20
         """The longest line that the daemon takes, without its end; `bridge.hello` tells."""
         self._output = output
         self._timers = timers
-        self._limits = limits
+        self._limits = settings.limits
+        self._path = settings.path
+        self._hold = hold
         self._ids = count(1)
         self._flying: dict[int, Call] = {}
-        # A dict for its order and for taking out of the middle.
-        self._waiting: dict[Call, None] = {}
-        self._waiting_bytes = 0
+        self._waiting: WaitingCalls[Call] = WaitingCalls(settings.limits)
 
     # Beginning
 
     def wait(self, call: Call) -> None:
         """Keeps a call until there is a connection."""
-        if self._is_full(call.size_bytes):
-            return self._refuse_busy(call)
-        self._start_clock(call)
-        self._waiting[call] = None
-        self._waiting_bytes += call.size_bytes
-        call.timer = self._timers.after(
-            self._limits.reconnect_wait if call.timeout is None else call.timeout, lambda: self._give_up(call)
-        )
+        if not self._waiting.has_room(call):
+            return self.end(call, self._waiting.busy())
+        self._waiting.append(call)
+        longest = self._limits.reconnect_wait if call.timeout is None else call.timeout
+        left = self._start_clock(call) + longest - self._timers.clock()
+        call.timer = self._timers.after(max(left, 0.0), lambda: self._give_up(call))
 
     def send(self, call: Call, *, urgent: bool = False) -> None:
         """Puts a call into the output. An urgent one is not counted against the bound."""
-        self._start_clock(call)
+        made_at = self._start_clock(call)
         call_id = None if call.one_way else next(self._ids)
-        left = None if call.deadline is None else call.deadline - self._timers.clock()
+        left = None if call.timeout is None else made_at + call.timeout - self._timers.clock()
         line = messages.call(
             call.task, call.options, callback_id=call_id, timeout=left, progress=call.wants_progress,
             session=call.session,
@@ -152,19 +160,19 @@ class CallTable:
 
     def send_waiting(self) -> None:
         """There is a connection: whatever waited is sent, in its order."""
-        waiting, self._waiting = self._waiting, {}
-        self._waiting_bytes = 0
-        for call in waiting:
+        for call in self._waiting.take_all():
             self._stop_timer(call)
             self.send(call, urgent=True)
 
-    def _start_clock(self, call: Call) -> None:
-        if call.deadline is None and call.timeout is not None:
-            call.deadline = self._timers.clock() + call.timeout
+    def _start_clock(self, call: Call) -> float:
+        """When it was made."""
+        if call.made_at is None:
+            call.made_at = self._timers.clock()
+        return call.made_at
 
     def _is_full(self, more_bytes: int) -> bool:
         # An empty queue takes any message, so that a small bound forbids none for ever.
-        queued = self._output.queued_bytes + self._waiting_bytes
+        queued = self._output.queued_bytes
         return queued > 0 and queued + more_bytes > self._limits.queued_bytes
 
     # Messages
@@ -180,8 +188,21 @@ class CallTable:
         elif "result" in message:
             self.end(call, Success(message["result"]))
         else:
-            self.end(call, BridgeError.from_json(message["error"]))
+            self._fail(call, BridgeError.from_json(message["error"]))
         return True
+
+    def _fail(self, call: Call, error: BridgeError) -> None:
+        """The daemon says how a call failed. One that it has not begun because it stops may wait for the next."""
+        is_refusal = error.code == SHUTTING_DOWN and error.started is False
+        may_wait = not call.of_connection and not call.is_cancelled
+        if call.id is not None and is_refusal and may_wait and self._hold() and self._waiting.has_room(call):
+            del self._flying[call.id]
+            call.id = call.chunk = None
+            call.last_sequence = -1
+            self._stop_timer(call)
+            self.wait(call)
+        else:
+            self.end(call, error)
 
     def progress(self, message: dict[str, Any]) -> bool:
         """An intermediate result came; False: it belongs to no call that wants it."""
@@ -206,6 +227,7 @@ class CallTable:
         """The caller wants the call to end. The daemon's answer ends it, or `grace` does."""
         if call.has_ended:
             return
+        call.is_cancelled = True
         if self._recall(call):
             return self._end_cancelled(call, False)
         self._stop_timer(call)
@@ -227,20 +249,17 @@ class CallTable:
     def end_flying(self, error: BridgeError) -> None:
         """The connection is gone: everything that was in flight on it ends."""
         for call in list(self._flying.values()):
-            self.end(call, error.copy(call.started))
+            self.end(call, error.ending(call.name, call.may_have_begun))
 
     def end_waiting(self, error: BridgeError) -> None:
         """There will be no connection: everything that waits for one ends."""
         for call in list(self._waiting):
-            self.end(call, error.copy(started=False))
+            self.end(call, error.ending(call.name, started=False))
 
     def dismiss_all(self, error: BridgeError) -> None:
         """This end closes: the daemon is told to cancel what is in flight, and everything ends."""
         for call in list(self._flying.values()):
-            started = call.started
-            if self._recall(call):
-                started = False
-            self.end(call, error.copy(started))
+            self.end(call, error.ending(call.name, started=not self._recall(call)))
         self.end_waiting(error)
 
     def end(self, call: Call, outcome: Outcome) -> None:
@@ -251,9 +270,7 @@ class CallTable:
         self._stop_timer(call)
         if call.id is not None:
             self._flying.pop(call.id, None)
-        if call in self._waiting:
-            del self._waiting[call]
-            self._waiting_bytes -= call.size_bytes
+        self._waiting.remove(call)
         call.sink.ended(outcome)
 
     def _end_cancelled(self, call: Call, started: Optional[bool]) -> None:
@@ -266,13 +283,10 @@ class CallTable:
 
     def _give_up(self, call: Call) -> None:
         if call.timeout is None:
-            seconds = self._limits.reconnect_wait
-            code = DAEMON_UNREACHABLE
-            text = f"there was no connection to the daemon for {seconds:g} s"
-        else:
-            code = CALL_TIMEOUT
-            text = f"there was no connection to the daemon before the deadline of {call.name}"
-        self.end(call, BridgeError(code, text, started_data(False), transient=True))
+            how = f"the connection was lost, and no other came for {self._limits.reconnect_wait:g} s"
+            return self.end(call, unreachable(self._path, how).ending(call.name, started=False))
+        text = f"no connection to the daemon came before the deadline of the call of {call.name}"
+        self.end(call, BridgeError(CALL_TIMEOUT, text, started_data(False), transient=True))
 
     def _guard(self, call: Call, seconds: float) -> None:
         def expire() -> None:

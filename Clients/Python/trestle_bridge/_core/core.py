@@ -14,7 +14,7 @@ from typing import Any, Optional, Protocol
 
 from . import messages
 from .calls import Call, CallTable, Outcome, Success
-from .errors import DAEMON_UNREACHABLE, SESSION_CLOSED, TASK_NOT_FOUND, BridgeError
+from .errors import SESSION_CLOSED, TASK_NOT_FOUND, BridgeError, unreachable
 from .events import Event, Subscriptions
 from .framing import LineSplitter, LineTooLong
 from .jsontext import decoder, encode
@@ -23,6 +23,7 @@ from .providing import HandlerRunner, ProvidedTasks
 from .requests import Done, Requests
 from .settings import Settings
 from .timers import Clock, Timer, Timers
+from .waiting import Holding
 
 log = logging.getLogger("trestle_bridge")
 
@@ -67,7 +68,7 @@ class Core:
         """Whether the driver shall connect now."""
         self.output = OutputQueue()
         self.timers = Timers(clock)
-        self.calls = CallTable(self.output, self.timers, settings.limits)
+        self.calls = CallTable(self.output, self.timers, settings, self._hold)
         self.provided = ProvidedTasks(self.output, runner, settings.limits)
         self.subscriptions = Subscriptions()
         self.requests = Requests(self)
@@ -78,6 +79,7 @@ class Core:
         self._opened_at = 0.0
         self._attempt = 0
         self._connecting: Optional[Timer] = None
+        self._holding = Holding(self.timers, self._resume)
         self._refusal: Optional[BridgeError] = None
         self._web_close: Optional[tuple[float, Any]] = None
         self._end = BridgeError(SESSION_CLOSED, "the connection to the daemon was closed here")
@@ -113,7 +115,7 @@ class Core:
         if self._connecting is None:
             self._connecting = self.timers.after(self.settings.limits.connect_timeout, self._connect_late)
         options = encode(self.settings.hello_options)
-        self.calls.send(Call(b'"bridge.hello"', options, Done(self._greeted)), urgent=True)
+        self.calls.send(Call(b'"bridge.hello"', options, Done(self._greeted), of_connection=True), urgent=True)
 
     def connect_failed(self, error: BridgeError, *, again: bool) -> None:
         """There is no connection to be had; `again`: the daemon is there, but has no room at the moment."""
@@ -147,13 +149,14 @@ class Core:
             return
         was, self.state = self.state, State.APART
         self._stop_connecting()
+        self._holding.stop()
         text = f"the connection to the daemon was lost ({how})"
         error = BridgeError(SESSION_CLOSED, text, transient=True)
         if was is State.CLOSING:
             return self._finish(self._end)
         if self._was_closed_by_web_close():
             info = self._web_close[1] if self._web_close else None
-            error = BridgeError(SESSION_CLOSED, "the session was closed by the task closeWeb", {"info": info})
+            error = BridgeError(SESSION_CLOSED, "the daemon closed this session on purpose (closeWeb)", {"info": info})
         self.calls.end_flying(error)
         self.provided.cancel_all()
         self.output.clear()
@@ -189,8 +192,7 @@ class Core:
             self._finish(self._unreachable(how))
 
     def _unreachable(self, how: str) -> BridgeError:
-        path = self.settings.path
-        return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {how}", {"path": path}, transient=True)
+        return unreachable(self.settings.path, how)
 
     def _stop_connecting(self) -> None:
         if self._connecting is not None:
@@ -219,6 +221,17 @@ class Core:
         self.calls.send_waiting()
         self._listener.opened(first)
 
+    def _hold(self) -> bool:
+        """The daemon begins no more calls. Returns whether they may wait for that to be over."""
+        if self.state is not State.OPEN or self.settings.backoff is None:
+            return False
+        self._holding.start()
+        return True
+
+    def _resume(self) -> None:
+        if self.state is State.OPEN:
+            self.calls.send_waiting()
+
     def _learn_limits(self) -> None:
         limits = (self.hello or {}).get("limits")
         message_bytes = limits.get("messageBytes") if isinstance(limits, dict) else None
@@ -229,10 +242,10 @@ class Core:
 
     def submit(self, call: Call) -> None:
         """Makes a call. Its sink hears of the end, in whatever state the core is."""
-        if self.state is State.OPEN:
+        if self.state is State.OPEN and not self._holding.is_on:
             self.calls.send(call)
         elif self.is_over:
-            self.calls.end(call, self._end.copy(started=False))
+            self.calls.end(call, self._end.ending(call.name, started=False))
         else:
             self.calls.wait(call)
 
@@ -285,6 +298,8 @@ class Core:
             self._web_close = (self.timers.clock(), data.get("info") if isinstance(data, dict) else None)
         elif name in ("daemon.draining", "session.not_carried"):
             log.info("the daemon says %s: %s", name, data)
+            if name == "daemon.draining":
+                self._hold()
         self.subscriptions.receive(Event(name, data))
 
     def on_progress(self, message: dict[str, Any]) -> None:

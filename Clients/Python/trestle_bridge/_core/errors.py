@@ -17,6 +17,7 @@ OPTIONS_INVALID = "options.invalid"
 RESULT_TOO_LARGE = "result.too_large"
 SESSION_CLOSED = "session.closed"
 TASK_NOT_FOUND = "task.not_found"
+SHUTTING_DOWN = "shutting_down"
 DAEMON_UNREACHABLE = "daemon.unreachable"
 DAEMON_DENIED = "daemon.denied"
 
@@ -85,6 +86,14 @@ class BridgeError(Exception):
         return BridgeError(
             self.code, self.message, data, transient=self.transient, retry_after=self.retry_after)
 
+    def ending(self, task: str, started: bool) -> BridgeError:
+        """What a call of this task ends with that is ended by this error: whether it may have begun is known."""
+        error = self.copy(started)
+        effect = "may have had its effect" if started else "had not been sent"
+        error.message = f"{self.message}; the call of {task} {effect}"
+        error.args = (error.code, error.message)
+        return error
+
     def to_json(self) -> dict[str, Any]:
         """The error object of the protocol."""
         json: dict[str, Any] = {"code": self.code, "message": self.message}
@@ -111,6 +120,11 @@ class BridgeError(Exception):
                     retry_after=None if known is None else known / 1000,
                 )
         return BridgeError(INVALID_REPLY, "the error of the callback has no code and message")
+
+
+def unreachable(path: str, how: str) -> BridgeError:
+    """Nobody listens at the socket, or nobody answers."""
+    return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {how}", {"path": path}, transient=True)
 
 
 def started_data(started: Optional[bool]) -> Optional[dict[str, bool]]:

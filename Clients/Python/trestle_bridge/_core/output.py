@@ -16,10 +16,9 @@ class Chunk:
         self.sent_bytes = 0
 
     @property
-    def is_whole_out(self) -> bool:
-        """Whether the daemon may have all of the message. Its line end is not needed for that, where the
-        writing side ends behind it."""
-        return self.sent_bytes >= len(self.data) - 1
+    def has_begun(self) -> bool:
+        """Whether the daemon may have some of the message, and so may get all of it."""
+        return self.sent_bytes > 0
 
 
 class OutputQueue:

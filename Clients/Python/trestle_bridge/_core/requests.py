@@ -155,4 +155,5 @@ class Requests:
             if isinstance(outcome, BridgeError) and outcome.code != SESSION_CLOSED:
                 log.warning("%s %s failed after connecting again: %s", task, options, outcome)
 
-        self._core.calls.send(Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT), urgent=True)
+        call = Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT, of_connection=True)
+        self._core.calls.send(call, urgent=True)

@@ -22,6 +22,9 @@ class Limits:
             daemon to report the end of the call.
         close_timeout: how long `close()` waits for the daemon to read what is queued, and for handlers to
             return.
+        waiting_calls: how many calls may wait for a connection; one more is refused with `busy`.
+        waiting_bytes: how long the messages of the calls that wait for a connection may be together, about; one
+            more call is refused with `busy`.
         queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
         line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
         progress_queued: intermediate results of one call that nobody takes; beyond, the oldest are dropped.
@@ -33,6 +36,8 @@ class Limits:
     reconnect_wait: float = 60.0
     grace: float = 2.0
     close_timeout: float = 1.0
+    waiting_calls: int = 1024
+    waiting_bytes: int = 4 << 20
     queued_bytes: int = 4 << 20
     line_bytes: int = 256 << 20
     progress_queued: int = 1024
