@@ -36,6 +36,9 @@ class BridgeError(Exception):
             `retryAfter`, in whole milliseconds.)
     """
 
+    # What programs import it from, and so what a traceback shall call it.
+    __module__ = "trestle_bridge"
+
     def __init__(
         self,
         code: str,
