@@ -1,6 +1,6 @@
 // Messages on their way out, in two lanes. What belongs to the current session (cancels, callbacks, progress, and the
 // calls that restore a session) goes first and ends with the session. Calls of the program wait for a session that
-// takes them, in the order in which they were made, and outlive the loss of a connection while they are not written.
+// takes them, in the order in which they were made; which of them outlive the loss of a connection, Calls knows.
 //
 // A carrier that is full is not written to until it says so. What waits meanwhile is bounded: `hasRoom` says whether
 // one more call may wait. Messages of the session are not refused, because every callback has to be sent; the daemon
@@ -52,7 +52,7 @@ export class Outbox {
         this.#isFull = false;
     }
 
-    /** The session is over. Calls stay. */
+    /** The session is over. Calls stay until they are removed. */
     detach() {
         this.#carrier = undefined;
         this.isHeld = true;
