@@ -217,6 +217,30 @@ import Testing
         }
     }
 
+    @Test("A call that waits because the daemon reads nothing ends with its timeout, and was not sent")
+    func noRoom() async throws {
+        try await withReconnecting { test in
+            test.first.stopReading()
+            test.client.session.link.openConnection?.roomBytes = 0
+            // More than the socket takes, so that something stays in the output.
+            try await test.client.send("filler", options: .string(String(repeating: "c", count: 900_000)))
+            let waiting = Task {
+                await error { () async throws(BridgeError) in
+                    _ = try await test.client.call("a", timeout: .seconds(3))
+                }
+            }
+            await test.timers.running(.seconds(3))
+            test.timers.advance(by: .seconds(3))
+            let failure = await waiting.value
+            #expect(failure?.code == .callTimeout && failure?.data == ["started": false])
+            test.client.session.link.openConnection?.roomBytes = 4 << 20
+            test.first.startReading()
+            try await test.client.send("marker")
+            #expect(await test.first.next()["task"] == "filler")
+            #expect(await test.first.next()["task"] == "marker")
+        }
+    }
+
     @Test("A client that nobody holds any more leaves nothing behind, though it was about to connect again")
     func dropped() async throws {
         let daemon = try FakeDaemon()

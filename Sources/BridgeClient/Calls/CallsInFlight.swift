@@ -65,18 +65,38 @@ final class CallsInFlight {
         return CallInFlight(id: lastID, request, kind, isOfConnection: isOfConnection, at: link.timers.now)
     }
 
-    /// Sends it when there is room in the output. Where there is no connection, it waits in this client.
+    /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is no
+    /// connection, it waits in this client.
     private func place(_ call: CallInFlight) async throws(BridgeError) {
         let task = call.request.task
-        while true {
+        while call.outcome == nil {
             if let end = link.end { throw end.ending(task, started: false) }
             guard let connection = link.openConnection else { return try wait(call) }
             if connection.hasRoom { return try send(call, over: connection) }
+            call.arm(deadline(of: call, withoutRoomIn: connection))
             do throws(BridgeError) {
-                try await connection.waitForRoom(for: task)
+                try await connection.waitForRoom(for: task) { call.outcome != nil }
             } catch {
                 // The connection may have been lost meanwhile, and the call goes over the next one.
-                if connection.failure == nil { throw error }
+                if connection.failure == nil {
+                    call.arm(nil)
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Nil: the call may wait as long as its maker does.
+    private func deadline(of call: CallInFlight, withoutRoomIn connection: ClientConnection) -> (any ClientTimer)? {
+        call.timeoutLeft(at: link.timers.now).map { left in
+            link.timers.after(left) { [weak call, weak connection] in
+                guard let call else { return }
+                let error = BridgeError(
+                    .callTimeout,
+                    "the daemon read nothing before the deadline of the call of \(call.request.task), which waits to be sent",
+                    data: ["started": false], isTransient: true)
+                call.end(.failure(error))
+                connection?.lookAgain()
             }
         }
     }

@@ -75,15 +75,20 @@ final class ClientConnection {
     var hasRoom: Bool { failure == nil && !isFinishing && output.count <= roomBytes }
 
     /// Waits until there is room for another message.
+    ///
+    /// - Parameter isOver: whether nobody waits any more; asked at each ``lookAgain()``.
     /// - Throws: why the connection is over; `call.cancelled` where the Swift task is cancelled.
-    func waitForRoom(for task: String) async throws(BridgeError) {
-        while true {
+    func waitForRoom(for task: String, unless isOver: () -> Bool = { false }) async throws(BridgeError) {
+        while !isOver() {
             if let failure { throw failure }
             if isFinishing { throw .closedHere }
             if output.count <= roomBytes { return }
             guard await room.wait() != nil else { throw .cancelledHere(task, started: false) }
         }
     }
+
+    /// Wakes those who wait for room, because one of them need not any more.
+    func lookAgain() { room.resumeAll(()) }
 
     /// Has `write` append messages, which leave at the end of the turn.
     func send(_ write: (OutputBuffer) -> Void) {
