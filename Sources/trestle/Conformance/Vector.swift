@@ -8,8 +8,11 @@ struct Vector {
         /// Text that need be no message; names in it are filled in.
         case sendText(String)
         case sendBytes([UInt8])
+        /// `<n>` in the unit is the number of the repetition, from 0 on; other names are filled in everywhere.
         case sendRepeated(prefix: String, unit: String, count: JSON, suffix: String)
         case receive(JSON)
+        /// Lines are passed over up to one that the pattern fits.
+        case skipTo(JSON)
         /// The next line, to the byte.
         case receiveText(String)
         /// Nothing has come that has not been received.
@@ -89,8 +92,8 @@ struct VectorReader {
 
     private func wireStep(_ step: JSON, _ path: String) throws(VectorError) -> Vector.WireStep {
         let kinds = [
-            "send", "sendText", "sendHex", "sendRepeated", "receive", "receiveText", "nothing", "end", "close",
-            "closed",
+            "send", "sendText", "sendHex", "sendRepeated", "receive", "skipTo", "receiveText", "nothing", "end",
+            "close", "closed",
         ]
         try allow(kinds + ["connection"], in: step, path)
         let found = kinds.filter { step[$0] != nil }
@@ -107,6 +110,7 @@ struct VectorReader {
                 unit: try string(value["unit"], "\(path).sendRepeated.unit"), count: value["count"] ?? .null,
                 suffix: try string(value["suffix"], "\(path).sendRepeated.suffix"))
         case "receive": return .receive(value)
+        case "skipTo": return .skipTo(value)
         case "receiveText": return .receiveText(try string(value, "\(path).receiveText"))
         case "nothing": return .nothing
         case "end": return .end

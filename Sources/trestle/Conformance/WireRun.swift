@@ -33,9 +33,11 @@ struct WireRun {
         case .sendBytes(let bytes): try connection.send(bytes)
         case .sendRepeated(let prefix, let unit, let count, let suffix):
             guard let count = pattern.filled(count).int64Value else { return "the count \(count.text) is no number" }
-            let middle = (0..<max(0, count)).flatMap { _ in Array(unit.utf8) }
-            try connection.send(Array(prefix.utf8) + middle + Array(suffix.utf8))
+            let middle = repeated(pattern.filled(text: unit), max(0, count))
+            try connection.send(
+                Array(pattern.filled(text: prefix).utf8) + middle + Array(pattern.filled(text: suffix).utf8))
         case .receive(let expected): return try receive(expected, connection)
+        case .skipTo(let expected): return try skip(to: expected, connection)
         case .receiveText(let expected):
             let line = try connection.line()
             return line == expected ? nil : "\(expected) was expected, not \(line ?? "the end of the connection")"
@@ -62,6 +64,18 @@ struct WireRun {
         }
         guard let message = try? JSON(parsing: line) else { return "what came is no JSON: \(line)" }
         return pattern.misfit(message, expected).map { "\($0); the whole line: \(line)" }
+    }
+
+    private mutating func skip(to expected: JSON, _ connection: WireSocket) throws(WireSocket.Failure) -> String? {
+        while let line = try connection.line() {
+            if let message = try? JSON(parsing: line), pattern.misfit(message, expected) == nil { return nil }
+        }
+        return "the daemon closed the connection before \(expected.text)"
+    }
+
+    private func repeated(_ unit: String, _ count: Int64) -> [UInt8] {
+        let parts = unit.split(separator: "<n>", omittingEmptySubsequences: false)
+        return (0..<count).flatMap { Array(parts.joined(separator: String($0)).utf8) }
     }
 
     /// What the daemon says goes out in order: nothing has come if the next thing is the answer to a question.

@@ -41,13 +41,14 @@ final class WireSocket {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Sends all of it, and takes in meanwhile what comes: neither side then waits for the other for ever.
+    /// Sends all of it, and takes in what comes where there is no room for more: neither side then waits for the other
+    /// for ever. Where there is room nothing is read: a vector may show a client that does not.
     func send(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
             let events = try wait(for: POLLIN | POLLOUT, "the daemon does not take what is sent to it")
-            if events & POLLIN != 0 { readAvailable() }
             guard events & POLLOUT != 0 else {
+                readAvailable()
                 if hasEnded { throw Failure(description: "the daemon closed the connection") }
                 continue
             }
