@@ -75,7 +75,15 @@ struct WireRun {
 
     private func repeated(_ unit: String, _ count: Int64) -> [UInt8] {
         let parts = unit.split(separator: "<n>", omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return repeated(Array(unit.utf8), count) }
         return (0..<count).flatMap { Array(parts.joined(separator: String($0)).utf8) }
+    }
+
+    /// In few steps also where it is a million times.
+    private func repeated(_ bytes: [UInt8], _ count: Int64) -> [UInt8] {
+        guard count > 1 else { return count == 1 ? bytes : [] }
+        let half = repeated(bytes, count / 2)
+        return half + half + (count % 2 == 0 ? [] : bytes)
     }
 
     /// What the daemon says goes out in order: nothing has come if the next thing is the answer to a question.

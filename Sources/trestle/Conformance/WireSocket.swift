@@ -10,6 +10,8 @@ final class WireSocket {
 
     private let descriptor: Int32
     private var input: [UInt8] = []
+    /// How much of it is known to bear no line end.
+    private var searchedCount = 0
     private var hasEnded = false
     private let patienceMilliseconds: Int32
 
@@ -66,14 +68,25 @@ final class WireSocket {
     /// The next line without its end; nil: the daemon closed the connection.
     func line() throws(Failure) -> String? {
         while true {
-            if let end = input.firstIndex(of: 0x0A) {
+            if let end = lineEnd() {
                 let line = String(decoding: input[..<end], as: UTF8.self)
                 input.removeSubrange(...end)
+                searchedCount = 0
                 return line
             }
+            searchedCount = input.count
             if hasEnded { return nil }
             _ = try wait(for: POLLIN, "nothing came")
             readAvailable()
+        }
+    }
+
+    /// Where the first line of the input ends.
+    private func lineEnd() -> Int? {
+        input.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            let end = memchr(base + searchedCount, 0x0A, bytes.count - searchedCount)
+            return end.map { UnsafeRawPointer($0) - base }
         }
     }
 
