@@ -109,6 +109,29 @@ struct EventTests {
         #expect(answer?["error"]?["data"]?["path"] == "$.events[1]")
     }
 
+    @Test("Of too many patterns none is added")
+    func tooManyPatterns() {
+        let client = subscriber("first")
+        let names = (0..<256).map { "\"more.\($0)\"" }.joined(separator: ",")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(names)]},"callbackId":1}"#)
+        #expect(client.readOne()?.errorCode == "busy")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":["first"]},"callbackId":2}"#)
+        #expect(client.readOne()?["result"] == ["events": ["first"]])
+    }
+
+    @Test(
+        "What the daemon and its plugins say, nobody else can",
+        arguments: ["session.closed", "daemon.draining", "bridge.reloaded", "plugin.started", "work.done"])
+    func reservedNames(name: String) {
+        let client = subscriber("*")
+        for more in ["", #","retain":true"#, #","forget":true"#] {
+            client.send(#"{"task":"bridge.publish","options":{"event":"\#(name)"\#(more)},"callbackId":1}"#)
+            let answer = client.readOne()
+            #expect(answer?.errorCode == "options.invalid")
+            #expect(answer?["error"]?["data"]?["path"] == "$.event")
+        }
+    }
+
     @Test("A slow reader misses the oldest, is told how many, and gets the rest in order")
     func slowReader() {
         var limits = RuntimeLimits()

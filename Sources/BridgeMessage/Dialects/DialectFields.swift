@@ -182,8 +182,10 @@ struct DialectFields {
     }
 
     private func readExtras(_ call: UnsafeMutablePointer<CallMessage>) throws(DialectMismatch) {
-        if let milliseconds = try natural(.timeout) {
-            guard milliseconds > 0 else { throw DialectMismatch(.timeout, "an integer of milliseconds above 0") }
+        if let digits = value(.timeout) {
+            guard let milliseconds = EnvelopeNumber.natural(digits), milliseconds > 0 else {
+                throw DialectMismatch(.timeout, "an integer of milliseconds above 0")
+            }
             call.pointee.timeoutMilliseconds = min(milliseconds, EnvelopeNumber.longestTimeoutMilliseconds)
         }
         if let wanted = try boolean(FieldID(.progress)) { call.pointee.wantsProgress = wanted }

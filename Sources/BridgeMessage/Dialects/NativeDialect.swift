@@ -128,7 +128,7 @@ struct NativeDialect {
     }
 
     private func timeout() throws(Mismatch) -> UInt64 {
-        guard let milliseconds = try natural(.timeout), milliseconds > 0 else {
+        guard let milliseconds = value(.timeout).flatMap(EnvelopeNumber.natural), milliseconds > 0 else {
             throw Mismatch(.timeout, "an integer of milliseconds above 0")
         }
         return min(milliseconds, EnvelopeNumber.longestTimeoutMilliseconds)

@@ -38,12 +38,12 @@ extension TaskRuntime {
     private func subscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         let before = session.patterns
-        for pattern in try patterns(options) where !session.patterns.contains(pattern) {
-            guard session.patterns.count < Self.mostSubscriptions else {
-                throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
-            }
-            session.patterns.append(pattern)
+        var all = before
+        for pattern in try patterns(options) where !all.contains(pattern) { all.append(pattern) }
+        guard all.count <= max(before.count, Self.mostSubscriptions) else {
+            throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
         }
+        session.patterns = all
         session.subscribedDialect = call.record.pointee.dialect
         updateSubscriber(session)
         // The callback first: then the client knows what an event is for.
@@ -93,6 +93,12 @@ extension TaskRuntime {
             throw BridgeError(
                 JSONMismatch(path: "$.event", expected: "the name of an event", got: "\"\(event.event.prefix(64))\""))
         }
+        guard !isReserved(event.event) else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.event", expected: "a name that neither the daemon nor a plugin publishes under",
+                    got: "\"\(event.event.prefix(64))\""))
+        }
         if event.forget == true {
             retained.forget(event.event)
             return .object([:])
@@ -104,6 +110,14 @@ extension TaskRuntime {
         publish(event.event, data: event.data ?? .null)
         return .object([:])
     }
+
+    /// Whether an event of this name is news of the daemon's own or of a plugin's, which others rely on.
+    private func isReserved(_ event: String) -> Bool {
+        Self.reservedBeginnings.contains { event.hasPrefix($0) }
+            || plugins.contains { $0.manifest.events.contains { $0.name == event } }
+    }
+
+    private static let reservedBeginnings = ["bridge.", "daemon.", "plugin.", "session."]
 
     /// A container says with these that its page went out of sight, or came back; plugins are told too.
     private static let lifecycle: [String: SessionChange] = [

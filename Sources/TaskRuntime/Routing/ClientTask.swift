@@ -160,7 +160,7 @@ final class ClientTask: TaskProvider {
             }
         }
         runtime.markDirty(session)
-        if call.isOneWay { runtime.end(call, .result(UnsafeRawBufferPointer(start: nil, count: 0))) }
+        if call.isOneWay { Array("null".utf8).withUnsafeBytes { runtime.end(call, result: $0, isOneLine: true) } }
     }
 
     func abandon(_ call: Call, reason: CancelReason) {
