@@ -129,7 +129,8 @@ final class Bench {
     }
 
     func add(_ name: String, tasks: [TaskDescription], _ host: FakeHost) -> PluginSlot {
-        let manifest = PluginManifest(name: name, version: "1.0", tasks: tasks, events: [("work.done", "Work is done.")], workers: [])
+        let manifest = PluginManifest(
+            name: name, version: "1.0", tasks: tasks, events: [("work.done", "Work is done.")], workers: [])
         do {
             let slot = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
             runtime.open(slot)

@@ -6,19 +6,20 @@ import BridgeJSON
 ///
 /// Source of the form: `core/native-bridge.ts` of https://github.com/ionic-team/capacitor
 final class CapacitorDialect: Dialect {
-    static let name = "Capacitor"
+    override class var name: String { "Capacitor" }
     /// An answer to a call of a task that the client provides bears it.
-    var sharedFields: [EnvelopeField] { [.error] }
+    override var sharedFields: [EnvelopeField] { [.error] }
     private let pluginID, methodName, save, success: FieldID
 
-    init(_ names: inout FieldNames) {
+    required init(_ names: inout FieldNames) {
         pluginID = names.mark("pluginId")
         methodName = names.mark("methodName")
         save = names.field("save")
         success = names.field("success")
+        super.init(&names)
     }
 
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
         if fields.has(success) { return .other(try answer(fields)) }
         let plugin = try fields.string(pluginID)
         let method = try fields.string(methodName)
@@ -57,19 +58,19 @@ final class CapacitorDialect: Dialect {
 
     // MARK: Writing
 
-    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
         output.append(#","save":false,"success":true,"data":"#, result, "}\n", DialectText.nothing, "")
     }
 
-    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
         output.append(#","save":false,"success":false,"error":"#)
         output.append(json: error)
         output.append("}\n")
     }
 
-    func write(
+    override func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         begin(address, output)
@@ -84,7 +85,7 @@ final class CapacitorDialect: Dialect {
         if !address.task.isEmpty { write(task: address.task, output) }
     }
 
-    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"callbackId":""#)
         if let id = call.id { output.append(decimal: id) } else { output.append("-1") }
         output.append("\"")

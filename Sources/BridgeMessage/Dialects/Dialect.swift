@@ -2,103 +2,95 @@
 // one is a file that translates into and out of the same calls. The rest of the daemon knows none of them.
 import BridgeJSON
 
-/// A way of writing messages beside the native one. Stateless; one thread at a time.
+/// A way of writing messages beside the native one: the native form of answers, wherever it has none of its own. Stateless;
+/// one thread at a time.
 ///
-/// To add one: a type that conforms to this, in a file of its own, and its line in ``Dialects``.
-protocol Dialect: AnyObject, Sendable {
+/// To add one: a subclass, in a file of its own, and its line in ``Dialects``. A class, because dialects are kept where no
+/// reference to them is counted: that would cost more than what most of them do.
+class Dialect {
     /// What it is called, in lists and in errors.
-    static var name: String { get }
+    class var name: String { "none" }
 
     /// Enters the names of the fields that it reads.
-    init(_ names: inout FieldNames)
+    required init(_ names: inout FieldNames) {}
 
     /// The field that bears the id of a call, where an error about a bad message looks for it.
-    var idField: FieldID { get }
+    var idField: FieldID { FieldID(.callbackID) }
     /// The fields by which the native dialect tells a message's kind, as far as this one has them too. Others beside a mark
     /// are two dialects at once.
-    var sharedFields: [EnvelopeField] { get }
+    var sharedFields: [EnvelopeField] { [] }
 
     /// The meaning of a message. What it points to lies in the message or in the workspace.
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage
+    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+        throw DialectMismatch("it is of no dialect")
+    }
 
     // What is written of results, progress, data and options is JSON without a line break: the encoder sees to that.
 
     /// Writes the end of a call: its result, JSON.
-    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer)
-    /// Writes the end of a call: an error. Without an id it is about a message.
-    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer)
-    /// Writes an intermediate result.
-    func write(
-        progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer)
-    /// Writes an event.
-    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer)
-    /// Writes a call of a task that the client provides.
-    func write(_ call: OutgoingCall, _ output: OutputBuffer)
-    /// Writes that nobody waits any more for a call of a task that the client provides.
-    func writeCancel(_ id: UInt64, _ output: OutputBuffer)
-}
-
-/// The dialects that there are.
-public enum Dialects {
-    /// All but the native one, and the names of their fields. At most fifteen. Unsafe in form only: made once, never
-    /// written again, never given back; read where they lie, because a copy of one costs more than what it writes.
-    nonisolated(unsafe) private static let table: (foreign: UnsafeBufferPointer<any Dialect>, names: FieldNames) = {
-        var names = FieldNames()
-        let foreign: [any Dialect] = [
-            names.enter(WebViewJavascriptBridgeDialect.self),
-            names.enter(JSONRPCDialect.self),
-            names.enter(URLDialect.self),
-            names.enter(FunctionCallDialect.self),
-            names.enter(CapacitorDialect.self),
-        ]
-        let memory = UnsafeMutableBufferPointer<any Dialect>.allocate(capacity: foreign.count)
-        _ = memory.initialize(from: foreign)
-        return (UnsafeBufferPointer(memory), names)
-    }()
-
-    static var names: FieldNames { table.names }
-
-    /// JSON-RPC, whose batches are answered as batches.
-    public static let jsonRPC = DialectID(number: UInt8(1 + (table.foreign.firstIndex { $0 is JSONRPCDialect } ?? 0)))
-
-    /// All of them, the native one first.
-    public static var all: [DialectID] { (0...table.foreign.count).map { DialectID(number: UInt8($0)) } }
-
-    /// The translator; nil: it is the native dialect, which needs none.
-    @inline(__always)
-    static func of(_ id: DialectID) -> UnsafePointer<any Dialect>? {
-        guard id != .native, let first = table.foreign.baseAddress else { return nil }
-        return first + (Int(id.number) - 1)
-    }
-}
-
-/// What is the same in dialects that have no form of their own for it: the native form.
-extension Dialect {
-    var sharedFields: [EnvelopeField] { [] }
-    var idField: FieldID { FieldID(.callbackID) }
-
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         // An answer has an address.
         MessageEncoder.callback(id: address.id ?? DialectText.null, result: result, isOneLine: true, to: output)
     }
 
+    /// Writes the end of a call: an error. Without an id it is about a message.
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         MessageEncoder.callback(id: address.id, error: error, to: output)
     }
 
+    /// Writes an intermediate result.
     func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         MessageEncoder.progress(id: address.id ?? DialectText.null, value: progress, sequence: sequence, to: output)
     }
 
+    /// Writes an event.
     func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         MessageEncoder.event(name: name, data: data, to: output)
     }
 
+    /// Writes a call of a task that the client provides.
     func write(_ call: OutgoingCall, _ output: OutputBuffer) { MessageEncoder.call(call, to: output) }
 
+    /// Writes that nobody waits any more for a call of a task that the client provides.
     func writeCancel(_ id: UInt64, _ output: OutputBuffer) { MessageEncoder.cancel(id: id, to: output) }
+}
+
+/// The dialects that there are.
+public enum Dialects {
+    /// All but the native one, and the names of their fields. At most fifteen. Unsafe in form only: made once, never
+    /// written again, never given back; read where they lie, because a copy of one costs more than what it writes.
+    nonisolated(unsafe) private static let table:
+        (foreign: UnsafeBufferPointer<Unmanaged<Dialect>>, names: FieldNames) = {
+            var names = FieldNames()
+            let foreign: [Dialect] = [
+                names.enter(WebViewJavascriptBridgeDialect.self),
+                names.enter(JSONRPCDialect.self),
+                names.enter(URLDialect.self),
+                names.enter(FunctionCallDialect.self),
+                names.enter(CapacitorDialect.self),
+            ]
+            let memory = UnsafeMutableBufferPointer<Unmanaged<Dialect>>.allocate(capacity: foreign.count)
+            _ = memory.initialize(from: foreign.map { .passRetained($0) })
+            return (UnsafeBufferPointer(memory), names)
+        }()
+
+    static var names: FieldNames { table.names }
+
+    /// JSON-RPC, whose batches are answered as batches.
+    public static let jsonRPC = DialectID(
+        number: UInt8(1 + (table.foreign.firstIndex { $0.takeUnretainedValue() is JSONRPCDialect } ?? 0)))
+
+    /// All of them, the native one first.
+    public static var all: [DialectID] { (0...table.foreign.count).map { DialectID(number: UInt8($0)) } }
+
+    /// The translator; nil: it is the native dialect, which needs none.
+    @inline(__always)
+    static func of(_ id: DialectID) -> Unmanaged<Dialect>? {
+        guard id != .native, let first = table.foreign.baseAddress else { return nil }
+        return first[Int(id.number) - 1]
+    }
 }
 
 /// What a message of a dialect turned out to be.
@@ -130,7 +122,7 @@ public struct DialectID: Sendable, Hashable {
     public var bit: UInt32 { 1 &<< UInt32(number) }
 
     /// What the dialect is called.
-    public var name: String { Dialects.of(self).map { type(of: $0.pointee).name } ?? "native" }
+    public var name: String { Dialects.of(self).map { type(of: $0.takeUnretainedValue()).name } ?? "native" }
 
     /// The dialect of this name, such as another version of the daemon knew it; nil: there is none here.
     public init?(named name: String) {

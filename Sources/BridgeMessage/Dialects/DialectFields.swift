@@ -2,43 +2,80 @@ import BridgeJSON
 import CBridgeJSON
 import Glibc
 
-/// Working memory for reading messages of foreign dialects, and what the configuration says of them. The decoder's.
-final class DialectWorkspace {
-    /// The schemes of URLs that are calls.
-    @exclusivity(unchecked) var urlSchemes: [[UInt8]] = []
+/// Working memory for reading messages of foreign dialects, and what the configuration says of them. A handle, so that
+/// nothing counts references: the decoder's memory makes it and frees it.
+struct DialectWorkspace {
+    fileprivate struct Storage: ~Copyable {
+        var urlSchemes: [[UInt8]] = []
+        var scratch = EscapeScratch()
+        /// For values within a message: the parser of its line still holds the line.
+        var inner = LineParser()
+        /// Room for text of a dialect's own making, kept from message to message; longer text is allocated.
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+        var takenBytes = 0
+
+        deinit { room.deallocate() }
+    }
+
     /// The call that was read last.
     let call: UnsafeMutablePointer<CallMessage>
-    @exclusivity(unchecked) fileprivate var scratch = EscapeScratch()
-    /// For values within a message: the parser of its line still holds the line.
-    @exclusivity(unchecked) fileprivate var inner = LineParser()
-    /// Room for text of a dialect's own making, kept from message to message; longer text is allocated.
-    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
-    @exclusivity(unchecked) private var takenBytes = 0
+    private let storage: UnsafeMutablePointer<Storage>
 
     init() {
         call = .allocate(capacity: 1)
         call.initialize(to: CallMessage(task: DialectText.nothing, options: DialectText.nothing))
-        room.initializeMemory(as: UInt8.self, repeating: 0)
+        storage = .allocate(capacity: 1)
+        storage.initialize(to: Storage())
+        storage.pointee.room.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    deinit {
+    /// The last that is done with it.
+    func free() {
         call.deallocate()
-        room.deallocate()
+        storage.deinitialize(count: 1)
+        storage.deallocate()
+    }
+
+    /// The schemes of URLs that are calls, in small letters.
+    var urlSchemes: [[UInt8]] {
+        get { storage.pointee.urlSchemes }
+        nonmutating set { storage.pointee.urlSchemes = newValue }
+    }
+    fileprivate var scratch: EscapeScratch {
+        @inline(__always) _read { yield storage.pointee.scratch }
+        @inline(__always) nonmutating _modify { yield &storage.pointee.scratch }
+    }
+    fileprivate var inner: LineParser {
+        @inline(__always) _read { yield storage.pointee.inner }
+        @inline(__always) nonmutating _modify { yield &storage.pointee.inner }
     }
 
     /// Everything that was made for the message before is invalid from here on.
+    @inline(__always)
     func reset() {
-        scratch.reset()
-        takenBytes = 0
+        storage.pointee.scratch.reset()
+        storage.pointee.takenBytes = 0
     }
 
     /// Memory for so many bytes, and the padding that every text has behind them; good as long as the message.
+    @inline(__always)
     func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let neededBytes = count + MessageSplitter.paddingBytes
-        guard neededBytes <= room.count - takenBytes else { return scratch.take(count) }
-        let start = takenBytes
-        takenBytes += (neededBytes + 15) & ~15
-        return UnsafeMutableRawBufferPointer(rebasing: room[start..<start + count])
+        let start = storage.pointee.takenBytes
+        guard neededBytes <= storage.pointee.room.count - start, let room = storage.pointee.room.baseAddress else {
+            return storage.pointee.scratch.take(count)
+        }
+        storage.pointee.takenBytes = start + (neededBytes + 15) & ~15
+        return UnsafeMutableRawBufferPointer(start: room + start, count: count)
+    }
+
+    /// Whether two members of an object have one name, as it is written.
+    func hasTwins(_ object: UnsafeRawBufferPointer) -> Bool {
+        guard let parsed = try? inner.parse(inner.inCopy(of: object)) else { return true }
+        var names: Set<[UInt8]> = []
+        return parsed.members.contains { member in
+            !names.insert(Array(parsed.slice(member.key_start, member.key_length))).inserted
+        }
     }
 
     /// Text of a dialect's own making.

@@ -27,6 +27,7 @@ final class DialectMemory {
     }
 
     deinit {
+        workspace.free()
         call.deallocate()
         message.deallocate()
         problem.deinitialize(count: 1)

@@ -3,15 +3,16 @@ import BridgeJSON
 /// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an object is
 /// the options, any other is the option `value`. It is answered in the native dialect.
 final class FunctionCallDialect: Dialect {
-    static let name = "function call"
+    override class var name: String { "function call" }
     private let funName, value: FieldID
 
-    init(_ names: inout FieldNames) {
+    required init(_ names: inout FieldNames) {
         funName = names.mark("funName")
         value = names.field("value")
+        super.init(&names)
     }
 
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
         try fields.call(try fields.string(funName), options(fields), id: try fields.id(FieldID(.callbackID)))
     }
 
@@ -24,7 +25,7 @@ final class FunctionCallDialect: Dialect {
         return fields.text(bytes)
     }
 
-    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"funName":"#)
         output.append(call.quotedTask)
         if let id = call.id {

@@ -6,19 +6,21 @@ import Glibc
 ///
 /// Source: https://www.jsonrpc.org/specification
 final class JSONRPCDialect: Dialect {
-    static let name = "JSON-RPC"
-    var sharedFields: [EnvelopeField] { [.result, .error] }
-    let idField: FieldID
+    override class var name: String { "JSON-RPC" }
+    override var sharedFields: [EnvelopeField] { [.result, .error] }
+    override var idField: FieldID { id }
+    private let id: FieldID
     private let version, method, params: FieldID
 
-    init(_ names: inout FieldNames) {
+    required init(_ names: inout FieldNames) {
         version = names.mark("jsonrpc")
         method = names.hint("method")
         params = names.hint("params")
-        idField = names.field("id")
+        id = names.field("id")
+        super.init(&names)
     }
 
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
         guard let text = fields.value(version), text.count == 5, let start = text.baseAddress,
             memcmp(start, #""2.0""#, 5) == 0
         else {
@@ -94,12 +96,12 @@ final class JSONRPCDialect: Dialect {
 
     // MARK: Writing
 
-    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(
             #"{"jsonrpc":"2.0","id":"#, address.id ?? DialectText.null, #","result":"#, result, "}\n")
     }
 
-    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","id":"#)
         output.append(address.id ?? DialectText.null)
         output.append(#","error":"#)
@@ -114,7 +116,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    func write(
+    override func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         output.append(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":"#)
@@ -126,7 +128,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}}\n")
     }
 
-    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+    override func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: name)
         output.append(#","params":"#)
@@ -138,7 +140,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(call.quotedTask)
         if let id = call.id {
@@ -154,7 +156,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
+    override func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
         output.append(decimal: id)
         output.append("}}\n")

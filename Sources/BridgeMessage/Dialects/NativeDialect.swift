@@ -249,37 +249,39 @@ extension NativeDialect {
     /// The message, where it is none of the native dialect; nil: it is.
     private func foreignMessage(_ twice: UInt16, _ scratch: inout EscapeScratch) -> DecodedItem? {
         guard marked != 0 || foreignDialect != nil else { return nil }
-        guard let id = foreignDialect, let dialect = Dialects.of(id), isAlone(dialect.pointee) else {
+        guard let id = foreignDialect, let dialect = Dialects.of(id), dialect._withUnsafeGuaranteedRef(isAlone) else {
             let problem = MessageProblem(
                 error: BridgeError(.messageInvalid, mixture), callbackID: readableID(&scratch))
             return memory._withUnsafeGuaranteedRef { $0.keep(problem) }
         }
         return memory._withUnsafeGuaranteedRef { memory in
-            let workspace = memory.workspace
-            workspace.reset()
+            memory.workspace.reset()
             let fields = DialectFields(
-                line: line, dialect: id, workspace: workspace, present: UInt32(present) | foreignPresent,
+                line: line, dialect: id, workspace: memory.workspace, present: UInt32(present) | foreignPresent,
                 twice: UInt32(twice) | foreignTwice, places: UnsafePointer(places))
-            do throws(DialectMismatch) {
-                if fields.twice != 0 { throw DialectMismatch("a field stands twice") }
-                switch try dialect.pointee.read(fields) {
-                case .call: return .call(UnsafePointer(workspace.call))
-                case .other(let message): return memory.keep(message)
-                }
-            } catch {
-                let name = type(of: dialect.pointee).name
-                let reason = "\(error.reason) (\(name); seen: \(fields.names.joined(separator: ", ")))"
-                return memory.keep(
-                    MessageProblem(
-                        error: BridgeError(.messageInvalid, reason),
-                        callbackID: fields.readableID(dialect.pointee.idField),
-                        dialect: id))
+            return dialect._withUnsafeGuaranteedRef { Self.read(fields, $0, memory) }
+        }
+    }
+
+    private static func read(_ fields: DialectFields, _ dialect: Dialect, _ memory: DialectMemory) -> DecodedItem {
+        do throws(DialectMismatch) {
+            if fields.twice != 0 { throw DialectMismatch("a field stands twice") }
+            switch try dialect.read(fields) {
+            case .call: return .call(UnsafePointer(memory.workspace.call))
+            case .other(let message): return memory.keep(message)
             }
+        } catch {
+            let name = type(of: dialect).name
+            let reason = "\(error.reason) (\(name); seen: \(fields.names.joined(separator: ", ")))"
+            return memory.keep(
+                MessageProblem(
+                    error: BridgeError(.messageInvalid, reason), callbackID: fields.readableID(dialect.idField),
+                    dialect: fields.dialect))
         }
     }
 
     /// Whether the native dialect's fields that there are have a place in a message of this dialect.
-    private func isAlone(_ dialect: any Dialect) -> Bool {
+    private func isAlone(_ dialect: Dialect) -> Bool {
         let kinds = present & Self.kinds
         return kinds == 0 || kinds & ~dialect.sharedFields.reduce(0) { $0 | $1.bit } == 0
     }

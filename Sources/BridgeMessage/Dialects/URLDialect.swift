@@ -6,12 +6,15 @@ import Glibc
 /// path, joined by dots, name the task; the query's names and values are options, strings all of them. Only URLs of the
 /// schemes that the configuration lists are calls. It is answered in the native dialect.
 final class URLDialect: Dialect {
-    static let name = "URL"
+    override class var name: String { "URL" }
     private let url: FieldID
 
-    init(_ names: inout FieldNames) { url = names.mark("url") }
+    required init(_ names: inout FieldNames) {
+        url = names.mark("url")
+        super.init(&names)
+    }
 
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
         let text = try fields.string(url)
         guard let afterScheme = Self.afterScheme(text, fields.workspace.urlSchemes) else {
             let schemes = fields.workspace.urlSchemes.map { String(decoding: $0, as: UTF8.self) }
@@ -118,155 +121,53 @@ final class URLDialect: Dialect {
         // A byte becomes six at the most, as an escape; a pair has up to seven characters around it.
         let memory = workspace.take(query.count * 7 + Int(BRIDGE_QUERY_PADDING))
         guard let place = memory.baseAddress, let start = query.baseAddress else { return DialectText.emptyObject }
-        var writer = QueryWriter(
-            from: start.assumingMemoryBound(to: CChar.self), count: query.count,
-            to: place.assumingMemoryBound(to: CChar.self))
-        guard let text = writer.write() else {
-            throw DialectMismatch(url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
+        let first = start.assumingMemoryBound(to: CChar.self)
+        let object = place.assumingMemoryBound(to: CChar.self)
+        var reading = bridge_query(
+            next: first, end: first + query.count, object: object, string: nil, names: 0, is_value: false,
+            may_have_twins: false)
+        while !bridge_query_run(&reading) {
+            guard Self.writeEncoded(&reading) else {
+                throw DialectMismatch(url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
+            }
         }
-        guard !writer.hasTwins else { throw DialectMismatch(url, "a URL in whose query no name stands twice") }
+        let text = UnsafeRawBufferPointer(start: object, count: reading.object - object)
+        guard !reading.may_have_twins || !workspace.hasTwins(text) else {
+            throw DialectMismatch(url, "a URL in whose query no name stands twice")
+        }
         return text
     }
 
-    /// Writes an object of strings, in one pass over the query, into memory that is long enough. Over plain pointers: a URL is
-    /// all that such a message consists of.
-    private struct QueryWriter {
-        private var source: UnsafePointer<CChar>
-        private let sourceEnd: UnsafePointer<CChar>
-        private let start: UnsafeMutablePointer<CChar>
-        private var next: UnsafeMutablePointer<CChar>
-        /// A bit for each name, by length, first and last byte: two names with the same bit may be the same.
-        private var nameBits: UInt64 = 0
-        /// Whether a name stands there twice.
-        private(set) var hasTwins = false
-
-        init(from query: UnsafePointer<CChar>, count: Int, to start: UnsafeMutablePointer<CChar>) {
-            source = query
-            sourceEnd = query + count
-            self.start = start
-            next = start
+    /// Writes what bytes of a string stand for that are more than themselves, up to the first that is not.
+    private static func writeEncoded(_ query: inout bridge_query) -> Bool {
+        var encoded: [UInt8] = []
+        while query.next < query.end, query.next.pointee == CChar(UInt8(ascii: "%")) {
+            let rest = UnsafeRawBufferPointer(start: query.next + 1, count: query.end - query.next - 1)
+            guard let byte = decoded(rest, at: 0) else { return false }
+            encoded.append(byte)
+            query.next += 3
         }
-
-        /// The object; nil where % stands before something else than digits, or what they stand for is not UTF-8.
-        mutating func write() -> UnsafeRawBufferPointer? {
-            put("{")
-            while source < sourceEnd {
-                if skip("&") { continue }
-                if next > start + 1 { put(",") }
-                let nameStart = next
-                guard writeString(isName: true) else { return nil }
-                noteName(from: nameStart)
-                put(":")
-                _ = skip("=")
-                guard writeString(isName: false) else { return nil }
-            }
-            put("}")
-            return UnsafeRawBufferPointer(start: start, count: next - start)
+        if encoded.isEmpty {
+            encoded = [UInt8(bitPattern: query.next.pointee)]
+            query.next += 1
         }
+        // The URL itself is UTF-8, as the whole message is: only what is encoded side by side can make a character.
+        guard String(validating: encoded, as: UTF8.self) != nil else { return false }
+        for byte in encoded { putEscaped(byte, &query) }
+        return true
+    }
 
-        /// Passes the character, where it stands next.
-        @inline(__always)
-        private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-            guard source < sourceEnd, source.pointee == CChar(truncatingIfNeeded: character.value) else { return false }
-            source += 1
-            return true
+    private static func putEscaped(_ byte: UInt8, _ query: inout bridge_query) {
+        func put(_ byte: UInt8) {
+            query.object.pointee = CChar(bitPattern: byte)
+            query.object += 1
         }
-
-        @inline(__always)
-        private mutating func put(_ character: Unicode.Scalar) {
-            next.pointee = CChar(truncatingIfNeeded: character.value)
-            next += 1
-        }
-
-        // MARK: Names
-
-        @inline(__always)
-        private mutating func noteName(from nameStart: UnsafeMutablePointer<CChar>) {
-            let count = next - nameStart
-            let hash = Int(nameStart[1]) &+ Int((next - 2).pointee) &* 7 &+ count &* 3
-            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: hash & 63)
-            if nameBits & bit != 0, isKnown(nameStart, count) { hasTwins = true }
-            nameBits |= bit
-        }
-
-        /// Whether the string stands among the names before it. Walks over all that was written.
-        private func isKnown(_ name: UnsafeMutablePointer<CChar>, _ count: Int) -> Bool {
-            var place = start + 1
-            while place < name {
-                let end = endOfString(place)
-                if end - place == count, memcmp(place, name, count) == 0 { return true }
-                // Past the colon, the value and the comma.
-                place = endOfString(end + 1) + 1
-            }
-            return false
-        }
-
-        /// Behind the string that begins at a place.
-        private func endOfString(_ place: UnsafeMutablePointer<CChar>) -> UnsafeMutablePointer<CChar> {
-            var end = place + 1
-            while end.pointee != CChar(UInt8(ascii: "\"")) { end += end.pointee == CChar(UInt8(ascii: "\\")) ? 2 : 1 }
-            return end + 1
-        }
-
-        // MARK: Strings
-
-        /// Writes a name, up to its `=`, or a value, up to the next pair; false where it is none.
-        @inline(__always)
-        private mutating func writeString(isName: Bool) -> Bool {
-            put("\"")
-            let contentStart = next
-            copyPlain(isName)
-            guard source < sourceEnd, !isEnd(source.pointee, isName) else {
-                put("\"")
-                return true
-            }
-            return writeEncoded(isName, contentStart)
-        }
-
-        /// Writes the rest of a string in which not every byte stands for itself.
-        private mutating func writeEncoded(_ isName: Bool, _ contentStart: UnsafeMutablePointer<CChar>) -> Bool {
-            var hasDecoded = false
-            while source < sourceEnd, !isEnd(source.pointee, isName) {
-                var byte = UInt8(bitPattern: source.pointee)
-                source += 1
-                if byte == UInt8(ascii: "%") {
-                    let rest = UnsafeRawBufferPointer(start: source, count: sourceEnd - source)
-                    guard let decoded = URLDialect.decoded(rest, at: 0) else { return false }
-                    byte = decoded
-                    source += 2
-                    hasDecoded = hasDecoded || byte >= 0x80
-                }
-                putEscaped(byte)
-                copyPlain(isName)
-            }
-            let written = UnsafeRawBufferPointer(start: contentStart, count: next - contentStart)
-            put("\"")
-            // The URL itself is UTF-8, as the whole message is.
-            return !hasDecoded || String(validating: written, as: UTF8.self) != nil
-        }
-
-        @inline(__always)
-        private mutating func copyPlain(_ isName: Bool) {
-            let count = bridge_query_copy(source, sourceEnd - source, isName, next)
-            source += count
-            next += count
-        }
-
-        @inline(__always)
-        private func isEnd(_ character: CChar, _ isName: Bool) -> Bool {
-            character == CChar(UInt8(ascii: "&")) || isName && character == CChar(UInt8(ascii: "="))
-        }
-
-        private mutating func putEscaped(_ byte: UInt8) {
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-                return put(Unicode.Scalar(byte))
-            }
-            put("\\")
-            guard byte < 0x20 else { return put(Unicode.Scalar(byte)) }
-            for digit in "u00".unicodeScalars { put(digit) }
-            let digits: StaticString = "0123456789abcdef"
-            put(Unicode.Scalar(digits.utf8Start[Int(byte >> 4)]))
-            put(Unicode.Scalar(digits.utf8Start[Int(byte & 15)]))
-        }
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { return put(byte) }
+        put(UInt8(ascii: "\\"))
+        guard byte < 0x20 else { return put(byte) }
+        for digit in "u00".utf8 { put(digit) }
+        let digits: StaticString = "0123456789abcdef"
+        put(digits.utf8Start[Int(byte >> 4)])
+        put(digits.utf8Start[Int(byte & 15)])
     }
 }

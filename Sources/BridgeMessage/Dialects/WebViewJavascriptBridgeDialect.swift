@@ -6,16 +6,17 @@ import BridgeJSON
 ///
 /// Source of the form: https://github.com/marcuswestin/WebViewJavascriptBridge
 final class WebViewJavascriptBridgeDialect: Dialect {
-    static let name = "WebViewJavascriptBridge"
+    override class var name: String { "WebViewJavascriptBridge" }
     private let handlerName, responseID, responseData: FieldID
 
-    init(_ names: inout FieldNames) {
+    required init(_ names: inout FieldNames) {
         handlerName = names.mark("handlerName")
         responseID = names.mark("responseId")
         responseData = names.hint("responseData")
+        super.init(&names)
     }
 
-    func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
+    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
         guard fields.has(handlerName) else { return .other(try response(fields)) }
         guard !fields.has(responseID), !fields.has(responseData) else {
             throw DialectMismatch("the field handlerName goes neither with responseId nor with responseData")
@@ -43,19 +44,19 @@ final class WebViewJavascriptBridgeDialect: Dialect {
 
     // MARK: Writing
 
-    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(
             #"{"responseId":"#, address.id ?? DialectText.null, #","responseData":"#, result, "}\n")
     }
 
-    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
         output.append(#","responseData":{"error":"#)
         output.append(json: error)
         output.append("}}\n")
     }
 
-    func write(
+    override func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         begin(address, output)
@@ -71,7 +72,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append(address.id ?? DialectText.null)
     }
 
-    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+    override func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"#)
         output.append(quoted: name)
         output.append(#","data":"#)
@@ -79,7 +80,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append("}\n")
     }
 
-    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"#)
         output.append(call.quotedTask)
         if let id = call.id {
@@ -94,7 +95,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append("}\n")
     }
 
-    func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
+    override func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"bridge.cancel","data":{"callbackId":""#)
         output.append(decimal: id)
         output.append("\"}}\n")

@@ -118,7 +118,9 @@ extension MessageEncoder {
         if address.dialect == .native, let id = address.id {
             callback(id: id, result: result, isOneLine: isOneLine, to: output)
         } else if let dialect = Dialects.of(address.dialect) {
-            onOneLine(result, isKnown: isOneLine) { dialect.pointee.write(result: $0, to: address, output) }
+            onOneLine(result, isKnown: isOneLine) { result in
+                dialect._withUnsafeGuaranteedRef { $0.write(result: result, to: address, output) }
+            }
         }
     }
 
@@ -127,7 +129,7 @@ extension MessageEncoder {
         guard let dialect = Dialects.of(address.dialect) else {
             return callback(id: address.id, error: error, to: output)
         }
-        dialect.pointee.write(error: error, to: address, output)
+        dialect.takeUnretainedValue().write(error: error, to: address, output)
     }
 
     /// An intermediate result.
@@ -137,7 +139,7 @@ extension MessageEncoder {
         guard let dialect = Dialects.of(address.dialect) else {
             return progress(id: address.id ?? DialectText.null, value: value, sequence: sequence, to: output)
         }
-        onOneLine(value) { dialect.pointee.write(progress: $0, sequence: sequence, to: address, output) }
+        onOneLine(value) { dialect.takeUnretainedValue().write(progress: $0, sequence: sequence, to: address, output) }
     }
 
     /// An event.
@@ -145,7 +147,7 @@ extension MessageEncoder {
         in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer
     ) {
         guard let dialect = Dialects.of(dialect) else { return event(name: name, data: data, to: output) }
-        onOneLine(data) { dialect.pointee.writeEvent(name, data: $0, output) }
+        onOneLine(data) { dialect.takeUnretainedValue().writeEvent(name, data: $0, output) }
     }
 
     /// A call of a task that a client provides.
@@ -157,13 +159,13 @@ extension MessageEncoder {
             var call = outgoing
             call.options = options
             call.isOneLine = true
-            dialect.pointee.write(call, output)
+            dialect.takeUnretainedValue().write(call, output)
         }
     }
 
     /// That nobody waits any more for a call of a task that a client provides.
     public static func cancel(id: UInt64, in dialect: DialectID, to output: OutputBuffer) {
         guard let dialect = Dialects.of(dialect) else { return cancel(id: id, to: output) }
-        dialect.pointee.writeCancel(id, output)
+        dialect.takeUnretainedValue().writeCancel(id, output)
     }
 }
