@@ -56,6 +56,7 @@ let package = Package(
     products: [
         .executable(name: "trestled", targets: ["trestled"]),
         .executable(name: "trestle", targets: ["trestle"]),
+        .executable(name: "trestle-plugin-host", targets: ["trestle-plugin-host"]),
         .library(name: "TaskKit", targets: ["TaskKit"]),
         .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
@@ -99,21 +100,39 @@ let package = Package(
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
         .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
 
+        // MARK: Plugins in other processes: what both ends share
+        .target(name: "PluginInterface", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(
+            name: "WorkerProtocol", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
+
         // MARK: The runtime
         .target(
             name: "TaskRuntime", dependencies: ["BridgeJSON", "BridgeMessage", deque, logging], swiftSettings: strict),
         .target(
             name: "TaskHosts",
-            dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskRuntime", deque, logging],
+            dependencies: [
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface", "TaskRuntime",
+                "WorkerProtocol",
+                deque, logging,
+            ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "trestle-plugin-host",
+            dependencies: [
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface", "WorkerProtocol",
+            ],
+            swiftSettings: strict,
+            // As the daemon.
+            linkerSettings: [.linkedLibrary("Foundation")]),
         .target(
             name: "BridgeServer", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .executableTarget(
             name: "trestled",
             dependencies: [
-                "BridgeJSON", "BridgeServer", "EventLoop", "ServiceManager", "TaskHosts", "TaskRuntime", "TOMLDocument",
-                argumentParser, logging,
+                "BridgeJSON", "BridgeServer", "EventLoop", "PluginInterface", "ServiceManager", "TaskHosts",
+                "TaskRuntime",
+                "TOMLDocument", argumentParser, logging,
             ],
             swiftSettings: strict,
             // For plugins that use Foundation, as those over GRDB do. A library that comes with the program has its

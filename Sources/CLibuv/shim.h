@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -170,6 +171,20 @@ static inline void clibuv_keep_freed_memory(int bytes) {
 }
 
 /* Gives all of it back to the kernel. */
+/* Has every descriptor but the standard ones be closed in what this process starts. CLOSE_RANGE_CLOEXEC is 4; a kernel before
+   5.11 does not know it, and is asked one by one. */
+static inline void clibuv_keep_descriptors(void) {
+    if (syscall(SYS_close_range, 3u, ~0u, 4u) == 0) return;
+    for (int fd = 3; fd < 1024; fd++) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* What a process may use: 0 address space, 1 descriptors, 2 processes of its user, 3 size of a core file. */
+static inline int clibuv_limit(pid_t pid, int resource, uint64_t value) {
+    static const int known[] = {RLIMIT_AS, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_CORE};
+    const uint64_t limits[2] = {value, value};
+    return (int)syscall(SYS_prlimit64, pid, known[resource], limits, (void *)0);
+}
+
 static inline void clibuv_return_freed_memory(void) { malloc_trim(0); }
 
 #endif

@@ -83,6 +83,8 @@ public final class ChildProcess {
     /// Starts a process.
     /// - Throws: `ENOENT` (no such program or directory), `EACCES`, `EAGAIN` (too many processes), `EMFILE` …
     public static func spawn(_ options: Options) throws(SystemError) -> ChildProcess {
+        // Ours are opened so; those that somebody left us, when we were started, are not.
+        clibuv_keep_descriptors()
         let pipes = try StandardPipes(options)
         let handle = LoopHandle<uv_process_t>(zeroed: ())
         let status = options.withProcessOptions(pipes, exited: exited) { uv_spawn(Loop.shared.raw, handle.raw, $0) }
@@ -124,6 +126,24 @@ public final class ChildProcess {
         guard status == nil else { return }
         // It may have ended without our knowing yet; until we are told, its id belongs to nobody else.
         _ = Glibc.kill(isSessionLeader ? -pid : pid, signal)
+    }
+
+    /// What a process may use.
+    public enum Resource: Int32, Sendable {
+        /// Its address space, in bytes.
+        case addressSpaceBytes = 0
+        /// Open descriptors.
+        case descriptors = 1
+        /// Processes of its user; means nothing for root.
+        case processes = 2
+        /// The size of a core file, in bytes.
+        case coreBytes = 3
+    }
+
+    /// Bounds what it may use from now on; what it starts inherits that. Does nothing once it has ended.
+    public func limit(_ resource: Resource, to value: UInt64) {
+        guard status == nil else { return }
+        _ = clibuv_limit(pid, resource.rawValue, value)
     }
 
     private static let exited: uv_exit_cb = { handle, code, signal in

@@ -18,6 +18,17 @@ struct HostLog: Sendable {
         logger.log(level: Self.level(level), "\(message)", metadata: metadata)
     }
 
+    /// The level that a worker names; what it calls otherwise is information.
+    static func level(named name: String) -> UInt32 {
+        switch name {
+        case "error": UInt32(TRESTLE_LOG_ERROR)
+        case "warning": UInt32(TRESTLE_LOG_WARNING)
+        case "notice": UInt32(TRESTLE_LOG_NOTICE)
+        case "debug": UInt32(TRESTLE_LOG_DEBUG)
+        default: UInt32(TRESTLE_LOG_INFO)
+        }
+    }
+
     private static func level(_ level: UInt32) -> Logger.Level {
         switch level {
         case UInt32(TRESTLE_LOG_ERROR): .error

@@ -3,6 +3,7 @@
 public import BridgeJSON
 public import EventLoop
 public import Logging
+import PluginInterface
 public import TaskRuntime
 
 /// Loads plugins and brings them to life: library, manifest, configuration, start, launch workers; and to their end.
@@ -16,6 +17,10 @@ public final class PluginLoader {
         public var startTimeout = Duration.seconds(60)
         /// How long a plugin may take to finish.
         public var stopTimeout = Duration.seconds(5)
+        /// How long a plugin's process may take to answer `plugin.hello`.
+        public var helloTimeout = Duration.seconds(10)
+        /// Between pings of a plugin's process, and for the answer to one.
+        public var pingInterval = Duration.seconds(10)
 
         /// Settings; the rest as documented.
         public init(launch: LaunchOptions) { self.launch = launch }
@@ -23,6 +28,8 @@ public final class PluginLoader {
 
     let runtime: TaskRuntime
     private(set) var settings: Settings
+    /// Of all processes that were started for plugins.
+    private var supervisors: [WorkerSupervisor] = []
     let log: Logger
 
     /// A loader that has loaded nothing.
@@ -52,6 +59,34 @@ public final class PluginLoader {
             throw BridgeError(.pluginUnavailable, error.description)
         }
         return try take(library, path: path)
+    }
+
+    /// Starts a plugin's process and has it say what it is. Nothing of it is configured yet.
+    ///
+    /// - Parameter reread: reads the command again, where the plugin is to begin anew.
+    /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
+    public func load(
+        _ command: WorkerCommand, reread: @escaping () throws(BridgeError) -> WorkerCommand
+    ) async throws(BridgeError) -> PluginSlot {
+        let hostLog = HostLog(log, plugin: command.name ?? command.path)
+        let host = WorkerHost(runtime: runtime, log: hostLog)
+        let times = WorkerSupervisor.Times(
+            hello: settings.helloTimeout, ping: settings.pingInterval, start: settings.startTimeout,
+            drain: settings.stopTimeout)
+        let supervisor = WorkerSupervisor(
+            command, host: host, runtime: runtime, times: times, log: hostLog, reread: reread)
+        host.supervisor = supervisor
+        supervisors.append(supervisor)
+        let manifest = try await supervisor.start()
+        do throws(BridgeError) {
+            let manifest = try PluginManifest(manifest)
+            let slot = try runtime.add(manifest, path: command.path, host: host)
+            host.attach(slot)
+            return slot
+        } catch {
+            supervisor.end()
+            throw error
+        }
     }
 
     private func take(_ library: PluginLibrary, path: String) throws(BridgeError) -> PluginSlot {
@@ -134,6 +169,8 @@ public final class PluginLoader {
             }
             runtime.remove(plugin)
         }
+        for supervisor in supervisors { await supervisor.hasEnded() }
+        supervisors = []
     }
 
     private var startOptions: JSON {

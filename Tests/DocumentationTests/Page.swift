@@ -13,7 +13,8 @@ struct Page {
     static let paths =
         ["README.md", "CONTRIBUTING.md"]
         + [
-            "protocol", "architecture", "configuration", "operations", "monitoring", "performance", "plugins",
+            "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
+            "plugins",
             "clients",
         ]
         .map { "docs/\($0).md" }

@@ -137,12 +137,15 @@ struct PluginTests {
 
     // MARK: The law, across the boundary
 
+    static let isolations = ["none", "process"]
+
     /// Calls the task of a plugin that works like this, once.
-    private func callback(call: String, definitions: String = "", timeout: Int = 60_000) throws -> (JSON, status: JSON)
-    {
+    private func callback(
+        call: String, definitions: String = "", timeout: Int = 60_000, isolation: String
+    ) throws -> (JSON, status: JSON) {
         let folder = try TemporaryFolder()
         try PluginInC(call: call, definitions: definitions).build(in: folder)
-        return try withDaemon(pluginDirectory: folder.path) { daemon in
+        return try withDaemon(Self.section(isolation), pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","callbackId":1,"timeout":\#(timeout)}"#)
             let callback = try client.receive()
@@ -152,28 +155,35 @@ struct PluginTests {
         }
     }
 
-    @Test("a second reply is dropped and counted")
-    func twoReplies() throws {
+    private static func section(_ isolation: String) -> String {
+        "[plugins.specimen]\nisolation = \"\(isolation)\""
+    }
+
+    @Test("a second reply is dropped and counted", arguments: isolations)
+    func twoReplies(isolation: String) throws {
         let reply = #"host->reply(host, request->call, text("1"));"#
-        let (callback, status) = try callback(call: reply + reply)
+        let (callback, status) = try callback(call: reply + reply, isolation: isolation)
         #expect(callback == ["callbackId": 1, "result": 1])
         #expect(status["droppedReplies"] == 1)
     }
 
-    @Test("a call that is never answered ends when its time is over")
-    func noReply() throws {
-        let (callback, _) = try callback(call: "", timeout: 20)
+    @Test("a call that is never answered ends when its time is over", arguments: isolations)
+    func noReply(isolation: String) throws {
+        let (callback, _) = try callback(call: "", timeout: 20, isolation: isolation)
         #expect(callback["error"]?["code"] == "call.timeout")
     }
 
-    @Test("an answer that is no JSON ends the call with an error", arguments: ["", "tru", "1 2", "{\\\"a\\\":}"])
-    func invalidReply(result: String) throws {
-        let (callback, _) = try callback(call: "host->reply(host, request->call, text(\"\(result)\"));")
+    @Test(
+        "an answer that is no JSON ends the call with an error", arguments: ["", "tru", "1 2", "{\\\"a\\\":}"],
+        isolations)
+    func invalidReply(result: String, isolation: String) throws {
+        let (callback, _) = try callback(
+            call: "host->reply(host, request->call, text(\"\(result)\"));", isolation: isolation)
         #expect(callback["error"]?["code"] == "plugin.invalid_reply")
     }
 
-    @Test("an answer may come from any thread")
-    func otherThread() throws {
+    @Test("an answer may come from any thread", arguments: isolations)
+    func otherThread(isolation: String) throws {
         let definitions = """
             static void *answer(void *call) {
                 host->reply(host, (trestle_call)(uintptr_t)call, text("\\"from afar\\""));
@@ -185,12 +195,14 @@ struct PluginTests {
             pthread_create(&thread, NULL, answer, (void *)(uintptr_t)request->call);
             pthread_detach(thread);
             """
-        let (callback, _) = try callback(call: call, definitions: definitions)
+        let (callback, _) = try callback(call: call, definitions: definitions, isolation: isolation)
         #expect(callback == ["callbackId": 1, "result": "from afar"])
     }
 
-    @Test("what a plugin puts into the main queue, as @MainActor code does, runs on the main thread")
-    func mainQueue() throws {
+    @Test(
+        "what a plugin puts into the main queue, as @MainActor code does, runs on the main thread",
+        arguments: isolations)
+    func mainQueue(isolation: String) throws {
         let definitions = """
             #include <sys/syscall.h>
             #include <unistd.h>
@@ -204,7 +216,7 @@ struct PluginTests {
         let call = "dispatch_async_f(&_dispatch_main_q, (void *)(uintptr_t)request->call, answer);"
         let folder = try TemporaryFolder()
         try PluginInC(call: call, definitions: definitions).build(in: folder)
-        try withDaemon(pluginDirectory: folder.path) { daemon in
+        try withDaemon(Self.section(isolation), pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             for _ in 1...100 { #expect(try client.result("specimen") == "main") }
             for id in 0..<100 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }

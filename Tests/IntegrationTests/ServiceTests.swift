@@ -78,7 +78,9 @@ struct ServiceTests {
         plugin.definitions = "#include <fcntl.h>\n#include <unistd.h>"
         plugin.call = "close(open(\"\(folder.file("stuck"))\", O_CREAT | O_WRONLY, 0600)); for (;;) pause();"
         try plugin.build(in: folder)
-        let (home, manager) = try managed(pluginDirectory: folder.path, variables: ["WATCHDOG_USEC=100000"])
+        let (home, manager) = try managed(
+            "[plugins.specimen]\nisolation = \"none\"", pluginDirectory: folder.path,
+            variables: ["WATCHDOG_USEC=100000"])
         try withDaemon(in: home) { daemon throws in
             #expect(try manager.awaitText().hasPrefix("READY=1"))
             for _ in 1...5 { #expect(try manager.awaitText { $0 == "WATCHDOG=1" } != "") }
@@ -138,7 +140,7 @@ struct ServiceTests {
         plugin.call = #"host->reply(host, request->call, text(getenv("NOTIFY_SOCKET") ? "true" : "false"));"#
         try plugin.build(in: folder)
         let (home, _) = try managed(
-            pluginDirectory: folder.path,
+            "[plugins.specimen]\nisolation = \"none\"", pluginDirectory: folder.path,
             variables: ["WATCHDOG_USEC=1000000", "LISTEN_PID=1", "LISTEN_FDS=1", "LISTEN_FDNAMES=x", "KEPT=1"])
         try withDaemon(in: home) { daemon throws in
             #expect(try daemon.connect().result("specimen") == false)

@@ -36,6 +36,8 @@ public struct MessageSplitter: ~Copyable {
     public var maximumLineBytes: Int
     private var carry: UnsafeMutableRawBufferPointer
     private var carriedBytes = 0
+    /// Whether the line at hand is longer than permitted already, though its end has not come.
+    public var isDiscarding: Bool { discardedBytes != nil }
     /// Bytes of the line being discarded, `nil` where the line is still within the limit.
     private var discardedBytes: Int?
     /// The line that was carried over has been handed out: what holds it goes with the next call.

@@ -76,7 +76,7 @@ extension TaskRuntime {
     func addBridgeTasks() {
         let tasks =
             greetingTasks + describingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks
-            + configurationTasks
+            + configurationTasks + pluginTasks
             + sessionControlTasks
         let provider = BridgeTasks(runtime: self, tasks: tasks)
         for (index, task) in tasks.enumerated() {

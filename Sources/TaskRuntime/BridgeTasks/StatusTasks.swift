@@ -110,7 +110,7 @@ extension TaskRuntime {
 
     private func listPlugins() -> JSON {
         let running = plugins.map { plugin -> JSON in
-            [
+            var described: JSONObject = [
                 "name": .string(plugin.name), "version": .string(plugin.manifest.version),
                 "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),
                 "path": .string(plugin.path),
@@ -118,6 +118,11 @@ extension TaskRuntime {
                 "waiting": .number(JSONNumber(plugin.waitingCount)),
                 "restarts": .number(JSONNumber(plugin.restartCount)),
             ]
+            if let worker = plugin.host.workerStatus {
+                described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
+                described["lastFault"] = worker.lastFault.map { .string($0) }
+            }
+            return .object(described)
         }
         return ["plugins": .array(running + refusedPlugins.map(describe))]
     }

@@ -42,6 +42,13 @@ extension PluginManifest {
         do { json = try JSON(parsing: bytes) } catch {
             throw Self.refusal("it is not JSON: \(error.reason) at byte \(error.offset)")
         }
+        try self.init(json)
+    }
+
+    /// Reads a manifest that has been parsed.
+    ///
+    /// - Throws: a ``BridgeError`` with a sentence that says what is wrong with it.
+    public init(_ json: JSON) throws(BridgeError) {
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: json) } catch {
             throw Self.refusal("\(error.path): expected \(error.expected), got \(error.got)")

@@ -77,6 +77,7 @@ extension TaskRuntime {
     public func remove(_ plugin: PluginSlot) {
         close(plugin)
         plugin.state = .stopped
+        plugin.host.end()
         plugins.removeAll { $0 === plugin }
     }
 

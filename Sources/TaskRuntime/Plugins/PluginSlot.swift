@@ -15,6 +15,10 @@ public final class PluginSlot: TaskProvider {
         case loaded
         /// It takes calls.
         case running
+        /// Its process has ended, and another one is being started: calls wait.
+        case restarting
+        /// Its processes have ended too often: calls are refused.
+        case unavailable
         /// It finishes.
         case stopping
         /// It takes calls no more.
@@ -42,6 +46,10 @@ public final class PluginSlot: TaskProvider {
     /// How many calls of each session wait.
     private var waitingBySession: [UInt64: Int] = [:]
     @exclusivity(unchecked) private var isAdmitting = false
+    /// Whether calls wait whether there is room or not.
+    @exclusivity(unchecked) private var isPaused = false
+    /// Why calls are refused; nil: they are not.
+    private var refusal: BridgeError?
     /// Work that goes on though its call has ended.
     private var abandoned: [CallHandle: TaskEntry] = [:]
 
@@ -56,18 +64,22 @@ public final class PluginSlot: TaskProvider {
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
     }
 
+    /// How it is kept apart: ``TaskHost/isolation``.
+    public var isolation: String { host.isolation }
     /// The plugin's name.
     public var name: String { manifest.name }
     var providerName: String { "the plugin \(name)" }
     var waitingCount: Int { waiting.count }
-    /// How often it was started anew: never, because it runs in the daemon's process and ends with it.
-    var restartCount: Int { 0 }
+    /// How often it was started anew; never, where it runs in the daemon's process and ends with it.
+    var restartCount: Int { host.workerStatus?.restarts ?? 0 }
 
     // MARK: Calls in
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if waiting.isEmpty ? hasRoom(task) : mayOvertake(call, task) {
             run(call, task, options: options)
+        } else if let refusal, !task.isInternal {
+            runtime.end(call, error: refusal)
         } else {
             call.extras.heldOptions = Array(options)
             waiting.append(call.handle)
@@ -76,7 +88,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func hasRoom(_ task: TaskEntry) -> Bool {
-        task.runningCount < task.mostRunning
+        task.runningCount < task.mostRunning && (!isPaused || task.isInternal)
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
@@ -150,6 +162,75 @@ public final class PluginSlot: TaskProvider {
 
     func tell(_ change: SessionChange, _ session: Session) {
         if state == .running { host.tell(change, session) }
+    }
+
+    // MARK: Processes that end
+
+    /// Calls wait from now on, until ``resume()``: there is nobody to hand them to, or nobody reads them.
+    public func pause() { isPaused = true }
+
+    /// Calls go on.
+    public func resume() {
+        isPaused = false
+        refusal = nil
+        admitWaiting()
+    }
+
+    /// The work on these calls is over without an answer, whether somebody waited for one or not.
+    public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
+        for handle in handles {
+            if let task = abandoned.removeValue(forKey: handle) {
+                task.runningCount -= 1
+            } else if ownCall(handle, of: runtime) != nil {
+                fail(handle, error)
+            }
+        }
+    }
+
+    /// Its process is not there any more. Calls that were not handed over yet wait on.
+    ///
+    /// - Parameters:
+    ///   - lost: the calls that it worked on.
+    ///   - isRestarting: whether there will be another process; else its life is over for now.
+    public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
+        isPaused = true
+        let wasOpen = state == .running || state == .restarting
+        if wasOpen { state = .restarting }
+        workEnded(lost, error)
+        guard wasOpen else { return }
+        runtime.publish("plugin.crashed", data: news(error))
+        if !isRestarting { giveUp(after: error) }
+    }
+
+    /// Its process was started anew and takes calls.
+    public func restarted() {
+        guard state == .restarting || state == .unavailable || state == .running else { return }
+        state = .running
+        runtime.publish(
+            "plugin.started", data: ["name": .string(name), "version": .string(manifest.version)])
+        resume()
+    }
+
+    private func giveUp(after error: BridgeError) {
+        state = .unavailable
+        let refusal = BridgeError(
+            .pluginUnavailable,
+            "\(providerName) ended too often and is not started any more; bridge.plugin.reload starts it again",
+            data: error.data.map { ["last": $0] })
+        self.refusal = refusal
+        for handle in Array(waiting) {
+            guard let call = runtime.calls.call(handle) else { continue }
+            runtime.abort(call, refusal, reason: .shutdown)
+        }
+        runtime.publish("plugin.unavailable", data: news(error))
+    }
+
+    private func news(_ error: BridgeError) -> JSON {
+        var data = error.data?.objectValue ?? [:]
+        data["name"] = .string(name)
+        data["started"] = nil
+        data["message"] = .string(error.message)
+        return .object(data)
     }
 
     // MARK: Answers out
@@ -270,7 +351,7 @@ extension [UInt8] {
 
 extension PluginWork {
     /// The work's name, as the worker protocol calls it.
-    var name: String {
+    public var name: String {
         switch self {
         case .configure: "configure"
         case .checkConfiguration: "check"

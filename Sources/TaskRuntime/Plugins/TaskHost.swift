@@ -14,6 +14,47 @@ public protocol TaskHost: AnyObject {
     func cancel(_ call: CallHandle, reason: CancelReason)
     /// Something happened to a session.
     func tell(_ change: SessionChange, _ session: Session)
+    /// The plugin is known no more: whatever runs for it ends.
+    func end()
+    /// How it fares; nil: it runs where the daemon runs.
+    var workerStatus: WorkerStatus? { get }
+    /// Begins anew, with what the plugin's files say now; the calls in flight are not touched.
+    ///
+    /// - Parameter done: told of the end, once.
+    func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void)
+}
+
+extension TaskHost {
+    /// Nothing runs for it but in the daemon itself.
+    public func end() {}
+    /// It runs where the daemon runs.
+    public var workerStatus: WorkerStatus? { nil }
+    /// A library is never unloaded: it cannot begin anew.
+    public func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void) {
+        done(
+            .failure(
+                BridgeError(
+                    .pluginUnavailable,
+                    "a plugin in the daemon's own process is not loaded again; isolation = \"process\" in its section allows it"
+                )))
+    }
+}
+
+/// How a plugin in a process of its own fares.
+public struct WorkerStatus: Sendable {
+    /// The process; nil: there is none at present.
+    public var pid: Int32?
+    /// How often it was started anew after a fault.
+    public var restarts: Int
+    /// The last fault, in a sentence; nil: there was none.
+    public var lastFault: String?
+
+    /// How it fares.
+    public init(pid: Int32?, restarts: Int, lastFault: String?) {
+        self.pid = pid
+        self.restarts = restarts
+        self.lastFault = lastFault
+    }
 }
 
 /// What a plugin may be asked to do.

@@ -219,7 +219,8 @@ extension TaskRuntime {
     }
 
     /// A reply to a call that has ended, or that never was: dropped, counted and logged.
-    func dropReply(_ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata) {
+    /// A reply came to nobody: it is counted, and told where somebody debugs.
+    public func dropReply(_ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata) {
         counters.droppedReplies += 1
         log.debug("a reply was dropped: \(what())", metadata: metadata())
     }

@@ -1,4 +1,4 @@
-// Which libraries are loaded as plugins.
+// Which files are plugins: libraries, and manifests of executables.
 import Glibc
 
 /// Where plugins are looked for.
@@ -95,7 +95,9 @@ extension PluginSearch.Directory {
     }
 
     private func counts(_ name: String) -> Bool {
-        guard name.hasSuffix(".so"), !name.hasPrefix(".") else { return false }
+        guard !name.hasPrefix(".") else { return false }
+        if name.hasSuffix(WorkerManifest.suffix) { return true }
+        guard name.hasSuffix(".so") else { return false }
         return !onlyPluginNames || (name.hasPrefix("lib") && name.hasSuffix("Plugin.so"))
     }
 }

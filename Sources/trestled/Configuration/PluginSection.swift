@@ -20,6 +20,14 @@ struct PluginSection: Sendable, Equatable {
         table = entry.value.table ?? TOMLTable()
     }
 
+    /// A whole file as if it were a section.
+    init(root: TOMLTable, file: String) {
+        name = file
+        self.file = file
+        position = TOMLPosition(line: 1, column: 1)
+        table = root
+    }
+
     /// The table as JSON.
     var json: JSON { JSON(table) }
 
@@ -124,8 +132,12 @@ extension Configuration {
         pluginSections.first { $0.name == plugin }
     }
 
-    /// What a plugin is to be given.
-    func json(of plugin: String) -> JSON { section(of: plugin)?.json ?? [:] }
+    /// What a plugin is to be given: its section without what is the daemon's affair.
+    func json(of plugin: String) -> JSON {
+        var section = section(of: plugin)?.json.objectValue ?? [:]
+        section[PluginIsolation.key] = nil
+        return .object(section)
+    }
 
     /// What a plugin refused, with its place, or with the name of the section that is missing.
     func problem(of plugin: String, _ refusal: BridgeError) -> ConfigurationProblem {

@@ -31,10 +31,12 @@ struct PluginSet {
             let places = configuration.pluginSearch.named.joined(separator: ", ")
             log.warning("no plugin was found in \(places); only the daemon's own tasks can be called")
         }
-        let loaded = paths.compactMap(load)
+        var loaded: [PluginSlot] = []
+        for path in paths { if let plugin = await load(path) { loaded.append(plugin) } }
         var problems = unknownNames(loaded, ofPaths: paths.count)
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
         for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
+        problems += enabled.compactMap { configuration.isolationProblem(of: $0.name) }
         for plugin in enabled {
             if let problem = await configure(plugin) { problems.append(problem) }
         }
@@ -47,7 +49,8 @@ struct PluginSet {
     /// What all plugins that can be loaded say of themselves; none of them is configured.
     func manifests() async throws(ConfigurationErrors) -> [PluginManifest] {
         var manifests: [PluginManifest] = []
-        for plugin in try configuration.pluginLibraries().compactMap(load) {
+        for path in try configuration.pluginLibraries() {
+            guard let plugin = await load(path) else { continue }
             manifests.append(await withCheckedContinuation { done in plugin.describe { done.resume(returning: $0) } })
         }
         return manifests
@@ -65,13 +68,37 @@ struct PluginSet {
         }
     }
 
-    private func load(_ path: String) -> PluginSlot? {
+    private func load(_ path: String) async -> PluginSlot? {
         do throws(BridgeError) {
-            return try loader.load(path: path)
+            return try await open(path)
         } catch {
             refuse(nil, path: path, error.message)
             return nil
         }
+    }
+
+    /// A library that came with the daemon is loaded by it, one from elsewhere by a process of its own, unless its section
+    /// says otherwise. What the section is called, the library says: so it is loaded first where it would be without one.
+    private func open(_ path: String) async throws(BridgeError) -> PluginSlot {
+        if path.hasSuffix(WorkerManifest.suffix) {
+            return try await startProcess { () throws(BridgeError) in try WorkerManifest.command(at: path) }
+        }
+        let isShipped = configuration.isShipped(path)
+        let plugin = isShipped ? try loader.load(path: path) : try await startProcess(ofLibrary: path)
+        let wanted = configuration.isolation(of: plugin.name) ?? (isShipped ? .none : .process)
+        if wanted.rawValue == plugin.isolation { return plugin }
+        runtime.remove(plugin)
+        return isShipped ? try await startProcess(ofLibrary: path) : try loader.load(path: path)
+    }
+
+    private func startProcess(ofLibrary path: String) async throws(BridgeError) -> PluginSlot {
+        try await startProcess { () throws(BridgeError) in try PluginHostProgram.command(forLibrary: path) }
+    }
+
+    private func startProcess(
+        _ command: @escaping () throws(BridgeError) -> WorkerCommand
+    ) async throws(BridgeError) -> PluginSlot {
+        try await loader.load(try command(), reread: command)
     }
 
     private func refuse(_ plugin: PluginSlot?, path: String, _ reason: String) {

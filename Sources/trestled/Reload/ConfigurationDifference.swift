@@ -35,7 +35,10 @@ extension Configuration {
             }
         }
         for plugin in sectionNames(with: new) {
-            let changed = changedKeys(of: plugin, new)
+            var changed = changedKeys(of: plugin, new)
+            // Where a plugin runs is decided when it is loaded.
+            let isolation = "plugins.\(TOMLText.key(plugin)).\(PluginIsolation.key)"
+            if let index = changed.firstIndex(of: isolation) { difference.restart.append(changed.remove(at: index)) }
             if changed.isEmpty { continue }
             if ability.plugins.contains(plugin) {
                 difference.applied += changed

@@ -2,6 +2,7 @@ import BridgeJSON
 import CTaskPlugin
 import EventLoop
 import Glibc
+import PluginInterface
 import TaskRuntime
 
 /// The functions that the daemon offers to a plugin. C calls them, some from any thread: those that come on the loop

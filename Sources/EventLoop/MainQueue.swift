@@ -6,9 +6,9 @@ import Glibc
 ///
 /// `dispatchMain()` would end the main thread, leave the queue to any other, and park the process's first thread in a
 /// way that valgrind does not survive. Here it stays, and waits for the queue as the run loop of Foundation does.
-enum MainQueue {
+public enum MainQueue {
     /// Never returns. The main thread only.
-    static func serve() -> Never {
+    public static func serve() -> Never {
         guard let descriptor = wakeUpDescriptor(), let drain else { dispatchMain() }
         while true {
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,24 +1,26 @@
-import CTaskPlugin
+// PluginInterface: the C interface between daemon and plugin, seen from the side of whoever loads a plugin: libraries, and bytes
+// and errors on their way over it.
+package import CTaskPlugin
 import Glibc
 
 /// Why a file cannot be used as a plugin, in a sentence.
-public struct PluginLoadError: Error, Sendable, CustomStringConvertible {
+package struct PluginLoadError: Error, Sendable, CustomStringConvertible {
     /// The sentence's end; the file is named by whoever shows it.
-    public var description: String
+    package var description: String
 }
 
 /// A plugin's shared library, loaded for good: code that has run in a process is never unmapped again (threads,
 /// registered types and callbacks may still point into it).
-struct PluginLibrary {
+package struct PluginLibrary {
     /// The plugin's table; valid until the process ends.
-    let table: UnsafePointer<trestle_plugin>
+    package let table: UnsafePointer<trestle_plugin>
 
     /// The plugin's manifest, as it wrote it.
-    var manifest: UnsafeRawBufferPointer { table.pointee.manifest.buffer }
+    package var manifest: UnsafeRawBufferPointer { table.pointee.manifest.buffer }
 
     /// Loads the library and asks it for its table. Loop thread, because the library's entry point runs.
-    init(path: String) throws(PluginLoadError) {
-        try Self.checkOwner(of: path)
+    package init(path: String) throws(PluginLoadError) {
+        try PluginFile.check(path)
         guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
             throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: path))")
         }
@@ -35,7 +37,7 @@ struct PluginLibrary {
     }
 
     /// A plugin's table that is at hand without a library of its own, as tests have it.
-    init(table: UnsafeRawPointer) throws(PluginLoadError) {
+    package init(table: UnsafeRawPointer) throws(PluginLoadError) {
         try self.init(table.assumingMemoryBound(to: trestle_plugin.self))
     }
 
@@ -44,19 +46,10 @@ struct PluginLibrary {
         self.table = table
     }
 
-    /// What runs inside the daemon must belong to root or to the daemon's own user, and nobody else may write it.
-    private static func checkOwner(of path: String) throws(PluginLoadError) {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw PluginLoadError(description: "it cannot be read: \(String(cString: strerror(errno)))")
-        }
-        guard status.st_uid == 0 || status.st_uid == geteuid() else {
-            throw PluginLoadError(
-                description: "it belongs to uid \(status.st_uid); a plugin must belong to root or to the daemon's user")
-        }
-        guard status.st_mode & S_IWOTH == 0 else {
-            throw PluginLoadError(description: "everybody may write it; remove that permission: chmod o-w \(path)")
-        }
+    /// Whether the plugin was built against a header that has the function.
+    package func has(_ function: PartialKeyPath<trestle_plugin>) -> Bool {
+        guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
+        return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
     }
 
     private static func checkVersion(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {

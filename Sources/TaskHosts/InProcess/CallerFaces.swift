@@ -1,5 +1,6 @@
 import BridgeJSON
 import CTaskPlugin
+import PluginInterface
 import TaskRuntime
 
 /// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that is

@@ -2,6 +2,7 @@ import BridgeJSON
 import CTaskPlugin
 import EventLoop
 import Glibc
+import PluginInterface
 import TaskRuntime
 
 /// Runs a plugin inside the daemon: every request is a plain function call into its library, on the loop thread.

@@ -1,33 +1,33 @@
-import BridgeJSON
-import CTaskPlugin
+package import BridgeJSON
+package import CTaskPlugin
 
 // Bytes and errors on their way over the plugin interface.
 
 extension trestle_bytes {
     /// The bytes, borrowed as the interface says.
-    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
+    package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
     /// The bytes as text; what is no UTF-8 is replaced.
-    var string: String { String(decoding: buffer, as: UTF8.self) }
+    package var string: String { String(decoding: buffer, as: UTF8.self) }
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
     }
 }
 
 /// The bytes of a literal; they live as long as the process.
-func literal(_ text: StaticString) -> UnsafeRawBufferPointer {
+package func literal(_ text: StaticString) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
 }
 
 /// Hands `body` the text as borrowed bytes.
-func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
+package func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
     var text = text
     return text.withUTF8 { body(trestle_bytes(UnsafeRawBufferPointer($0))) }
 }
 
 extension BridgeError {
     /// An error as a plugin gave it. Data that are no JSON are left out: the error matters more.
-    init(foreign error: UnsafePointer<trestle_error>?) {
+    package init(foreign error: UnsafePointer<trestle_error>?) {
         guard let error else {
             self.init(.pluginInvalidReply, "the plugin failed without an error")
             return
@@ -41,7 +41,7 @@ extension BridgeError {
     }
 
     /// Hands `body` the error as the interface has it.
-    func withForeign(_ body: (UnsafePointer<trestle_error>) -> Void) {
+    package func withForeign(_ body: (UnsafePointer<trestle_error>) -> Void) {
         let data = data?.bytes ?? []
         data.withUnsafeBytes { data in
             withBytes(code.rawValue) { code in

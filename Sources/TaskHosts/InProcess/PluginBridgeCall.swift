@@ -1,5 +1,6 @@
 import BridgeJSON
 import CTaskPlugin
+import PluginInterface
 import TaskRuntime
 
 /// A plugin's call of another task, from the interface's form into the runtime's.

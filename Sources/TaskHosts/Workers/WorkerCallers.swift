@@ -1,0 +1,46 @@
+import BridgeJSON
+import TaskRuntime
+
+/// Who calls, as a worker is told, kept from call to call. Loop thread only.
+final class WorkerCallers {
+    private struct Entry {
+        var session: UInt64
+        var revision: UInt32
+        var text: [UInt8]
+    }
+
+    /// A power of two; beyond so many active sessions, descriptions are made more often.
+    private static let slots = 64
+
+    private unowned(unsafe) let runtime: TaskRuntime
+    private var entries = [Entry?](repeating: nil, count: slots)
+
+    /// The runtime owns the hosts, which own this.
+    init(_ runtime: TaskRuntime) { self.runtime = runtime }
+
+    /// Lends the description of who makes a call.
+    func withCaller(of call: Call, _ body: (UnsafeRawBufferPointer) -> Void) {
+        let (session, revision) = call.callerRevision
+        let slot = Int(truncatingIfNeeded: session) & (Self.slots - 1)
+        if let entry = entries[slot], entry.session == session, entry.revision == revision {
+            return entry.text.withUnsafeBytes(body)
+        }
+        let text = json(of: call.session).bytes
+        entries[slot] = Entry(session: session, revision: revision, text: text)
+        text.withUnsafeBytes(body)
+    }
+
+    /// The description of a session; nil: the daemon itself.
+    func json(of session: Session?) -> JSON {
+        [
+            "session": .number(JSONNumber(session?.number ?? 0)),
+            "uid": .number(JSONNumber(UInt64(session?.peer.uid ?? runtime.policy.daemonUID))),
+            "gid": .number(JSONNumber(UInt64(session?.peer.gid ?? 0))),
+            "pid": .number(JSONNumber(Int(session?.peer.pid ?? runtime.daemon.pid))),
+            "origin": .string(session?.origin ?? Session.localOrigin),
+            "user": session?.user.map { .string($0) } ?? .null,
+            "client": session?.client.map { .string($0) } ?? .null,
+            "trusted": .bool(session?.isTrusted ?? true),
+        ]
+    }
+}

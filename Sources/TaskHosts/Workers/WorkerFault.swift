@@ -1,0 +1,42 @@
+import BridgeJSON
+import EventLoop
+
+/// Why a worker's process is not there any more, though nobody wanted it to end.
+struct WorkerFault: Sendable {
+    /// How it ended; nil: it could not be started.
+    var status: ExitStatus?
+    /// What it did before it was killed for it; nil: it ended by itself.
+    var reason: String?
+
+    /// The end of a sentence that begins with the plugin's name.
+    var description: String {
+        switch (reason, status) {
+        case (let reason?, _): reason
+        case (nil, .exited(let code)?): "ended with exit status \(code)"
+        case (nil, .signalled(let signal)?): "was ended by signal \(signal)"
+        case (nil, nil): "could not be started"
+        }
+    }
+
+    /// The error that its calls end with.
+    ///
+    /// - Parameter restart: when it is started again; nil: it is not.
+    func error(of plugin: String, restart: Duration?) -> BridgeError {
+        var data: JSONObject = ["started": true]
+        switch status {
+        case .exited(let code)? where reason == nil: data["exit"] = .number(JSONNumber(Int(code)))
+        case .signalled(let signal)? where reason == nil: data["signal"] = .number(JSONNumber(Int(signal)))
+        default: break
+        }
+        data["reason"] = reason.map { .string($0) }
+        data["restartInMs"] = restart.map { .number(JSONNumber($0.milliseconds)) }
+        return BridgeError(
+            .pluginCrashed, "the process of the plugin \(plugin) \(description)", data: .object(data),
+            isTransient: restart != nil, retryAfter: restart)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+}

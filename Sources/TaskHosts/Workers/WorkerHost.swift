@@ -1,0 +1,189 @@
+import BridgeJSON
+import BridgeMessage
+import CTaskPlugin
+import EventLoop
+import Logging
+import TaskRuntime
+
+/// A plugin in a process of its own. Loop thread only.
+///
+/// This is what the runtime sees; which process there is, and when there is another, is the ``WorkerSupervisor``'s affair.
+final class WorkerHost: TaskHost {
+    let isolation = "process"
+    /// Beyond this much that the process has not read, calls wait.
+    private static let mostUnreadBytes = 4 << 20
+
+    /// Not retained: the runtime owns its hosts.
+    private let unretainedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
+    /// The runtime's end of this host; nil before the plugin has been taken in.
+    private(set) var slot: PluginSlot?
+    /// Set once, right after both are made.
+    var supervisor: WorkerSupervisor?
+    /// The process that calls go to; nil: there is none.
+    var current: WorkerLink? {
+        didSet { if let current { links.append(WeakLink(link: current)) } }
+    }
+    /// The processes that calls went to.
+    private var links: [WeakLink] = []
+
+    private struct WeakLink {
+        weak var link: WorkerLink?
+    }
+
+    private var log: HostLog
+    private var lines = LogAllowance()
+    /// The names of the tasks as they stand in messages.
+    private var taskNames: [[UInt8]] = []
+    private var launchNames: [String] = []
+    /// Whether it wants to hear of sessions.
+    var hearsSessions = false
+    private var isStalled = false
+
+    // What another process is told that takes this one's place.
+    /// The plugin's section of the configuration; nil: it has not come yet.
+    private(set) var configured: JSON?
+    /// What it was started with; nil: it has not been.
+    private(set) var started: JSON?
+
+    init(runtime: TaskRuntime, log: HostLog) {
+        unretainedRuntime = .passUnretained(runtime)
+        self.log = log
+    }
+
+    func attach(_ slot: PluginSlot) {
+        self.slot = slot
+        log = HostLog(log.logger, plugin: slot.name)
+        taskNames = slot.manifest.tasks.map { JSON.string($0.name).bytes }
+        launchNames = slot.manifest.workers.map(\.name)
+    }
+
+    /// There will be no process any more.
+    func detach() {
+        slot = nil
+        supervisor = nil
+    }
+
+    // MARK: To the process
+
+    func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
+        guard let link = current else { return refuse(work, call.handle) }
+        keep(work, options)
+        switch work {
+        case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
+        case .launch(let index): launch(call, launchNames[index], options, over: link)
+        default:
+            JSON.string("plugin.\(work.name)").bytes.withUnsafeBytes {
+                send(call, $0, options, over: link, isLifecycle: true)
+            }
+        }
+        if link.output.count > Self.mostUnreadBytes, !isStalled {
+            isStalled = true
+            slot?.pause()
+        }
+    }
+
+    private func refuse(_ work: PluginWork, _ handle: CallHandle) {
+        // What has no process has stopped.
+        guard work != .stop else { return Array("{}".utf8).withUnsafeBytes { slot?.reply(handle, $0) } ?? () }
+        slot?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
+    }
+
+    private func keep(_ work: PluginWork, _ options: UnsafeRawBufferPointer) {
+        switch work {
+        case .configure, .reconfigure: configured = try? JSON(parsing: options)
+        case .start: started = try? JSON(parsing: options)
+        case .stop: if let supervisor { LoopActor.assumeIsolated { supervisor.expectEnd() } }
+        default: break
+        }
+    }
+
+    private func launch(_ call: Call, _ name: String, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
+        var named = (try? JSON(parsing: options))?.objectValue ?? [:]
+        named["worker"] = .string(name)
+        JSON.string("plugin.launch").bytes.withUnsafeBytes { task in
+            JSON.object(named).bytes.withUnsafeBytes { send(call, task, $0, over: link, isLifecycle: true) }
+        }
+    }
+
+    private func send(
+        _ call: Call, _ quotedTask: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, over link: WorkerLink,
+        isLifecycle: Bool = false
+    ) {
+        var outgoing = OutgoingCall(quotedTask: quotedTask, options: options)
+        outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
+        outgoing.wantsProgress = call.takesProgress
+        guard !isLifecycle else { return link.send(call.handle, outgoing, isLifecycle: true) }
+        callers.withCaller(of: call) {
+            outgoing.caller = $0
+            link.send(call.handle, outgoing, isLifecycle: false)
+        }
+    }
+
+    private lazy var callers = WorkerCallers(runtime)
+
+    func cancel(_ call: CallHandle, reason: CancelReason) {
+        // It may be one that is being replaced, and finishes what it has.
+        links.removeAll { $0.link == nil }
+        for entry in links { entry.link?.cancel(call) }
+    }
+
+    func tell(_ change: SessionChange, _ session: Session) {
+        guard hearsSessions else { return }
+        current?.tell("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
+    }
+
+    /// The process has read what had to wait.
+    func drained() {
+        guard isStalled else { return }
+        isStalled = false
+        slot?.resume()
+    }
+
+    // MARK: What is told of it
+
+    func say(_ level: UInt32, _ message: String, _ metadata: Logger.Metadata?) {
+        guard log.writes(level: level) else { return }
+        switch lines.take(at: .now()) {
+        case .write: log.write(level: level, message, metadata)
+        case .writeAfter(let lost):
+            log.write(level: UInt32(TRESTLE_LOG_WARNING), "\(lost) lines of the plugin were left out")
+            log.write(level: level, message, metadata)
+        case .leaveOut: break
+        }
+    }
+
+    func noteStrayAnswer(_ id: CallbackID) {
+        let text = String(decoding: id.text, as: UTF8.self)
+        runtime.dropReply(
+            "the process of the plugin \(slot?.name ?? "") answered a call that it does not have: \(text)", [:])
+    }
+
+    var workerStatus: WorkerStatus? {
+        guard let supervisor else { return WorkerStatus(pid: nil, restarts: 0, lastFault: nil) }
+        return LoopActor.assumeIsolated { supervisor.status }
+    }
+
+    func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void) {
+        guard let slot, let supervisor else {
+            return done(.failure(BridgeError(.pluginUnavailable, "it is not there")))
+        }
+        _ = slot
+        let reply = ReloadReply(done)
+        LoopActor.assumeIsolated { supervisor.reload(reply) }
+    }
+
+    func end() {
+        guard let supervisor else { return }
+        LoopActor.assumeIsolated { supervisor.end() }
+    }
+}
+
+/// Who waits for a reload. `@unchecked`: made and used on the loop thread, by way of code that is isolated to it.
+final class ReloadReply: @unchecked Sendable {
+    private let done: (Result<JSON, BridgeError>) -> Void
+
+    init(_ done: @escaping (Result<JSON, BridgeError>) -> Void) { self.done = done }
+
+    func callAsFunction(_ outcome: Result<JSON, BridgeError>) { done(outcome) }
+}

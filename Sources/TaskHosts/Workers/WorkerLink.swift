@@ -1,0 +1,177 @@
+import BridgeJSON
+import BridgeMessage
+import TaskRuntime
+
+/// The conversation with one process of a plugin: what it was asked, and what it asks. Loop thread only.
+final class WorkerLink {
+    /// Whose answer comes under an id.
+    private enum Asked {
+        /// The runtime's call.
+        case call(CallHandle)
+        /// The runtime's call about the plugin itself: not to know it is no fault.
+        case lifecycle(CallHandle)
+        /// The supervisor's.
+        case request((Result<JSON, BridgeError>) -> Void)
+    }
+
+    /// What is said to the process.
+    let output = OutputBuffer()
+    /// Calls that the process makes.
+    private(set) lazy var own = WorkerOwnCalls(self, host)
+    /// The plugin's host, which outlives this.
+    unowned let host: WorkerHost
+
+    private var asked: [UInt64: Asked] = [:]
+    private var ids: [CallHandle: UInt64] = [:]
+    private var lastID: UInt64 = 0
+    /// Told once when nothing is under way any more.
+    var whenIdle: (() -> Void)? { didSet { noteIdle() } }
+
+    init(_ host: WorkerHost) { self.host = host }
+
+    /// Whether the process works on nothing.
+    var isIdle: Bool { asked.isEmpty }
+    /// The runtime's calls that it works on.
+    var handles: [CallHandle] { Array(ids.keys) }
+
+    // MARK: To the process
+
+    /// Hands a call over.
+    func send(
+        _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool
+    ) {
+        lastID += 1
+        asked[lastID] = isLifecycle ? .lifecycle(handle) : .call(handle)
+        ids[handle] = lastID
+        call.id = lastID
+        MessageEncoder.call(call, to: output)
+    }
+
+    /// Nobody wants the work on the call any more.
+    func cancel(_ handle: CallHandle) {
+        if let id = ids[handle] { MessageEncoder.cancel(id: id, to: output) }
+    }
+
+    /// Asks something that is no call of the runtime's.
+    ///
+    /// - Parameter done: told of the end once, unless ``forget(_:)`` comes first.
+    /// - Returns: the request's id.
+    func request(_ task: String, _ options: JSON, _ done: @escaping (Result<JSON, BridgeError>) -> Void) -> UInt64 {
+        lastID += 1
+        asked[lastID] = .request(done)
+        JSON.string(task).bytes.withUnsafeBytes { name in
+            options.bytes.withUnsafeBytes { options in
+                var call = OutgoingCall(quotedTask: name, options: options)
+                call.isOneLine = true
+                call.id = lastID
+                MessageEncoder.call(call, to: output)
+            }
+        }
+        return lastID
+    }
+
+    /// Nobody waits for that answer any more.
+    func forget(_ request: UInt64) {
+        asked[request] = nil
+        noteIdle()
+    }
+
+    func tell(_ event: String, _ data: JSON) {
+        data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: output) }
+    }
+
+    /// The process is not there any more: what was asked of it has no answer but this.
+    ///
+    /// - Returns: the runtime's calls that it worked on.
+    func close(_ error: BridgeError) -> [CallHandle] {
+        own.cancelAll()
+        whenIdle = nil
+        let lost = handles
+        let open = asked
+        asked = [:]
+        ids = [:]
+        for case .request(let done) in open.values { done(.failure(error)) }
+        return lost
+    }
+
+    private func noteIdle() {
+        guard asked.isEmpty, let whenIdle else { return }
+        self.whenIdle = nil
+        whenIdle()
+    }
+
+    // MARK: From the process
+
+    func receive(_ item: DecodedItem) {
+        switch item {
+        case .call(let call): own.receive(call.pointee)
+        case .message(let message):
+            switch message.pointee {
+            case .callback(let callback): receive(callback)
+            case .progress(let progress): receive(progress)
+            case .cancel(let id): own.cancel(id)
+            // It hears events; to publish one is a call.
+            case .event: break
+            }
+        // The channel has seen to it.
+        case .problem: break
+        }
+    }
+
+    private func receive(_ callback: CallbackMessage) {
+        guard let id = callback.callbackID.number, let waiting = asked.removeValue(forKey: id) else {
+            return host.noteStrayAnswer(callback.callbackID)
+        }
+        switch waiting {
+        case .call(let handle):
+            ids[handle] = nil
+            answer(handle, callback)
+        case .lifecycle(let handle):
+            ids[handle] = nil
+            if case .failure(let error) = Self.outcome(callback), error.code == .taskNotFound {
+                Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }
+            } else {
+                answer(handle, callback)
+            }
+        case .request(let done): done(Self.outcome(callback))
+        }
+        noteIdle()
+    }
+
+    private func answer(_ handle: CallHandle, _ callback: CallbackMessage) {
+        guard callback.isValid, let result = callback.result else {
+            guard case .failure(let error) = Self.outcome(callback) else { return }
+            host.slot?.fail(handle, error)
+            return
+        }
+        // A part of a line, which has been checked whole.
+        host.slot?.reply(handle, result, isChecked: true)
+    }
+
+    private static let nothing = Array("{}".utf8)
+
+    private static func outcome(_ callback: CallbackMessage) -> Result<JSON, BridgeError> {
+        guard callback.isValid else {
+            return .failure(
+                BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error"))
+        }
+        if let result = callback.result, let json = try? JSON(parsing: result) { return .success(json) }
+        guard let text = callback.error, let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
+            return .failure(BridgeError(.pluginInvalidReply, "the callback's error has no code and message"))
+        }
+        return .failure(error)
+    }
+
+    private func receive(_ progress: ProgressMessage) {
+        guard let id = progress.callbackID.number, case .call(let handle)? = asked[id] else { return }
+        host.slot?.progress(handle, progress.value)
+    }
+
+    /// The runtime's call that the process works on under this id.
+    func call(ofID id: UInt64) -> CallHandle? {
+        switch asked[id] {
+        case .call(let handle), .lifecycle(let handle): handle
+        case .request, nil: nil
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import BridgeJSON
+import BridgeMessage
+import CTaskPlugin
+import TaskRuntime
+
+/// The calls that a plugin's process makes: of any task, and of those that are for workers alone. Loop thread only.
+final class WorkerOwnCalls {
+    /// As many as a process may have in flight.
+    private static let most = 1024
+
+    private unowned let link: WorkerLink
+    private unowned let host: WorkerHost
+    /// By the id as it was sent.
+    private var inFlight: [[UInt8]: CallHandle] = [:]
+    /// Those without an id.
+    private var oneWay: Set<CallHandle> = []
+    private var metrics: [String: Int] = [:]
+
+    init(_ link: WorkerLink, _ host: WorkerHost) {
+        self.link = link
+        self.host = host
+    }
+
+    func receive(_ call: CallMessage) {
+        switch String(decoding: call.task, as: UTF8.self) {
+        case "plugin.log": say(call)
+        case "plugin.publish": publish(call)
+        case "plugin.metrics": setMetrics(call)
+        default: make(call)
+        }
+    }
+
+    /// The process wants the outcome of a call no more.
+    func cancel(_ id: CallbackID) {
+        if let handle = inFlight[Array(id.text)] { host.runtime.cancelPluginCall(handle) }
+    }
+
+    /// The process is not there any more.
+    func cancelAll() {
+        let handles = Array(inFlight.values) + oneWay
+        inFlight = [:]
+        oneWay = []
+        for handle in handles { host.runtime.cancelPluginCall(handle) }
+    }
+
+    // MARK: Calls of tasks
+
+    private func make(_ call: CallMessage) {
+        let id = call.callbackID.map { Array($0.text) }
+        guard let slot = host.slot else {
+            return answer(
+                id, BridgeError(.pluginUnavailable, "the plugin has not said hello", data: ["started": false]))
+        }
+        if let id, inFlight[id] != nil {
+            return answer(
+                nil,
+                BridgeError(.callDuplicate, "a call with this id is in flight", data: ["callbackId": Self.json(id)]))
+        }
+        guard inFlight.count + oneWay.count < Self.most else {
+            return answer(
+                id,
+                BridgeError(
+                    .busy, "a worker may have \(Self.most) calls in flight", isTransient: true,
+                    retryAfter: .milliseconds(100)))
+        }
+        var parent: CallHandle?
+        if !call.caller.isEmpty {
+            guard let number = Self.number(call.caller), let found = link.call(ofID: number) else {
+                return answer(
+                    id,
+                    BridgeError(
+                        .callCancelled, "the call on whose behalf this one was to be made has ended",
+                        data: ["started": false]))
+            }
+            parent = found
+        }
+        // Of a link that was closed meanwhile, the output is written nowhere.
+        let output = link.output
+        var isOver = false
+        let progress: ((UInt64, UnsafeRawBufferPointer) -> Void)? =
+            call.wantsProgress && id != nil
+            ? { sequence, value in
+                id?.withUnsafeBytes { MessageEncoder.progress(id: $0, value: value, sequence: sequence, to: output) }
+            } : nil
+        var handle = CallHandle(rawValue: 0)
+        handle = host.runtime.call(
+            PluginCall(
+                parent: parent, task: call.task, options: call.options, session: call.session,
+                deadline: call.timeout.map { .after($0) } ?? .standard, onProgress: progress,
+                completion: { [weak self] outcome in
+                    isOver = true
+                    if let id { self?.inFlight[id] = nil } else { self?.oneWay.remove(handle) }
+                    Self.write(outcome, id, output)
+                }),
+            by: slot)
+        guard !isOver else { return }
+        if let id { inFlight[id] = handle } else { oneWay.insert(handle) }
+    }
+
+    private func answer(_ id: [UInt8]?, _ error: BridgeError) { Self.write(.failure(error), id, link.output) }
+
+    private static func write(_ outcome: CallOutcome, _ id: [UInt8]?, _ output: OutputBuffer) {
+        guard let id else {
+            if case .failure(let error) = outcome, error.code == .callDuplicate {
+                MessageEncoder.callback(id: nil, error: error, to: output)
+            }
+            return
+        }
+        id.withUnsafeBytes { id in
+            switch outcome {
+            case .result(let result): MessageEncoder.callback(id: id, result: result, to: output)
+            case .failure(let error): MessageEncoder.callback(id: id, error: error, to: output)
+            }
+        }
+    }
+
+    private static func json(_ bytes: [UInt8]) -> JSON { (try? JSON(parsing: bytes)) ?? .null }
+
+    private static func number(_ text: UnsafeRawBufferPointer) -> UInt64? {
+        guard let number = (try? JSON(parsing: text))?.int64Value, number > 0 else { return nil }
+        return UInt64(number)
+    }
+
+    // MARK: Tasks for workers alone
+
+    private struct Line: Decodable {
+        var level: String
+        var message: String
+        var call: UInt64?
+    }
+
+    private func say(_ call: CallMessage) {
+        guard let line = read(Line.self, call) else { return }
+        let metadata = line.call.flatMap(link.call(ofID:)).map(host.runtime.logMetadata(of:))
+        host.say(HostLog.level(named: line.level), line.message, metadata)
+    }
+
+    private struct Event: Decodable {
+        var event: String
+        var data: JSON?
+        var sessions: [UInt64]?
+        var unasked: Bool?
+    }
+
+    private func publish(_ call: CallMessage) {
+        guard let event = read(Event.self, call) else { return }
+        (event.data ?? .null).bytes.withUnsafeBytes {
+            host.runtime.publish(event.event, data: $0, to: event.sessions, unasked: event.unasked ?? false)
+        }
+    }
+
+    private struct Figures: Decodable {
+        struct Figure: Decodable {
+            var name: String
+            var kind: String
+            var unit: String?
+            var help: String?
+            var value: Double
+        }
+        var metrics: [Figure]
+    }
+
+    private func setMetrics(_ call: CallMessage) {
+        guard let figures = read(Figures.self, call), let all = host.slot?.metrics else { return }
+        for figure in figures.metrics {
+            do throws(PluginMetricRefusal) {
+                if metrics[figure.name] == nil { metrics[figure.name] = try declare(figure, all) }
+                if let number = metrics[figure.name] { all.set(number, figure.value) }
+            } catch {
+                host.say(UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", nil)
+            }
+        }
+    }
+
+    private func declare(_ figure: Figures.Figure, _ all: PluginMetrics) throws(PluginMetricRefusal) -> Int {
+        try all.declare(
+            PluginMetric.Declaration(
+                name: figure.name, kind: figure.kind == "counter" ? .counter : .gauge, unit: figure.unit,
+                help: figure.help ?? figure.name))
+    }
+
+    /// What the process said, where it can be read; else the log tells.
+    private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
+        do {
+            return try JSONCoding.decode(T.self, from: JSON(parsing: call.options))
+        } catch {
+            let task = String(decoding: call.task, as: UTF8.self)
+            host.say(UInt32(TRESTLE_LOG_WARNING), "its call of \(task) cannot be read: \(error)", nil)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import BridgeJSON
+import CTaskPlugin
+import EventLoop
+import Glibc
+import WorkerProtocol
+
+/// One process of a plugin: started, listened to, ended with all that it has started. Loop thread only.
+@LoopActor
+final class WorkerProcess {
+    /// What the process and the daemon say to each other.
+    let link: WorkerLink
+    /// Its id.
+    var pid: Int32 { child.pid }
+    /// Whether it is to end, so that its end is no fault.
+    var isEndExpected = false
+
+    private let child: ChildProcess
+    private let channel: MessageChannel
+    private let outputs: [WorkerOutput]
+    /// Why it was killed.
+    private var reason: String?
+    private var timer: LoopTimer?
+    private let ended: (WorkerProcess, WorkerFault) -> Void
+
+    /// As much as is read of what it had said when it ended.
+    private static let mostRestBytes = 16 << 20
+    /// How long a process may take to end that has closed its socket, or was told to.
+    private static let patience = Duration.seconds(1)
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - lineBytes: the longest line that it may send.
+    ///   - ended: told once of its end, whether it was expected or not.
+    init(
+        _ command: WorkerCommand, link: WorkerLink, lineBytes: Int,
+        ended: @escaping (WorkerProcess, WorkerFault) -> Void
+    ) throws(SystemError) {
+        self.link = link
+        self.ended = ended
+        let (child, ours) = try Self.spawn(command)
+        self.child = child
+        let host = link.host
+        outputs = [(child.standardOutput, TRESTLE_LOG_INFO), (child.standardError, TRESTLE_LOG_WARNING)]
+            .compactMap { stream, level in
+                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0, nil) } }
+            }
+        do {
+            channel = try MessageChannel(UnixSocket(adopting: ours), lineBytes: lineBytes, output: link.output)
+        } catch {
+            child.kill(SIGKILL)
+            throw error
+        }
+        Self.limit(child, command.limits)
+        channel.receive = { [weak link] in link?.receive($0) }
+        channel.ended = { [weak self] in self?.channelEnded($0) }
+        channel.drained = { [weak host] in host?.drained() }
+        Task { @LoopActor in self.exited(await child.exitStatus()) }
+    }
+
+    // MARK: Starting
+
+    /// The process, and our end of the socket.
+    private static func spawn(_ command: WorkerCommand) throws(SystemError) -> (ChildProcess, Int32) {
+        var program = command.arguments.first ?? ""
+        if program.contains("/"), !program.hasPrefix("/") { program = command.directory + "/" + program }
+        var options = ChildProcess.Options(file: program, arguments: Array(command.arguments.dropFirst()))
+        options.environment = environment(command)
+        options.workingDirectory = command.directory
+        options.standardInput = .null
+        options.standardOutput = .pipe
+        options.standardError = .pipe
+        options.isSessionLeader = true
+        let (ours, theirs) = try socketPair()
+        defer { close(theirs) }
+        // The daemon's own sockets never block; a script that reads its socket waits there.
+        _ = fcntl(theirs, F_SETFL, 0)
+        options.extraDescriptors = [theirs]
+        do {
+            return (try ChildProcess.spawn(options), ours)
+        } catch {
+            close(ours)
+            throw error
+        }
+    }
+
+    private static func socketPair() throws(SystemError) -> (Int32, Int32) {
+        do {
+            return try UnixSocket.pair { ours, theirs in (ours.release(), theirs.release()) }
+        } catch {
+            throw error as? SystemError ?? SystemError(code: EMFILE, operation: "create a socket pair")
+        }
+    }
+
+    private static func environment(_ command: WorkerCommand) -> [String: String] {
+        var environment: [String: String] = [:]
+        for name in ["PATH", "LANG", "TZ"] {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        environment.merge(command.environment) { $1 }
+        environment[WorkerProtocol.descriptorVariable] = "\(WorkerProtocol.descriptor)"
+        environment[WorkerProtocol.pluginVariable] = command.name
+        return environment
+    }
+
+    /// Before it has said anything: what it would have taken until then stays within what every process may.
+    private static func limit(_ child: ChildProcess, _ limits: WorkerCommand.Limits) {
+        if let bytes = limits.memoryBytes { child.limit(.addressSpaceBytes, to: bytes) }
+        if let count = limits.descriptors { child.limit(.descriptors, to: count) }
+        if let count = limits.processes { child.limit(.processes, to: count) }
+        // A worker's memory may hold what callers sent: it is written nowhere.
+        child.limit(.coreBytes, to: 0)
+    }
+
+    // MARK: Ending
+
+    /// It has done what it must not: it is killed, and its end is a fault for that reason.
+    func fail(_ reason: String) {
+        if self.reason == nil { self.reason = reason }
+        child.kill(SIGKILL)
+    }
+
+    /// It is told to end: its socket is closed, then SIGTERM comes, then SIGKILL.
+    func finish() {
+        isEndExpected = true
+        channel.flush()
+        channel.close()
+        later { [child] in
+            child.kill(SIGTERM)
+            self.later { child.kill(SIGKILL) }
+        }
+    }
+
+    private func later(_ body: @escaping @LoopActor () -> Void) {
+        timer?.close()
+        timer = LoopTimer(body)
+        timer?.schedule(after: Self.patience)
+    }
+
+    private func channelEnded(_ end: MessageChannel.End) {
+        switch end {
+        case .closed:
+            // Most likely it is about to end by itself, and how it does says more.
+            later { self.fail("closed its socket and went on") }
+        case .garbage(let what): fail("said what is no message: \(what)")
+        case .failed(let what): fail("cannot be spoken to: \(what)")
+        }
+    }
+
+    private func exited(_ status: ExitStatus) {
+        // What it had said before counts.
+        channel.readRest(limitBytes: Self.mostRestBytes)
+        channel.close()
+        timer?.close()
+        timer = nil
+        for output in outputs { output.finish() }
+        // What it has started ends with it. The group's number is nobody else's as long as somebody is in it.
+        _ = kill(-child.pid, SIGKILL)
+        ended(self, WorkerFault(status: status, reason: reason))
+    }
+}

@@ -1,0 +1,18 @@
+// WorkerProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a socket. The
+// protocol itself is docs/workers.md.
+
+/// The names of the protocol.
+package enum WorkerProtocol {
+    /// What it is called in `plugin.hello`.
+    package static let name = "trestle-worker"
+    /// Its version. A worker of another major one is refused.
+    package static let version = "1.0"
+    /// The environment variable with the number of the worker's descriptor.
+    package static let descriptorVariable = "TRESTLE_WORKER"
+    /// The environment variable with the plugin's name.
+    package static let pluginVariable = "TRESTLE_PLUGIN"
+    /// The worker's descriptor.
+    package static let descriptor: Int32 = 3
+    /// A line may be longer by this than a message may be, for what stands around the message's payload.
+    package static let envelopeBytes = 64 << 10
+}

@@ -1,0 +1,241 @@
+import BridgeJSON
+import BridgeMessage
+import CTaskPlugin
+import EventLoop
+import Glibc
+import PluginInterface
+import WorkerProtocol
+
+/// A plugin's library, served over a socket. Loop thread only; lives as long as the process.
+final class Guest {
+    /// What is said to the daemon.
+    let output = OutputBuffer()
+    /// The plugin's table; nil before `plugin.hello`.
+    private(set) var plugin: PluginLibrary?
+    private let path: String
+    private lazy var face: UnsafeMutablePointer<trestle_host> = {
+        let face = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
+        face.initialize(to: GuestFace.make(context: Unmanaged.passRetained(self).toOpaque()))
+        return face
+    }()
+
+    /// The calls that the plugin works on, by the daemon's ids.
+    private var working: Set<UInt64> = []
+    private var taskIndices: [[UInt8]: UInt32] = [:]
+    private var launchIndices: [String: UInt32] = [:]
+    private var callers = GuestCallers()
+    /// The calls that the plugin makes.
+    private(set) lazy var own = GuestCalls(output)
+    /// Figures that the plugin sets.
+    let figures = GuestFigures()
+
+    private init(_ path: String) { self.path = path }
+
+    /// Serves a library until the daemon closes the socket; that ends the process.
+    @LoopActor
+    static func serve(_ path: String, over descriptor: Int32) throws(SystemError) {
+        let guest = Guest(path)
+        // The daemon bounds what it sends; this keeps nothing but a broken one out.
+        let channel = try MessageChannel(
+            UnixSocket(adopting: descriptor), lineBytes: 256 << 20, output: guest.output)
+        channel.receive = { guest.receive($0) }
+        channel.ended = { _ in
+            fflush(nil)
+            _exit(0)
+        }
+        Self.channel = channel
+        guest.figures.publish { [guest] figures in guest.say("plugin.metrics", figures) }
+    }
+
+    /// For good.
+    @LoopActor private static var channel: MessageChannel?
+
+    // MARK: From the daemon
+
+    private func receive(_ item: DecodedItem) {
+        switch item {
+        case .call(let call): receive(call.pointee)
+        case .message(let message):
+            switch message.pointee {
+            case .callback(let callback): own.receive(callback)
+            case .progress(let progress): own.receive(progress)
+            case .cancel(let id): cancel(id)
+            case .event(let event): hear(event)
+            }
+        case .problem: break
+        }
+    }
+
+    private func receive(_ call: CallMessage) {
+        guard let id = call.callbackID?.number else { return }
+        if let index = taskIndices[Array(call.task)], let plugin {
+            working.insert(id)
+            return send(call, id, index, plugin.table.pointee.call)
+        }
+        switch String(decoding: call.task, as: UTF8.self) {
+        case "plugin.hello": hello(id)
+        case "plugin.ping": answer(id, "{}")
+        case let name: serveLifecycle(name, call, id)
+        }
+    }
+
+    private func serveLifecycle(_ name: String, _ call: CallMessage, _ id: UInt64) {
+        guard let plugin else { return fail(id, BridgeError(.taskNotFound, "plugin.hello comes first")) }
+        let table = plugin.table
+        // Field by field: a plugin's table may be shorter than what this program knows.
+        let function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?
+        var index: UInt32 = 0
+        switch name {
+        case "plugin.configure": function = table.pointee.configure
+        case "plugin.start": function = table.pointee.start
+        case "plugin.stop": function = table.pointee.stop
+        case "plugin.launch":
+            function = table.pointee.launch
+            let worker = (try? JSON(parsing: call.options))?["worker"]?.stringValue ?? ""
+            guard let found = launchIndices[worker] else {
+                return fail(id, BridgeError(.optionsInvalid, "there is no launch worker \(worker)"))
+            }
+            index = found
+        case "plugin.describe": function = plugin.has(\.describe) ? table.pointee.describe : nil
+        case "plugin.check", "plugin.reconfigure":
+            function = plugin.has(\.reconfigure) ? table.pointee.reconfigure : nil
+            index = UInt32(name == "plugin.check" ? TRESTLE_RECONFIGURE_CHECK : TRESTLE_RECONFIGURE_TAKE)
+        case "plugin.keep_sessions": function = plugin.has(\.keep_sessions) ? table.pointee.keep_sessions : nil
+        case "plugin.restore_sessions":
+            function = plugin.has(\.restore_sessions) ? table.pointee.restore_sessions : nil
+        default: return fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
+        }
+        guard let function else { return answer(id, "{}") }
+        working.insert(id)
+        send(call, id, index, function)
+    }
+
+    private func send(
+        _ call: CallMessage, _ id: UInt64, _ index: UInt32,
+        _ function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?
+    ) {
+        guard let plugin, let function else { return }
+        var request = trestle_request(
+            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: id, index: index,
+            flags: call.wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0,
+            timeout_ns: call.timeout.map {
+                Int64(clamping: $0.components.seconds) &* 1_000_000_000
+                    + $0.components.attoseconds / 1_000_000_000
+            } ?? -1,
+            options: trestle_bytes(call.options), caller: callers.face(call.caller))
+        function(plugin.table.pointee.context, &request)
+        callers.freeRetired()
+    }
+
+    private func cancel(_ id: CallbackID) {
+        guard let id = id.number, let plugin, working.contains(id) else { return }
+        plugin.table.pointee.cancel?(plugin.table.pointee.context, id, UInt32(TRESTLE_CANCEL_CALLER))
+    }
+
+    private func hear(_ event: EventMessage) {
+        guard let plugin, let function = plugin.table.pointee.session, event.name.elementsEqual("plugin.session".utf8),
+            let data = try? JSON(parsing: event.data), let caller = data["caller"],
+            let change = Self.changes[data["change"]?.stringValue ?? ""]
+        else { return }
+        caller.bytes.withUnsafeBytes { function(plugin.table.pointee.context, change, callers.face($0)) }
+        if change == UInt32(TRESTLE_SESSION_CLOSED) { callers.forget(caller) }
+        callers.freeRetired()
+    }
+
+    private static let changes: [String: UInt32] = [
+        "opened": UInt32(TRESTLE_SESSION_OPENED), "closed": UInt32(TRESTLE_SESSION_CLOSED),
+        "background": UInt32(TRESTLE_SESSION_BACKGROUND), "foreground": UInt32(TRESTLE_SESSION_FOREGROUND),
+    ]
+
+    // MARK: Hello
+
+    private func hello(_ id: UInt64) {
+        guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
+        do {
+            let library = try PluginLibrary(path: path)
+            guard var manifest = try JSON(parsing: library.manifest).objectValue else {
+                return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
+            }
+            manifest["protocol"] = ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)]
+            // The loop's thread serves pings whatever the plugin's own threads do.
+            manifest["ping"] = "always"
+            manifest["sessions"] = .bool(library.table.pointee.session != nil)
+            note(manifest)
+            plugin = library
+            library.table.pointee.attach(library.table.pointee.context, face)
+            answer(id, JSON.object(manifest).text)
+        } catch {
+            fail(id, BridgeError(.pluginUnavailable, "\(error)"))
+        }
+    }
+
+    private func note(_ manifest: JSONObject) {
+        for (index, task) in (manifest["tasks"]?.arrayValue ?? []).enumerated() {
+            taskIndices[Array((task["name"]?.stringValue ?? "").utf8)] = UInt32(index)
+        }
+        for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
+            launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
+        }
+    }
+
+    // MARK: To the daemon
+
+    private func answer(_ id: UInt64, _ result: String) {
+        Array(result.utf8).withUnsafeBytes { write(id, $0) }
+    }
+
+    private func write(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
+        Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, result: result, to: output) }
+    }
+
+    /// The plugin has answered a call.
+    func reply(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
+        forget(id)
+        // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call alone.
+        guard (try? JSON(parsing: result)) != nil else {
+            return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON"))
+        }
+        write(id, result)
+    }
+
+    /// The plugin has failed a call.
+    func refuse(_ id: UInt64, _ error: BridgeError) {
+        forget(id)
+        fail(id, error)
+    }
+
+    /// The daemon sees to answers that come twice, or to no call: it counts them.
+    private func forget(_ id: UInt64) { working.remove(id) }
+
+    private func fail(_ id: UInt64, _ error: BridgeError) {
+        Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }
+    }
+
+    func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
+        guard working.contains(id), (try? JSON(parsing: value)) != nil else { return }
+        Array("\(id)".utf8).withUnsafeBytes {
+            // The daemon numbers them.
+            MessageEncoder.progress(id: $0, value: value, sequence: 0, to: output)
+        }
+    }
+
+    func log(_ level: UInt32, _ message: String, _ call: UInt64) {
+        let names = ["error", "warning", "notice", "info", "debug"]
+        var line: JSONObject = [
+            "level": .string(names[Int(min(level, UInt32(TRESTLE_LOG_DEBUG)))]), "message": .string(message),
+        ]
+        if call != 0 { line["call"] = .number(JSONNumber(call)) }
+        say("plugin.log", .object(line))
+    }
+
+    /// Calls a task that is for workers alone.
+    func say(_ task: String, _ options: JSON) {
+        JSON.string(task).bytes.withUnsafeBytes { name in
+            options.bytes.withUnsafeBytes { options in
+                var call = OutgoingCall(quotedTask: name, options: options)
+                call.isOneLine = true
+                MessageEncoder.call(call, to: output)
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import BridgeJSON
+import CTaskPlugin
+import Glibc
+import PluginInterface
+
+/// Who calls, in the plugin interface's form, made of what the daemon says, and kept from call to call. Loop thread only.
+struct GuestCallers {
+    private struct Entry {
+        var text: [UInt8]
+        var face: UnsafeMutablePointer<trestle_caller>
+    }
+
+    /// Sessions whose descriptions are kept; beyond, all are made anew.
+    private static let most = 1024
+
+    private var entries: [UInt64: Entry] = [:]
+    private var last: (text: [UInt8], face: UnsafeMutablePointer<trestle_caller>)?
+    private var lastRevision: UInt64 = 0
+    /// Replaced, while a function of the plugin may still be looking at them.
+    private var retired: [UnsafeMutablePointer<trestle_caller>] = []
+
+    /// The description of a caller, as the daemon wrote it. Valid until ``freeRetired()``.
+    mutating func face(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
+        // One after the other they are mostly the same one's.
+        if let last, last.text.count == text.count, text.elementsEqual(last.text) { return UnsafePointer(last.face) }
+        let caller = (try? JSON(parsing: text)) ?? .null
+        let session = UInt64(clamping: caller["session"]?.int64Value ?? 0)
+        if let entry = entries[session], text.elementsEqual(entry.text) {
+            last = (entry.text, entry.face)
+            return UnsafePointer(entry.face)
+        }
+        if let entry = entries.removeValue(forKey: session) { retired.append(entry.face) }
+        if entries.count >= Self.most {
+            retired += entries.values.map(\.face)
+            entries = [:]
+        }
+        let entry = Entry(text: Array(text), face: make(caller, session))
+        entries[session] = entry
+        last = (entry.text, entry.face)
+        return UnsafePointer(entry.face)
+    }
+
+    /// The session is gone.
+    mutating func forget(_ caller: JSON) {
+        let session = UInt64(clamping: caller["session"]?.int64Value ?? 0)
+        guard let entry = entries.removeValue(forKey: session) else { return }
+        last = nil
+        retired.append(entry.face)
+    }
+
+    /// No function of the plugin is on the stack.
+    mutating func freeRetired() {
+        guard !retired.isEmpty else { return }
+        for face in retired { UnsafeMutableRawPointer(face).deallocate() }
+        retired = []
+    }
+
+    private mutating func make(_ caller: JSON, _ session: UInt64) -> UnsafeMutablePointer<trestle_caller> {
+        let texts = ["origin", "user", "client"].map { Array((caller[$0]?.stringValue ?? "").utf8) }
+        let size = MemoryLayout<trestle_caller>.size
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
+        var end = size
+        let places = texts.map { text in
+            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
+            place.copyBytes(from: text)
+            end += text.count
+            return trestle_bytes(UnsafeRawBufferPointer(place))
+        }
+        lastRevision += 1
+        // `!`: an allocation has an address.
+        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
+        face.initialize(
+            to: trestle_caller(
+                size: UInt32(size), abi: TRESTLE_ABI, session: session,
+                uid: UInt32(clamping: caller["uid"]?.int64Value ?? Int64(UInt32.max)),
+                gid: UInt32(clamping: caller["gid"]?.int64Value ?? Int64(UInt32.max)),
+                pid: Int32(clamping: caller["pid"]?.int64Value ?? 0),
+                flags: caller["trusted"] == true ? TRESTLE_CALLER_TRUSTED : 0, origin: places[0], user: places[1],
+                client: places[2], revision: lastRevision))
+        return face
+    }
+}

@@ -1,0 +1,48 @@
+// trestle-plugin-host: loads a plugin's library in a process of its own, and speaks the worker protocol for it.
+import EventLoop
+import Glibc
+import PluginInterface
+import WorkerProtocol
+
+/// The program. The daemon starts it with the library's path and a socket.
+@main
+enum PluginHostProgram {
+    private static let help = """
+        usage: trestle-plugin-host LIBRARY
+
+        Loads a plugin for the Trestle daemon, which starts this program itself: for a plugin that it is to keep out of
+        its own process. The daemon is spoken to over the descriptor that \(WorkerProtocol.descriptorVariable) names.
+        """
+
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let library = arguments.first, arguments.count == 1, !library.hasPrefix("-") else {
+            let isWanted = arguments.first == "--help" || arguments.first == "-h"
+            say(help, to: isWanted ? STDOUT_FILENO : STDERR_FILENO)
+            exit(isWanted ? 0 : 64)
+        }
+        guard let descriptor = getenv(WorkerProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
+            say(
+                "\(WorkerProtocol.descriptorVariable) names no descriptor: only the daemon starts this",
+                to: STDERR_FILENO)
+            exit(64)
+        }
+        // A daemon that is gone is told by the write that fails.
+        signal(SIGPIPE, SIG_IGN)
+        Task { @LoopActor in
+            do {
+                try Guest.serve(library, over: descriptor)
+            } catch {
+                say("the descriptor \(descriptor) cannot be used: \(error)", to: STDERR_FILENO)
+                exit(1)
+            }
+        }
+        // A plugin's @MainActor code runs here.
+        MainQueue.serve()
+    }
+
+    private static func say(_ text: String, to descriptor: Int32) {
+        let line = Array((text + "\n").utf8)
+        _ = write(descriptor, line, line.count)
+    }
+}

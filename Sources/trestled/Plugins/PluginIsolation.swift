@@ -1,0 +1,76 @@
+// Which plugins run in processes of their own.
+import BridgeJSON
+import Glibc
+import TaskHosts
+
+/// Where a plugin's library is loaded.
+enum PluginIsolation: String, CaseIterable, Sendable {
+    /// By the daemon itself.
+    case none
+    /// By a process of its own.
+    case process
+
+    /// The key in a plugin's section that says so; the plugin is not handed it.
+    static let key = "isolation"
+}
+
+extension Configuration {
+    /// What a plugin's section says; nil: nothing, or what is wrong (``isolationProblem(of:)``).
+    func isolation(of plugin: String) -> PluginIsolation? {
+        section(of: plugin)?.json[PluginIsolation.key]?.stringValue.flatMap(PluginIsolation.init)
+    }
+
+    /// What is wrong with what it says.
+    func isolationProblem(of plugin: String) -> ConfigurationProblem? {
+        guard let section = section(of: plugin), let written = section.json[PluginIsolation.key],
+            isolation(of: plugin) == nil
+        else { return nil }
+        let known = PluginIsolation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+        return section.problem(
+            BridgeError(JSONMismatch(path: "$.\(PluginIsolation.key)", expected: known, got: written.text)))
+    }
+
+    /// Whether a file lies in a directory that came with the daemon.
+    func isShipped(_ path: String) -> Bool {
+        guard pluginSearch.isNamed else { return true }
+        let place = Self.resolved(path.parentFolder)
+        return PluginSearch.beside(executable: Self.executable).named.contains { Self.resolved($0) == place }
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static var executable: String { resolved("/proc/self/exe") ?? CommandLine.arguments[0] }
+}
+
+/// The program that loads a library in a process of its own.
+enum PluginHostProgram {
+    private static let name = "trestle-plugin-host"
+
+    /// What to start for a library.
+    ///
+    /// - Throws: `plugin.unavailable` where the program is not there.
+    static func command(forLibrary path: String) throws(BridgeError) -> WorkerCommand {
+        guard let executable = realpath("/proc/self/exe", nil) else {
+            throw BridgeError(.pluginUnavailable, "the daemon's own file cannot be found")
+        }
+        defer { free(executable) }
+        let folder = String(cString: executable).parentFolder
+        let places = ["\(folder)/\(name)", "\(folder)/../lib/trestle/\(name)"]
+        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+            throw BridgeError(
+                .pluginUnavailable,
+                "it is to run in a process of its own, and \(name) is neither \(places.joined(separator: " nor "))")
+        }
+        guard let library = realpath(path, nil) else {
+            throw BridgeError(.pluginUnavailable, "it cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { free(library) }
+        return WorkerCommand(
+            path: path, name: nil, arguments: [program, String(cString: library)], directory: path.parentFolder,
+            limits: WorkerCommand.Limits(descriptors: nil))
+    }
+}

@@ -1,0 +1,128 @@
+// NAME.plugin.toml: a plugin that is an executable.
+import BridgeJSON
+import PluginInterface
+import TaskHosts
+import Glibc
+import TOMLDocument
+
+/// Reads a worker's manifest; docs/workers.md says what stands in it.
+enum WorkerManifest {
+    /// What the names of such files end with.
+    static let suffix = ".plugin.toml"
+
+    private struct Text: Decodable {
+        struct Task: Decodable {
+            var name: String
+            var summary: String
+        }
+        struct Limits: Decodable {
+            var memory: String?
+            var descriptors: UInt64?
+            var processes: UInt64?
+        }
+        var command: [String]
+        var version: String?
+        var environment: [String: String]?
+        var tasks: [Task]?
+        var limits: Limits?
+    }
+
+    private static let keys = [
+        "": ["command", "environment", "limits", "tasks", "version"],
+        "limits": ["descriptors", "memory", "processes"],
+        "tasks": [
+            "concurrency", "name", "options", "permission", "private", "progress", "result", "summary", "timeout",
+        ],
+    ]
+
+    /// The command of the manifest at a path. Blocks.
+    ///
+    /// - Throws: `plugin.unavailable` with a sentence that names the place of what is wrong.
+    static func command(at path: String) throws(BridgeError) -> WorkerCommand {
+        try check(path)
+        let document: TOMLDocument
+        do throws(TOMLError) { document = try TOMLDocument(contentsOf: path) } catch {
+            throw refusal("\(error)")
+        }
+        if let problem = unknownKey(document) { throw refusal("\(problem)") }
+        let text: Text
+        do { text = try JSONCoding.decode(Text.self, from: JSON(document.root)) } catch {
+            throw refusal("\(problem(in: document, error))")
+        }
+        guard let program = text.command.first, !program.isEmpty else {
+            throw refusal(
+                "\(problem(in: document, JSONMismatch(path: "$.command", expected: "a program and its arguments", got: "none")))"
+            )
+        }
+        let directory = path.parentFolder
+        for part in text.command where part.contains("/") || part.contains(".") {
+            let file = part.hasPrefix("/") ? part : directory + "/" + part
+            if isThere(file) { try check(file) }
+        }
+        var manifest = JSON(document.root).objectValue ?? [:]
+        for key in ["command", "environment", "limits"] { manifest[key] = nil }
+        return WorkerCommand(
+            path: path, name: name(of: path), arguments: text.command, environment: text.environment ?? [:],
+            directory: directory, limits: try limits(text.limits, document), manifest: .object(manifest))
+    }
+
+    /// The plugin's name: the file's, without what all of them end with.
+    static func name(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return String(file.dropLast(suffix.count))
+    }
+
+    private static func limits(
+        _ limits: Text.Limits?, _ document: TOMLDocument
+    ) throws(BridgeError) -> WorkerCommand.Limits {
+        guard let limits else { return WorkerCommand.Limits() }
+        var memory: UInt64?
+        if let text = limits.memory {
+            guard let bytes = Quantity.bytes(text), bytes > 0 else {
+                throw refusal(
+                    "\(problem(in: document, JSONMismatch(path: "$.limits.memory", expected: "a size, such as \"256MiB\"", got: "\"\(text)\"")))"
+                )
+            }
+            memory = UInt64(bytes)
+        }
+        return WorkerCommand.Limits(
+            memoryBytes: memory, descriptors: limits.descriptors ?? 256, processes: limits.processes)
+    }
+
+    // MARK: What is wrong
+
+    private static func check(_ path: String) throws(BridgeError) {
+        do throws(PluginLoadError) { try PluginFile.check(path) } catch { throw refusal("\(path): \(error)") }
+    }
+
+    private static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private static func refusal(_ reason: String) -> BridgeError { BridgeError(.pluginUnavailable, reason) }
+
+    private static func problem(in document: TOMLDocument, _ mismatch: JSONMismatch) -> ConfigurationProblem {
+        var problem = PluginSection(root: document.root, file: document.file).problem(BridgeError(mismatch))
+        problem.key = String(mismatch.path.dropFirst(2))
+        return problem
+    }
+
+    private static func unknownKey(_ document: TOMLDocument) -> ConfigurationProblem? {
+        unknownKey(document.root, "", document.file)
+    }
+
+    private static func unknownKey(_ table: TOMLTable, _ path: String, _ file: String) -> ConfigurationProblem? {
+        guard let known = keys[path] else { return nil }
+        for entry in table.entries {
+            guard known.contains(entry.key) else {
+                return ConfigurationProblem(
+                    source: file, position: entry.keyPosition, key: path.isEmpty ? entry.key : "\(path).\(entry.key)",
+                    reason: "unknown key\(Suggestion.hint(for: entry.key, among: known))")
+            }
+            guard path.isEmpty else { continue }
+            let tables = entry.value.table.map { [$0] } ?? (entry.value.array ?? []).compactMap(\.table)
+            for inner in tables {
+                if let problem = unknownKey(inner, entry.key, file) { return problem }
+            }
+        }
+        return nil
+    }
+}

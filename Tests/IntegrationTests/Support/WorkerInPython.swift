@@ -1,0 +1,63 @@
+import Glibc
+
+/// A worker in Python that a test writes: one task of its name, which answers with its options, unless it is told to do
+/// otherwise.
+struct WorkerInPython {
+    var name = "specimen"
+    /// What a call does, as the body of a function: `m` is the message, `id` its id, `say(message)` sends one.
+    var call = #"say({"callbackId": id, "result": m["options"]})"#
+    /// What comes before anything is read.
+    var start = ""
+    /// What `plugin.hello` is answered with, Python.
+    var hello = "{}"
+    /// Further lines of the manifest, ahead of its tasks.
+    var settings = ""
+
+    private var script: String {
+        """
+        #!/usr/bin/env python3
+        import json, os, signal, socket, sys, time
+        s = socket.socket(fileno=3)
+        f = s.makefile("w")
+        lines = s.makefile("r")
+        def say(m):
+            f.write(json.dumps(m) + "\\n")
+            f.flush()
+        def work(m, id):
+            \(call.replacing("\n", with: "\n    "))
+        \(start)
+        for line in lines:
+            m = json.loads(line)
+            id = m.get("callbackId")
+            task = m.get("task")
+            if task == "\(name)": work(m, id)
+            elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
+            elif task == "plugin.hello": say({"callbackId": id, "result": \(hello)})
+            elif task == "plugin.ping": say({"callbackId": id, "result": {}})
+            elif id is not None: say({"callbackId": id, "error": {"code": "task.not_found", "message": "no"}})
+        """
+    }
+
+    private var manifest: String {
+        """
+        command = ["./\(name).py"]
+        version = "1"
+        \(settings)
+
+        [[tasks]]
+        name = "\(name)"
+        summary = "A specimen."
+
+        [[tasks]]
+        name = "\(name).good"
+        summary = "Answers with its options."
+        """
+    }
+
+    /// Writes it into a plugin directory.
+    func write(to folder: TemporaryFolder) throws {
+        let path = try folder.write(script + "\n", to: "\(name).py")
+        guard chmod(path, 0o755) == 0 else { throw Failure("\(path) cannot be made executable") }
+        try folder.write(manifest + "\n", to: "\(name).plugin.toml")
+    }
+}

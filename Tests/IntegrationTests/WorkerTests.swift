@@ -1,0 +1,323 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("A worker", .blocking, .timeLimit(.minutes(2)))
+struct WorkerTests {
+    private func withWorker<R>(
+        _ worker: WorkerInPython, _ body: (DaemonProcess, Wire) throws -> R
+    ) throws -> R {
+        let folder = try TemporaryFolder()
+        try worker.write(to: folder)
+        return try withDaemon(pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
+    }
+
+    private func plugin(_ client: Wire) throws -> JSON? { try client.result("bridge.plugins")["plugins"]?[0] }
+
+    private func error(_ callback: JSON) -> JSON? { callback["error"] }
+
+    // MARK: Good ones
+
+    @Test("lends its tasks: options go in, results, errors and progress come back, and it is told who calls")
+    func calls() throws {
+        var worker = WorkerInPython()
+        worker.call = """
+            if m["options"] == "who": say({"callbackId": id, "result": m["caller"]["uid"]})
+            elif m["options"] == "fail": say({"callbackId": id, "error": {"code": "door.locked", "message": "It is locked."}})
+            elif m["options"] == "slow":
+                say({"callbackId": id, "progress": 1})
+                say({"callbackId": id, "progress": 2})
+                say({"callbackId": id, "result": m.get("timeout", 0) > 0})
+            else: say({"callbackId": id, "result": m["options"]})
+            """
+        try withWorker(worker) { _, client in
+            #expect(try client.result("specimen", ["a": [1, 2.50]]) == ["a": [1, 2.50]])
+            #expect(try client.result("specimen", "who") == .number(JSONNumber(UInt64(getuid()))))
+            #expect(
+                try client.call("specimen", "fail")["error"] == ["code": "door.locked", "message": "It is locked."])
+            try client.send(#"{"task":"specimen","options":"slow","callbackId":1,"progress":true,"timeout":5000}"#)
+            #expect(try client.receive() == ["callbackId": 1, "progress": 1, "sequence": 0])
+            #expect(try client.receive() == ["callbackId": 1, "progress": 2, "sequence": 1])
+            #expect(try client.receive() == ["callbackId": 1, "result": true])
+            #expect(try plugin(client)?["isolation"] == "process")
+        }
+    }
+
+    @Test("says itself what its manifest leaves out, and is handed its section of the configuration")
+    func hello() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            #!/bin/sh
+            exec <&3 >&3
+            while read -r m; do
+                id=$(printf '%s' "$m" | sed 's/.*"callbackId":\\([0-9]*\\).*/\\1/')
+                case $m in
+                *plugin.hello*) r='{"version":"7","tasks":[{"name":"told","summary":"Told.","options":{"type":"integer"}}]}' ;;
+                *plugin.configure*) r='{}'; c=$m ;;
+                *'"told"'*) r=$(printf '%s' "$c" | sed 's/.*"options":\\(.*\\)}$/\\1/') ;;
+                *) r='{}' ;;
+                esac
+                printf '{"callbackId":%s,"result":%s}\\n' "$id" "$r"
+            done
+            """, to: "told.sh")
+        chmod(folder.file("told.sh"), 0o755)
+        try folder.write("command = [\"./told.sh\"]", to: "told.plugin.toml")
+        try withDaemon("[plugins.told]\ncolour = \"red\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("told", 1) == ["colour": "red"])
+            #expect(try client.call("told", "no")["error"]?["code"] == "options.invalid")
+            #expect(try plugin(client)?["version"] == "7")
+        }
+    }
+
+    @Test("calls other tasks on behalf of its caller, publishes, and its figures and lines are shown")
+    func ownCalls() throws {
+        var worker = WorkerInPython()
+        worker.call = """
+            say({"task": "plugin.log", "options": {"level": "warning", "message": "from the worker", "call": id}})
+            say({"task": "plugin.metrics", "options": {"metrics": [{"name": "seen", "kind": "counter", "value": 3}]}})
+            say({"task": "plugin.publish", "options": {"event": "specimen.seen", "data": 5}})
+            say({"task": "specimen.good", "options": "inner", "callbackId": "a", "caller": id})
+            while True:
+                answer = json.loads(lines.readline())
+                if answer.get("task") == "specimen.good": say({"callbackId": answer["callbackId"], "result": answer["caller"]["uid"]})
+                if answer.get("callbackId") == "a": break
+            print("on standard output", flush=True)
+            say({"callbackId": id, "result": answer["result"]})
+            """
+        try withWorker(worker) { daemon, client in
+            _ = try client.result("bridge.subscribe", ["events": ["specimen.*"]])
+            try client.send(#"{"task":"specimen","callbackId":1}"#)
+            #expect(try client.receive() == ["event": "specimen.seen", "data": 5])
+            #expect(try client.receive() == ["callbackId": 1, "result": .number(JSONNumber(UInt64(getuid())))])
+            let metrics = try client.result("bridge.status")["metrics"]?[0]
+            #expect(metrics?["name"] == "seen" && metrics?["value"] == 3)
+            try daemon.awaitLog("from the worker", client)
+            try daemon.awaitLog("on standard output", client)
+        }
+    }
+
+    // MARK: Faults
+
+    @Test("that crashes ends its own calls at once; those that were not handed over wait for its next start")
+    func crash() throws {
+        var worker = WorkerInPython(call: "os.kill(os.getpid(), signal.SIGSEGV)")
+        worker.settings = ""
+        try withWorker(worker) { _, client in
+            _ = try client.result("bridge.subscribe", ["events": ["plugin.*"]])
+            try client.send(#"{"task":"specimen","callbackId":1}"#)
+            let lost = try client.receive()
+            #expect(lost["callbackId"] == 1 && error(lost)?["code"] == "plugin.crashed")
+            #expect(error(lost)?["data"]?["signal"] == 11 && error(lost)?["data"]?["started"] == true)
+            #expect(error(lost)?["transient"] == true)
+            #expect(try client.receive()["event"] == "plugin.crashed")
+            try client.send(#"{"task":"specimen.good","options":"later","callbackId":2}"#)
+            #expect(try client.receive()["event"] == "plugin.started")
+            #expect(try client.receive() == ["callbackId": 2, "result": "later"])
+            #expect(try plugin(client)?["restarts"] == 1)
+        }
+    }
+
+    @Test("that crashes again and again is given up, and bridge.plugin.reload brings it back")
+    func crashLoop() throws {
+        try withWorker(WorkerInPython(call: "os._exit(3)")) { _, client in
+            for round in 1...5 {
+                let error = error(try client.call("specimen"))
+                #expect(error?["code"] == "plugin.crashed" && error?["data"]?["exit"] == 3, "\(round)")
+            }
+            #expect(error(try client.call("specimen"))?["code"] == "plugin.unavailable")
+            #expect(try plugin(client)?["state"] == "unavailable")
+            #expect(try client.result("bridge.plugin.reload", ["name": "specimen"]) == ["version": "1"])
+            #expect(try client.result("specimen.good", 1) == 1)
+        }
+    }
+
+    @Test(
+        "that says what is no message is killed, and its calls end with the reason",
+        arguments: [
+            #"f.write("garbage\n"); f.flush(); time.sleep(60)"#,
+            #"s.sendall(b"x" * (2 << 20)); time.sleep(60)"#,
+            #"s.sendall(b"\xff\xfe\n"); time.sleep(60)"#,
+            #"f.write("{\"callbackId\":"); f.flush(); os._exit(0)"#,
+        ])
+    func garbage(call: String) throws {
+        try withWorker(WorkerInPython(call: call)) { _, client in
+            let error = error(try client.call("specimen"))
+            #expect(error?["code"] == "plugin.crashed", "\(error ?? nil)")
+            #expect(try client.result("specimen.good", 1) == 1)
+        }
+    }
+
+    @Test("that answers twice, or what nobody asked, harms nobody")
+    func strayAnswers() throws {
+        let worker = WorkerInPython(
+            call: #"[say({"callbackId": n, "result": n}) for n in (id, id, 999, "x")]"#)
+        try withWorker(worker) { _, client in
+            try client.send(#"{"task":"specimen","callbackId":"c"}"#)
+            #expect(try client.receive()["callbackId"] == "c")
+            #expect(try client.result("bridge.status")["droppedReplies"] == 3)
+        }
+    }
+
+    @Test("that leaves a process behind takes it along")
+    func leftBehind() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("pid")
+        let worker = WorkerInPython(
+            call: """
+                if os.fork() == 0:
+                    open("\(file)", "w").write(str(os.getpid()))
+                    time.sleep(600)
+                while not (os.path.exists("\(file)") and open("\(file)").read()): time.sleep(0.01)
+                os._exit(0)
+                """)
+        try withWorker(worker) { _, client in
+            #expect(error(try client.call("specimen"))?["code"] == "plugin.crashed")
+            let pid = try #require(Int32(contents(of: file)))
+            let deadline = Deadline()
+            while kill(pid, 0) == 0, !deadline.isOver { usleep(10_000) }
+            // Where nobody reaps it, it is there, and runs no more.
+            #expect(kill(pid, 0) != 0 || contents(of: "/proc/\(pid)/stat").contains(") Z "))
+        }
+    }
+
+    @Test("inherits nothing but its socket, and has the limits that its manifest says")
+    func inheritance() throws {
+        var worker = WorkerInPython()
+        worker.settings = """
+            environment = { COLOUR = "red" }
+            limits = { descriptors = 50, memory = "1GiB" }
+            """
+        worker.call = """
+            import resource
+            open_files = sorted(int(n) for n in os.listdir("/proc/self/fd"))
+            say({"callbackId": id, "result": [
+                [n for n in open_files if n <= 3 or os.path.exists(f"/proc/self/fd/{n}")], sorted(os.environ),
+                resource.getrlimit(resource.RLIMIT_NOFILE)[0], resource.getrlimit(resource.RLIMIT_AS)[0],
+                resource.getrlimit(resource.RLIMIT_CORE)[0], os.getsid(0) == os.getpid()]})
+            """
+        try withWorker(worker) { _, client in
+            let told = try client.result("specimen")
+            #expect(told[0] == [0, 1, 2, 3])
+            // A python that is a shell's script, as version managers have them, adds variables of its own.
+            let others = ["PYENV", "_", "SHLVL", "PWD", "OLDPWD"]
+            let names = (told[1]?.arrayValue?.compactMap(\.stringValue) ?? []).filter { name in
+                !others.contains { name.hasPrefix($0) }
+            }
+            #expect(
+                Set(names).isSubset(of: [
+                    "COLOUR", "LANG", "LC_CTYPE", "PATH", "TRESTLE_PLUGIN", "TRESTLE_WORKER", "TZ",
+                ]))
+            #expect(names.contains("COLOUR") && names.contains("TRESTLE_WORKER"))
+            #expect(told[2] == 50 && told[3] == .number(JSONNumber(1 << 30)) && told[4] == 0 && told[5] == true)
+        }
+    }
+
+    @Test("that does not start is refused with the reason, and the daemon goes on")
+    func noStart() throws {
+        for (worker, words) in [
+            (WorkerInPython(start: "os._exit(9)"), "exit status 9"),
+            (WorkerInPython(hello: #"{"protocol": {"version": "2.0"}}"#), "version 2.0"),
+            (WorkerInPython(hello: #"{"tasks": 5}"#, settings: ""), "specimen"),
+        ] {
+            try withWorker(worker) { _, client in
+                let plugin = try plugin(client)
+                if words == "specimen" {
+                    // What the manifest says counts, whatever the worker says.
+                    #expect(plugin?["name"] == "specimen")
+                } else {
+                    #expect(plugin?["state"] == "refused")
+                    #expect(plugin?["error"]?.stringValue?.contains(words) == true, "\(plugin ?? nil)")
+                }
+            }
+        }
+    }
+
+    @Test("whose manifest is wrong is refused with file, line and what was expected")
+    func manifests() throws {
+        for (text, words) in [
+            ("command = 5", "1:11: command: expected"),
+            ("comand = [\"./x\"]", "unknown key"),
+            ("command = [\"./x\"]\n[limits]\nmemory = \"much\"", "3:10: limits.memory"),
+            ("command = []", "a program and its arguments"),
+            ("command = [\"./none\"]", "cannot be started"),
+            ("command = [", "bad.plugin.toml:1"),
+            ("command = [\"./x\"]\n[[tasks]]\nname = \"a\"", "summary"),
+        ] {
+            let folder = try TemporaryFolder()
+            try folder.write(text, to: "bad.plugin.toml")
+            try withDaemon(pluginDirectory: folder.path) { daemon in
+                let refused = try plugin(daemon.connect())
+                #expect(refused?["state"] == "refused")
+                #expect(refused?["error"]?.stringValue?.contains(words) == true, "\(text): \(refused ?? nil)")
+            }
+        }
+    }
+
+    @Test("ends with the daemon, whether it listens or not")
+    func end() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("pid")
+        for deaf in [false, true] {
+            let start =
+                "open(\"\(file)\", \"w\").write(str(os.getpid()))"
+                + (deaf ? "; signal.signal(signal.SIGTERM, signal.SIG_IGN)" : "")
+            var worker = WorkerInPython(start: start)
+            if deaf { worker.call = "time.sleep(600)" }
+            try withWorker(worker) { daemon, client in
+                if deaf { try client.send(#"{"task":"specimen"}"#) }
+                _ = try client.result("bridge.ping")
+                let pid = try #require(Int32(contents(of: file)))
+                #expect(try daemon.stop() == .exited(0))
+                #expect(kill(pid, 0) != 0 || contents(of: "/proc/\(pid)/stat").contains(") Z "))
+            }
+        }
+    }
+
+    // MARK: Another one in its place
+
+    @Test("is replaced without losing a call: each gets one good callback, by the old one or the new one")
+    func reload() throws {
+        try withWorker(WorkerInPython()) { _, client in
+            var reloads = 0
+            for round in 0..<10 {
+                for id in 0..<200 { try client.send(#"{"task":"specimen","options":\#(id),"callbackId":\#(id)}"#) }
+                try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"},"callbackId":"r"}"#)
+                for id in 200..<400 { try client.send(#"{"task":"specimen","options":\#(id),"callbackId":\#(id)}"#) }
+                var answered = Set<Int64>()
+                for _ in 0..<401 {
+                    let callback = try client.receive()
+                    if callback["callbackId"] == "r" {
+                        #expect(callback["result"] == ["version": "1"])
+                        reloads += 1
+                    } else {
+                        #expect(callback["callbackId"] == callback["result"], "\(round): \(callback)")
+                        if let id = callback["callbackId"]?.int64Value { answered.insert(id) }
+                    }
+                }
+                #expect(answered.count == 400)
+            }
+            #expect(reloads == 10)
+            #expect(try plugin(client)?["restarts"] == 0)
+        }
+    }
+
+    @Test("that is replaced by a bad one stays")
+    func badReload() throws {
+        let folder = try TemporaryFolder()
+        try WorkerInPython().write(to: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            for bad in [
+                WorkerInPython(start: "os._exit(1)"), WorkerInPython(hello: #"{"protocol": {"version": "9"}}"#),
+            ] {
+                try bad.write(to: folder)
+                let error = error(try client.call("bridge.plugin.reload", ["name": "specimen"]))
+                #expect(error?["code"] == "plugin.unavailable", "\(error ?? nil)")
+                #expect(try client.result("specimen", 1) == 1)
+            }
+            #expect(error(try client.call("bridge.plugin.reload", ["name": "none"]))?["code"] == "options.invalid")
+        }
+    }
+}
