@@ -21,8 +21,10 @@ def call(
     timeout: Optional[float] = None,
     progress: bool = False,
     session: Optional[int] = None,
+    caller: Optional[MessageID] = None,
 ) -> bytes:
-    """A call. `task` and `options` are JSON already; `timeout` is in seconds."""
+    """A call. `task` and `options` are JSON already; `timeout` is in seconds; `caller` is the id of the call on
+    whose behalf a worker makes it."""
     parts = [b'{"task":', task]
     if callback_id is not None:
         parts.append(b',"callbackId":%d' % callback_id)
@@ -33,6 +35,8 @@ def call(
         parts.append(b',"progress":true')
     if session is not None:
         parts.append(b',"session":%d' % session)
+    if caller is not None:
+        parts.append(b',"caller":%b' % encode(caller))
     if options is not None:
         parts += [b',"options":', options]
     parts.append(b"}\n")

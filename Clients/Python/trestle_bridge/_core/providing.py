@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional, Protocol, TypeVar
 
 from . import messages
 from .errors import BUSY, CALL_CANCELLED, INTERNAL, RESULT_TOO_LARGE, TASK_NOT_FOUND, BridgeError
@@ -24,25 +24,40 @@ class Caller:
         uid: the caller's user id; None where the daemon does not say.
         origin: what the session speaks for; "local" unless it named something else.
         user: who is logged in there, or None.
+        gid: the caller's group id; like all that follow, only workers are told it.
+        pid: the caller's process when it connected; it may have ended since.
+        client: the name that the client gave itself; nothing may be decided by it.
+        trusted: the caller is root, the daemon's own user, or the daemon.
     """
 
     session: int = 0
     uid: Optional[int] = None
     origin: str = "local"
     user: Optional[str] = None
+    gid: Optional[int] = None
+    pid: Optional[int] = None
+    client: Optional[str] = None
+    trusted: bool = False
 
     @staticmethod
     def from_json(json: Any) -> Caller:
         """Reads the field `caller`."""
         if not isinstance(json, dict):
             return Caller()
-        session, uid, origin, user = (json.get(name) for name in ("session", "uid", "origin", "user"))
+        session, origin = json.get("session"), json.get("origin")
+        uid, gid, pid = (_of(int, json.get(name)) for name in ("uid", "gid", "pid"))
+        user, client = (_of(str, json.get(name)) for name in ("user", "client"))
         return Caller(
-            session if isinstance(session, int) else 0,
-            uid if isinstance(uid, int) else None,
-            origin if isinstance(origin, str) else "local",
-            user if isinstance(user, str) else None,
+            session if isinstance(session, int) else 0, uid, origin if isinstance(origin, str) else "local", user,
+            gid, pid, client, json.get("trusted") is True,
         )
+
+
+T = TypeVar("T")
+
+
+def _of(kind: type[T], value: Any) -> Optional[T]:
+    return value if isinstance(value, kind) else None
 
 
 class IncomingCall:
@@ -101,6 +116,11 @@ class IncomingCall:
         return self._cancelled.wait(timeout)
 
 
+MakeCall = Callable[
+    [dict[str, Any], Optional[messages.MessageID], Callable[[IncomingCall, bytes], None]], IncomingCall
+]
+
+
 class HandlerRunner(Protocol):
     """A face's way to run handlers. Called on the thread that owns the core; must not block."""
 
@@ -132,8 +152,18 @@ class ProvidedTasks:
     lost all leave it, so that no answer goes to another session.
     """
 
-    def __init__(self, output: OutputQueue, runner: HandlerRunner, limits: Limits) -> None:
+    def __init__(
+        self, output: OutputQueue, runner: HandlerRunner, limits: Limits, *,
+        make_call: MakeCall = IncomingCall, provider: str = "client",
+    ) -> None:
+        """
+        Args:
+            make_call: makes what handlers are given.
+            provider: what this end calls itself in errors.
+        """
         self.registrations: dict[str, Registration] = {}
+        self._make_call = make_call
+        self._provider = provider
         self.message_bytes = 1 << 20
         self._output = output
         self._runner = runner
@@ -147,12 +177,12 @@ class ProvidedTasks:
         callback_id = message.get("callbackId")
         if callback_id is not None and (not messages.is_id(callback_id) or callback_id in self._running):
             return False
-        call = IncomingCall(message, callback_id, self._runner.report)
+        call = self._make_call(message, callback_id, self._runner.report)
         registration = self.registrations.get(call.task)
         if registration is None:
-            self._write_error(call, BridgeError(TASK_NOT_FOUND, f"this client provides no task {call.task}"))
+            self._write_error(call, BridgeError(TASK_NOT_FOUND, f"this {self._provider} provides no task {call.task}"))
         elif len(self._running) + len(self._running_one_way) >= self._limits.running_calls:
-            text = f"this client works on {self._limits.running_calls} calls, as many as it does at once"
+            text = f"this {self._provider} works on {self._limits.running_calls} calls, as many as it does at once"
             self._write_error(call, BridgeError(BUSY, text, transient=True, retry_after=1.0))
         else:
             if callback_id is None:

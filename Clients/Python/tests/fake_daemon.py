@@ -1,0 +1,238 @@
+"""The daemon's side of a worker, as docs/workers.md says it, for tests without a daemon: of the package, of the
+examples, and of the bad workers in Tests/HostilePlugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import tomllib
+from itertools import count
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+PATIENCE = 20.0
+"""Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
+
+MESSAGE_BYTES = 1 << 20
+LINE_BYTES = MESSAGE_BYTES + (64 << 10)
+CALLER = {
+    "session": 3, "uid": 1000, "gid": 1000, "pid": 4711, "origin": "local", "user": None, "client": None,
+    "trusted": False,
+}
+
+
+# Here descriptor 3 must be open, or a child's is one that subprocess needs itself until the worker is there.
+while (_taken := os.open(os.devnull, os.O_RDONLY)) < 3:
+    pass
+if _taken > 3:
+    os.close(_taken)
+
+
+class WorkerEnded(Exception):
+    """The worker's end of the socket is closed."""
+
+
+class BadLine(Exception):
+    """What a daemon kills a worker for: no message, or a line that is too long."""
+
+
+class WorkerError(Exception):
+    """The error of a callback."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error)
+        self.error = error
+        self.code = error["code"]
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """A manifest as the daemon reads it."""
+    with open(path, "rb") as file:
+        return tomllib.load(file)
+
+
+class FakeDaemon:
+    """A worker that is started, and what it has said. Killed, with all of its group, by `close`."""
+
+    def __init__(
+        self, command: Sequence[str], folder: Path, *, name: str = "test", environment: Optional[dict[str, str]] = None,
+        memory_bytes: Optional[int] = None, descriptors: int = 256,
+    ) -> None:
+        here, theirs = socket.socketpair()
+        # Larger than what is written before it is read, so that the bench itself never waits.
+        here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+        self.socket = here
+        here.settimeout(PATIENCE)
+        self._lines = here.makefile("rb")
+        self._ids = count(1)
+        self._seen: list[dict[str, Any]] = []
+        self.log: queue.SimpleQueue[str] = queue.SimpleQueue()
+        """What it wrote to standard output and standard error, by lines."""
+        inherited = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
+        inherited |= {"TRESTLE_WORKER": "3", "TRESTLE_PLUGIN": name, **(environment or {})}
+
+        def prepare() -> None:
+            # In the child, before it becomes the worker.
+            os.setpgid(0, 0)
+            os.dup2(theirs.fileno(), 3)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+            if memory_bytes is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+        self.process = subprocess.Popen(
+            list(command), cwd=folder, env=inherited, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, preexec_fn=prepare, pass_fds=(3,),
+        )
+        theirs.close()
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
+
+    @staticmethod
+    def of_manifest(path: Path, environment: Optional[dict[str, str]] = None, **settings: Any) -> FakeDaemon:
+        """Starts the worker of a manifest."""
+        manifest = read_manifest(path)
+        program, *arguments = manifest["command"]
+        if "/" in program:
+            program = str(path.parent / program)
+        name = path.name.removesuffix(".plugin.toml")
+        merged = {**manifest.get("environment", {}), **(environment or {})}
+        return FakeDaemon([program, *arguments], path.parent, name=name, environment=merged, **settings)
+
+    # What is said
+
+    def send(self, *messages: Any) -> None:
+        """Sends messages; bytes go out as they are."""
+        for message in messages:
+            data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+            self.socket.sendall(data)
+
+    def start_call(self, task: str, options: Any = None, **fields: Any) -> int:
+        """Sends a call; its id."""
+        call_id = next(self._ids)
+        message = {"task": task, "options": {} if options is None else options, "callbackId": call_id}
+        if not task.startswith("plugin."):
+            message["caller"] = CALLER
+        self.send({**message, **fields})
+        return call_id
+
+    def read(self) -> dict[str, Any]:
+        """The next message.
+
+        Raises:
+            WorkerEnded: there is none.
+            BadLine: it is none.
+        """
+        try:
+            line = self._lines.readline(LINE_BYTES + 1)
+        except ConnectionError as error:
+            raise WorkerEnded from error
+        if not line:
+            raise WorkerEnded
+        if not line.endswith(b"\n"):
+            raise BadLine("a line that is too long" if len(line) > LINE_BYTES else "half a line")
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            raise BadLine(str(error)) from error
+        if not isinstance(message, dict):
+            raise BadLine("no object")
+        return message
+
+    def next(self, **fields: Any) -> dict[str, Any]:
+        """The next message with these fields; a value of `...` is any. Others are kept for later."""
+        def fits(message: dict[str, Any]) -> bool:
+            return all(name in message and value in (..., message[name]) for name, value in fields.items())
+
+        for message in self._seen:
+            if fits(message):
+                self._seen.remove(message)
+                return message
+        while not fits(message := self.read()):
+            self._seen.append(message)
+        return message
+
+    def result(self, call_id: int) -> Any:
+        """How a call ended.
+
+        Raises:
+            WorkerError: with an error.
+        """
+        while "progress" in (message := self.next(callbackId=call_id)):
+            pass
+        if "error" in message:
+            raise WorkerError(message["error"])
+        return message["result"]
+
+    def call(self, task: str, options: Any = None, **fields: Any) -> Any:
+        """Calls a task, and waits for its end."""
+        return self.result(self.start_call(task, options, **fields))
+
+    def ask(self, task: str, options: Any = None) -> Any:
+        """Calls a task about the worker itself; None: it does not know it."""
+        try:
+            return self.call(task, options)
+        except WorkerError as error:
+            if error.code != "task.not_found":
+                raise
+            return None
+
+    def hello(self) -> Any:
+        """The beginning of everything."""
+        return self.ask("plugin.hello", {
+            "protocol": {"name": "trestle-worker", "version": "1.0"}, "plugin": "test",
+            "daemon": {"name": "trestled", "version": "0"}, "limits": {"messageBytes": MESSAGE_BYTES},
+        })
+
+    def start(self, configuration: Any = None, state: str = "/nonexistent") -> Any:
+        """All that comes before the first call; what the worker said of itself."""
+        hello = self.hello()
+        self.ask("plugin.configure", configuration)
+        self.ask("plugin.start", {"stateDirectory": state, "launch": {"arguments": []}})
+        return hello
+
+    def stop(self) -> int:
+        """Has it stop; its exit status."""
+        self.ask("plugin.stop")
+        self.socket.shutdown(socket.SHUT_WR)
+        return self.process.wait(PATIENCE)
+
+    # What becomes of it
+
+    def log_until(self, text: str) -> str:
+        """What it wrote, up to a line that holds a text."""
+        lines = []
+        while not lines or text not in lines[-1]:
+            lines.append(self.log.get(timeout=PATIENCE))
+        return "\n".join(lines)
+
+    def wait_end(self) -> int:
+        """Reads until the worker closes, and waits for its process; its exit status, negative for a signal."""
+        try:
+            while True:
+                self.read()
+        except WorkerEnded:
+            return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        """Kills what is left."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self._lines.close()
+        self.socket.close()
+
+    def _read_log(self) -> None:
+        if self.process.stdout is not None:
+            for line in self.process.stdout:
+                self.log.put(line.decode("utf-8", "replace").rstrip("\n"))

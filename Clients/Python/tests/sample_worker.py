@@ -1,0 +1,145 @@
+"""A worker with a task for everything that the package does; test_worker starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from typing import Any
+
+from trestle_bridge import BridgeError, worker
+from trestle_bridge.worker import WorkerCall
+
+worker.version("1.2.3")
+worker.event("sample.done", "Something is done.")
+configuration: dict[str, Any] = {}
+sessions: list[Any] = []
+running = threading.Event()
+
+
+@worker.task(
+    "greet", summary="Greets somebody by name.", permission="greeting", timeout=2.5, concurrency=3, private=True,
+    options={"type": "object", "required": ["who"]}, result={"type": "string"},
+)
+def greet(options: Any, call: WorkerCall) -> str:
+    return f"Hello, {options['who']}"
+
+
+@worker.task("who")
+def who(options: Any, call: WorkerCall) -> Any:
+    """Tells who calls.
+
+    And no more.
+    """
+    has_deadline = call.deadline is not None
+    return {"uid": call.caller.uid, "trusted": call.caller.trusted, "pid": call.caller.pid, "deadline": has_deadline}
+
+
+@worker.task("seen")
+def seen(options: Any, call: WorkerCall) -> Any:
+    return {"configuration": configuration, "sessions": sessions, "thread": threading.current_thread().name}
+
+
+@worker.task("fail")
+def fail(options: Any, call: WorkerCall) -> Any:
+    if options == "exit":
+        sys.exit(3)
+    if options == "bridge":
+        raise BridgeError("sample.failed", "It failed.", {"why": "asked for"}, transient=True, retry_after=0.5)
+    raise KeyError("no such thing")
+
+
+@worker.task("return")
+def give(options: Any, call: WorkerCall) -> Any:
+    return {"nan": float("nan"), "long": "x" * (1 << 20), "none": None}[options]
+
+
+@worker.task("steps")
+def steps(options: Any, call: WorkerCall) -> int:
+    for step in range(options):
+        call.progress(step)
+    return int(options)
+
+
+@worker.task("wait")
+def wait(options: Any, call: WorkerCall) -> str:
+    call.progress("waiting")
+    call.wait_cancelled()
+    worker.log("nobody waits", "info", call)
+    call.check_cancelled()
+    return "never"
+
+
+@worker.task("both")
+def both(options: Any, call: WorkerCall) -> Any:
+    return [call.bridge("other", options, timeout=1.5), worker.bridge("other", session=9)]
+
+
+@worker.task("both.async")
+async def both_async(options: Any, call: WorkerCall) -> Any:
+    first, second = await asyncio.gather(call.bridge_async("other", 1), call.bridge_async("other", 2))
+    return [first, second]
+
+
+@worker.task("wait.async")
+async def wait_async(options: Any, call: WorkerCall) -> Any:
+    call.progress("waiting")
+    try:
+        return await call.bridge_async("other")
+    finally:
+        worker.publish("sample.done", {"cleaned": "up"}, sessions=[1, 2], unasked=True)
+
+
+@worker.task("tell")
+def tell(options: Any, call: WorkerCall) -> None:
+    worker.publish("sample.done", 1)
+    worker.log("a line\udcff", "warning")
+    worker.metric("things", 4, kind="counter", help="Things.")
+    print("printed")
+    try:
+        worker.publish("sample.done", "x" * (1 << 20))
+    except BridgeError as error:
+        worker.log(error.code)
+
+
+@worker.task("flood")
+def flood(options: Any, call: WorkerCall) -> int:
+    refused = 0
+    while not refused:
+        try:
+            worker.publish("sample.done", "x" * 100_000)
+        except BridgeError as error:
+            refused += error.code == "busy"
+    print("full")
+    return refused
+
+
+@worker.configure({"type": "object"}, reconfigurable=True)
+def configure(options: Any, call: WorkerCall) -> None:
+    if "bad" in options:
+        raise BridgeError("configuration.invalid", "bad is not good", {"path": "bad"})
+    configuration.update(options)
+
+
+@worker.start
+def start(options: Any, call: WorkerCall) -> None:
+    configuration["state"] = options["stateDirectory"]
+
+
+@worker.launch("warm", after=["store"], required=True)
+def warm(options: Any, call: WorkerCall) -> None:
+    configuration["launched"] = options["worker"]
+
+
+@worker.session
+def session(change: Any) -> None:
+    sessions.append(change["change"])
+    worker.log(f"session {change['change']}")
+
+
+@worker.stop
+def stop(options: Any, call: WorkerCall) -> None:
+    print("stopping")
+
+
+worker.run()

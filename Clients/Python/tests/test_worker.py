@@ -1,0 +1,229 @@
+"""Workers, against a daemon's side that the tests speak."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from trestle_bridge.worker import Worker
+
+from .support import PACKAGE_FOLDER
+
+if sys.version_info < (3, 11):
+    raise unittest.SkipTest("manifests are read with tomllib, which came with Python 3.11")
+
+from .fake_daemon import FakeDaemon, WorkerEnded, WorkerError
+
+SAMPLE = PACKAGE_FOLDER / "tests/sample_worker.py"
+
+
+class SampleTestCase(unittest.TestCase):
+    """Tests with a sample worker each."""
+
+    def setUp(self) -> None:
+        self.daemon = FakeDaemon(
+            [sys.executable, "-W", "error", str(SAMPLE)], PACKAGE_FOLDER,
+            environment={"PYTHONPATH": str(PACKAGE_FOLDER)},
+        )
+        self.addCleanup(self.daemon.close)
+        self.said = self.daemon.start({"a": 1}, "/state")
+
+    def fails(self, task: str, options: Any = None) -> dict[str, Any]:
+        with self.assertRaises(WorkerError) as raised:
+            self.daemon.call(task, options)
+        return raised.exception.error
+
+
+class HelloTests(SampleTestCase):
+    def test_it_says_what_was_declared_and_nothing_else(self) -> None:
+        tasks = {task.pop("name"): task for task in self.said["tasks"]}
+        self.assertEqual(tasks["greet"], {
+            "summary": "Greets somebody by name.", "permission": "greeting", "timeout": 2500, "concurrency": 3,
+            "private": True, "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
+        })
+        self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
+        self.assertEqual(tasks["both.async"], {"summary": "both.async"})
+        del self.said["tasks"]
+        self.assertEqual(self.said, {
+            "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done."}],
+            "launchWorkers": [{"name": "warm", "phase": "afterListening", "after": ["store"], "required": True}],
+            "configuration": {"type": "object"}, "reconfigurable": True, "sessions": True, "ping": "always",
+        })
+
+    def test_schemas_are_described(self) -> None:
+        described = self.daemon.call("plugin.describe")
+        self.assertEqual(described["tasks"][0]["result"], {"type": "string"})
+        self.assertEqual((described["tasks"][1], described["configuration"]), ({}, {"type": "object"}))
+
+    def test_configuration_start_and_launch_come_to_its_functions(self) -> None:
+        self.assertEqual(self.daemon.call("plugin.launch", {"worker": "warm"}), {})
+        self.assertEqual(self.fails("plugin.configure", {"bad": 1})["data"], {"path": "bad"})
+        self.assertEqual(self.daemon.call("plugin.reconfigure", {"b": 2}), {})
+        self.assertEqual(
+            self.daemon.call("seen")["configuration"], {"a": 1, "state": "/state", "launched": "warm", "b": 2})
+
+    def test_what_it_does_not_know_it_says(self) -> None:
+        for task in ("plugin.check", "plugin.keep_sessions", "nope"):
+            self.assertEqual(self.fails(task)["code"], "task.not_found")
+
+    def test_sessions_are_told_in_their_order(self) -> None:
+        for change in ("opened", "closed"):
+            self.daemon.send({"event": "plugin.session", "data": {"change": change, "caller": {}}})
+        for change in ("opened", "closed"):
+            said = self.daemon.next(task="plugin.log")["options"]
+            self.assertEqual(said, {"level": "notice", "message": f"session {change}"})
+
+
+class CallTests(SampleTestCase):
+    def test_a_call_is_answered_once(self) -> None:
+        calls = [self.daemon.start_call("greet", {"who": n}) for n in range(50)]
+        self.assertEqual([self.daemon.result(one) for one in calls], [f"Hello, {n}" for n in range(50)])
+        self.daemon.call("plugin.ping")
+        self.assertEqual(self.daemon._seen, [])
+
+    def test_the_caller_and_the_deadline_are_known(self) -> None:
+        expected = {"uid": 1000, "trusted": False, "pid": 4711}
+        self.assertEqual(self.daemon.call("who"), {**expected, "deadline": False})
+        self.assertEqual(self.daemon.call("who", timeout=50), {**expected, "deadline": True})
+
+    def test_errors_are_the_callers_and_faults_are_in_the_log(self) -> None:
+        self.assertEqual(self.fails("fail", "bridge"), {
+            "code": "sample.failed", "message": "It failed.", "data": {"why": "asked for"}, "transient": True,
+            "retryAfter": 500,
+        })
+        self.assertEqual(self.fails("fail"), {"code": "internal", "message": "fail failed: KeyError: 'no such thing'"})
+        self.assertIn("Traceback", self.daemon.log_until("KeyError: 'no such thing'"))
+        self.assertEqual(self.fails("fail", "exit")["code"], "internal")
+
+    def test_results_without_json_or_beyond_the_bound_are_errors(self) -> None:
+        self.assertEqual(self.fails("return", "nan")["code"], "internal")
+        self.assertEqual(self.fails("return", "long")["code"], "result.too_large")
+        self.assertIsNone(self.daemon.call("return", "none"))
+
+    def test_progress_comes_in_order_to_whom_it_is_wanted_by(self) -> None:
+        call = self.daemon.start_call("steps", 3, progress=True)
+        for step in range(3):
+            self.assertEqual(self.daemon.next(callbackId=call)["progress"], step)
+        self.assertEqual(self.daemon.result(call), 3)
+        call = self.daemon.start_call("steps", 3)
+        self.assertEqual(self.daemon.next(callbackId=call)["result"], 3)
+
+    def test_a_cancelled_call_ends_and_a_ping_is_answered_meanwhile(self) -> None:
+        call = self.daemon.start_call("wait", progress=True)
+        self.assertEqual(self.daemon.next(callbackId=call)["progress"], "waiting")
+        self.assertEqual(self.daemon.call("plugin.ping"), {})
+        self.daemon.send({"cancel": call})
+        with self.assertRaises(WorkerError) as raised:
+            self.daemon.result(call)
+        self.assertEqual(raised.exception.code, "call.cancelled")
+        log = self.daemon.next(task="plugin.log")
+        self.assertEqual(log["options"], {"level": "info", "message": "nobody waits", "call": call})
+        self.assertNotIn("callbackId", log)
+
+    def test_more_than_256_calls_are_refused(self) -> None:
+        calls = [self.daemon.start_call("wait", progress=True) for _ in range(256)]
+        for call in calls:
+            self.daemon.next(callbackId=call, progress="waiting")
+        self.assertEqual(self.fails("greet", {"who": "X"})["code"], "busy")
+        self.assertEqual(self.daemon.call("plugin.ping"), {})
+        self.assertEqual(self.daemon.call("plugin.reconfigure", {}), {})
+        self.daemon.send({"cancel": calls[0]})
+        self.daemon.next(callbackId=calls[0], error=...)
+        self.assertEqual(self.daemon.call("greet", {"who": "X"}), "Hello, X")
+
+
+class OwnCallTests(SampleTestCase):
+    def test_calls_are_made_on_behalf_of_a_call_or_of_none(self) -> None:
+        call = self.daemon.start_call("both", {"x": 1})
+        other = self.daemon.next(task="other")
+        self.assertEqual((other["caller"], other["options"], other["timeout"]), (call, {"x": 1}, 1500))
+        self.daemon.send({"callbackId": other["callbackId"], "result": "first"})
+        other = self.daemon.next(task="other")
+        self.assertEqual((other["session"], "caller" in other, "options" in other), (9, False, False))
+        self.daemon.send({"callbackId": other["callbackId"], "error": {"code": "c", "message": "m"}})
+        with self.assertRaises(WorkerError) as raised:
+            self.daemon.result(call)
+        self.assertEqual(raised.exception.error, {"code": "c", "message": "m"})
+
+    def test_coroutines_call_too(self) -> None:
+        call = self.daemon.start_call("both.async")
+        for other in [self.daemon.next(task="other") for _ in range(2)]:
+            self.daemon.send({"callbackId": other["callbackId"], "result": other["options"] * 10})
+        self.assertEqual(self.daemon.result(call), [10, 20])
+
+    def test_a_cancelled_coroutine_cancels_its_calls_cleans_up_and_answers(self) -> None:
+        call = self.daemon.start_call("wait.async", progress=True)
+        other = self.daemon.next(task="other")
+        self.daemon.send({"cancel": call})
+        self.daemon.next(cancel=other["callbackId"])
+        self.assertEqual(self.daemon.next(task="plugin.publish")["options"], {
+            "event": "sample.done", "data": {"cleaned": "up"}, "sessions": [1, 2], "unasked": True,
+        })
+        with self.assertRaises(WorkerError) as raised:
+            self.daemon.result(call)
+        self.assertEqual(raised.exception.code, "call.cancelled")
+
+    def test_events_lines_and_figures_are_sent_without_an_id(self) -> None:
+        self.assertIsNone(self.daemon.call("tell"))
+        messages = self.daemon._seen
+        self.assertEqual([message["task"] for message in messages], [
+            "plugin.publish", "plugin.log", "plugin.metrics", "plugin.log",
+        ])
+        self.assertFalse(any("callbackId" in message for message in messages))
+        options = [message["options"] for message in messages]
+        self.assertEqual(options[0], {"event": "sample.done", "data": 1})
+        self.assertEqual(options[1], {"level": "warning", "message": "a line\\udcff"})
+        self.assertEqual(options[2], {
+            "metrics": [{"name": "things", "kind": "counter", "help": "Things.", "value": 4}],
+        })
+        self.assertEqual(options[3]["message"], "message.too_large")
+        self.daemon.log_until("printed")
+
+    def test_to_a_daemon_that_does_not_read_only_so_much_is_said(self) -> None:
+        call = self.daemon.start_call("flood")
+        # Nobody reads the socket meanwhile.
+        self.daemon.log_until("full")
+        self.assertEqual(self.daemon.result(call), 1)
+        sizes = sum(len(message["options"]["data"]) for message in self.daemon._seen)
+        self.assertLess(sizes, 6 << 20)
+
+
+class EndTests(SampleTestCase):
+    def test_it_stops_when_it_is_told_with_a_call_in_flight(self) -> None:
+        self.daemon.start_call("wait")
+        self.assertEqual(self.daemon.call("plugin.stop"), {})
+        self.daemon.log_until("stopping")
+        self.assertEqual(self.daemon.wait_end(), 0)
+
+    def test_it_ends_with_the_daemon(self) -> None:
+        self.daemon.start_call("wait")
+        self.daemon.socket.shutdown(1)
+        self.assertEqual(self.daemon.wait_end(), 1)
+
+    def test_lines_that_are_no_messages_are_passed_over(self) -> None:
+        self.daemon.send(b"nonsense\n", [1], {"what": 1}, {"callbackId": 99, "result": 1})
+        self.assertEqual(self.daemon.call("greet", {"who": "X"}), "Hello, X")
+        self.daemon.log_until("a message of no known kind")
+        with self.assertRaises(WorkerEnded):
+            self.daemon.call("plugin.stop")
+            self.daemon.read()
+
+
+class AloneTests(unittest.TestCase):
+    def test_started_by_hand_it_says_what_it_is(self) -> None:
+        end = subprocess.run(
+            [sys.executable, str(SAMPLE)], cwd=PACKAGE_FOLDER, env={"PYTHONPATH": str(PACKAGE_FOLDER)},
+            capture_output=True, text=True, timeout=60,
+        )
+        self.assertEqual((end.returncode, end.stdout), (1, ""))
+        self.assertRegex(end.stderr, r"is a worker, and no daemon has started it .*NAME\.plugin\.toml")
+
+    def test_two_functions_for_one_name_are_a_mistake(self) -> None:
+        worker = Worker()
+        worker.task("a")(lambda options, call: 1)
+        with self.assertRaisesRegex(ValueError, "two functions for a"):
+            worker.task("a")(lambda options, call: 2)
+        with self.assertRaisesRegex(ValueError, "the daemon's"):
+            worker.task("plugin.mine")(lambda options, call: 2)

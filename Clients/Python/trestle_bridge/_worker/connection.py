@@ -1,0 +1,248 @@
+"""A worker's end of the socket that the daemon gave it."""
+
+from __future__ import annotations
+
+import queue
+import select
+import socket
+import sys
+import threading
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, Callable, Mapping, Optional
+
+from .._core import messages
+from .._core.errors import BUSY, BridgeError, started_data
+from .._core.framing import LineSplitter, LineTooLong
+from .._core.jsontext import decoder, encode
+from .._core.output import OutputQueue
+from .._core.providing import IncomingCall, ProvidedTasks, Registration
+from .._core.settings import Limits
+from .calls import WorkerCall
+from .declarations import Declarations, Handler
+from .own_calls import OwnCalls, check_size
+from .running import FunctionRunner, failure, start_thread
+
+_READ_BYTES = 256 << 10
+
+_decode = decoder()
+
+
+class Connection:
+    """Reads and writes on the thread that calls `serve`, the I/O thread. Other threads write too, as far as that does
+    not wait, and leave the rest to it."""
+
+    def __init__(self, connected: socket.socket, declarations: Declarations, limits: Limits) -> None:
+        connected.setblocking(False)
+        self._socket = connected
+        self._limits = limits
+        self._on_session = declarations.on_session
+        self._sessions: Optional[queue.SimpleQueue[Any]] = None
+        # Its holder may call what takes it again: an answer on the I/O thread, a future that ends.
+        self._lock = threading.RLock()
+        self._wake_out, self._wake_in = socket.socketpair()
+        self._wake_in.setblocking(False)
+        self._io_thread = 0
+        self._output = OutputQueue()
+        self._write_failed = False
+        self._has_stopped = False
+        self._own = OwnCalls(self._send, self._forget)
+        runner = FunctionRunner(self._answer, self._report, limits.running_calls)
+        # The runner counts, since a ping is not one of these calls.
+        uncounted = replace(limits, running_calls=sys.maxsize)
+        self._provided = ProvidedTasks(self._output, runner, uncounted, make_call=self._make_call, provider="worker")
+        at_once = {
+            "plugin.hello": lambda options, call: self._hello(options, declarations),
+            "plugin.ping": lambda options, call: {},
+            "plugin.describe": lambda options, call: declarations.describe(),
+            "plugin.stop": lambda options, call: {},
+        }
+        handlers = {task: Handler(function, on_io_thread=True) for task, function in at_once.items()}
+        for task, handler in {**handlers, **declarations.handlers}.items():
+            self._provided.registrations[task] = Registration("any", handler)
+
+    # The I/O thread
+
+    def serve(self) -> bool:
+        """Works until the daemon has it stop, which is True, or goes away."""
+        self._io_thread = threading.get_ident()
+        lines = LineSplitter(self._limits.line_bytes)
+        try:
+            while not self._is_finished:
+                if not self._wait():
+                    continue
+                data = self._read()
+                if not data:
+                    return self._has_stopped
+                for line in lines.feed(data):
+                    self._receive(line)
+            return True
+        except LineTooLong as error:
+            print(f"the daemon sent {error}; the worker gives up", file=sys.stderr)
+            return False
+        finally:
+            with self._lock:
+                self._write_failed = True
+                self._provided.cancel_all()
+                self._own.end_all()
+            self._socket.close()
+
+    @property
+    def _is_finished(self) -> bool:
+        with self._lock:
+            return self._has_stopped and (self._write_failed or self._output.queued_bytes == 0)
+
+    def _wait(self) -> bool:
+        """Sleeps until there is something to do; whether there is something to read."""
+        with self._lock:
+            wants_write = self._output.queued_bytes > 0 and not self._write_failed
+        poll = select.poll()
+        poll.register(self._wake_out, select.POLLIN)
+        poll.register(self._socket, select.POLLIN | (select.POLLOUT if wants_write else 0))
+        ready = dict(poll.poll())
+        if self._wake_out.fileno() in ready:
+            self._wake_out.recv(4096)
+        with self._lock:
+            self._flush()
+        return bool(ready.get(self._socket.fileno(), 0) & ~select.POLLOUT)
+
+    def _read(self) -> bytes:
+        try:
+            return self._socket.recv(_READ_BYTES)
+        except ConnectionError:
+            return b""
+
+    def _receive(self, line: bytes) -> None:
+        with self._lock:
+            try:
+                messages.dispatch(_decode(line), self)
+            except ValueError as error:
+                self.on_nonsense(f"it is no JSON: {error}")
+            self._flush()
+
+    # What `dispatch` finds. Under the lock.
+
+    def on_call(self, message: dict[str, Any]) -> None:
+        """The daemon calls a task."""
+        if not self._provided.receive(message):
+            self.on_nonsense("a call whose id is in use, or is none")
+
+    def on_cancel(self, callback_id: Any) -> None:
+        """Nobody waits for a call any more."""
+        self._provided.cancel(callback_id)
+
+    def on_event(self, name: str, data: Any) -> None:
+        """Something happened to a session."""
+        if name != "plugin.session" or self._on_session is None:
+            return
+        if self._sessions is None:
+            self._sessions = queue.SimpleQueue()
+            start_thread(name, _hand_on, self._sessions, self._on_session)
+        self._sessions.put(data)
+
+    def on_progress(self, message: dict[str, Any]) -> None:
+        """Calls of a worker's own do not ask for it."""
+
+    def on_callback(self, message: dict[str, Any]) -> None:
+        """The end of a call that this end made, or what the daemon did not like."""
+        if message["callbackId"] is None:
+            self.on_nonsense(f"an error about something that the worker sent: {message.get('error')}")
+        else:
+            self._own.answered(message)
+
+    def on_nonsense(self, why: str) -> None:
+        """What is no message, or of no use; the daemon that sends it is the one to be mended."""
+        print(f"from the daemon came {why}", file=sys.stderr)
+
+    # Any thread
+
+    def start_call(
+        self, task: str, options: Any, *,
+        timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
+    ) -> Future[Any]:
+        """As `OwnCalls.start`."""
+        with self._lock:
+            future = self._own.start(task, options, timeout=timeout, session=session, caller=caller)
+            self._flush()
+        return future
+
+    def tell(self, task: str, options: Mapping[str, Any]) -> None:
+        """Calls one of the tasks that are for workers alone, and that nobody answers.
+
+        Raises:
+            BridgeError: nothing was sent: there is no JSON of it, it is too long, or too much waits to be read.
+        """
+        line = messages.call(encode(task), encode(options))
+        check_size(line, f"the call of {task}", self._own.message_bytes)
+        with self._lock:
+            if self._output.queued_bytes > self._limits.queued_bytes:
+                text = f"more than {self._limits.queued_bytes} bytes wait for the daemon to read them"
+                raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
+            self._output.append(line)
+            self._flush()
+
+    def _answer(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
+        with self._lock:
+            self._provided.answer(call, result, error)
+            if call.task == "plugin.stop":
+                self._has_stopped = True
+                self._wake()
+            self._flush()
+
+    def _report(self, call: IncomingCall, value: bytes) -> None:
+        with self._lock:
+            self._provided.progress(call, value)
+            self._flush()
+
+    def _forget(self, call_id: int) -> None:
+        with self._lock:
+            self._own.forget(call_id)
+            self._flush()
+
+    def _make_call(
+        self, message: dict[str, Any], callback_id: Optional[messages.MessageID],
+        report: Callable[[IncomingCall, bytes], None],
+    ) -> IncomingCall:
+        return WorkerCall(message, callback_id, report, self)
+
+    def _hello(self, options: Any, declarations: Declarations) -> Any:
+        limits = options.get("limits") if isinstance(options, dict) else None
+        most = limits.get("messageBytes") if isinstance(limits, dict) else None
+        if isinstance(most, int):
+            self._provided.message_bytes = self._own.message_bytes = most
+        return declarations.hello()
+
+    def _send(self, line: bytes) -> None:
+        self._output.append(line)
+
+    def _flush(self) -> None:
+        """Under the lock: writes what can be written now."""
+        if self._write_failed:
+            return self._output.clear()
+        try:
+            while buffers := self._output.buffers():
+                self._output.advance(self._socket.sendmsg(buffers, [], socket.MSG_NOSIGNAL))
+        except (BlockingIOError, InterruptedError):
+            self._wake()
+        except OSError:
+            # The daemon is gone; what it said before is still to be read, then its end is.
+            self._write_failed = True
+
+    def _wake(self) -> None:
+        """Has the I/O thread look again, unless it is the one that runs."""
+        if threading.get_ident() == self._io_thread:
+            return
+        try:
+            self._wake_in.send(b"\0")
+        except BlockingIOError:
+            pass  # it is awake, or will be
+
+
+def _hand_on(sessions: queue.SimpleQueue[Any], hook: Callable[[Any], Any]) -> None:
+    """One thread, so that events keep their order."""
+    while True:
+        data = sessions.get()
+        try:
+            hook(data)
+        except Exception as raised:
+            failure("plugin.session", raised)

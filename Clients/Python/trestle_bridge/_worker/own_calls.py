@@ -1,0 +1,111 @@
+"""The calls that a worker makes itself, until they are answered."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, InvalidStateError
+from itertools import count
+from typing import Any, Callable, Optional, Union
+
+from .._core import messages
+from .._core.errors import BUSY, INVALID_REPLY, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data
+from .._core.jsontext import encode
+from .._core.settings import check_timeout
+
+MOST_CALLS = 1024
+"""As many as the daemon takes of a worker at once."""
+
+
+class OwnCalls:
+    """Calls by the ids that this end chose. Everything here happens under the connection's lock.
+
+    `send` queues a line; `drop` is told of one whose result nobody wants any more.
+    """
+
+    def __init__(self, send: Callable[[bytes], None], drop: Callable[[int], None]) -> None:
+        self.message_bytes = 1 << 20
+        self._send = send
+        self._drop = drop
+        self._ids = count(1)
+        self._flying: dict[int, Future[Any]] = {}
+        self._is_over = False
+
+    def start(
+        self, task: str, options: Any, *,
+        timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
+    ) -> Future[Any]:
+        """Makes a call. The future ends with its result or its `BridgeError`; to cancel it cancels the call.
+
+        Raises:
+            BridgeError: nothing was sent: the options have no JSON, the message is too long, too many are in
+                flight, or the daemon is gone.
+            ValueError: no call can have this timeout.
+        """
+        check_timeout(timeout)
+        if self._is_over:
+            raise _gone(task, started=False)
+        if len(self._flying) >= MOST_CALLS:
+            text = f"{MOST_CALLS} calls of this worker are in flight, as many as may be"
+            raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
+        call_id = next(self._ids)
+        line = messages.call(
+            encode(task), None if options is messages.ABSENT else encode(options), callback_id=call_id,
+            timeout=timeout, session=session, caller=caller,
+        )
+        check_size(line, f"the call of {task}", self.message_bytes)
+        future: Future[Any] = Future()
+        self._flying[call_id] = future
+        self._send(line)
+        future.add_done_callback(lambda ended: self._drop(call_id) if ended.cancelled() else None)
+        return future
+
+    def forget(self, call_id: int) -> None:
+        """Nobody wants the result any more: the daemon is told, unless it has answered."""
+        if self._flying.pop(call_id, None) is not None:
+            self._send(messages.cancel(call_id))
+
+    def answered(self, message: dict[str, Any]) -> None:
+        """A callback came; one of no call is passed over."""
+        call_id = message["callbackId"]
+        future = self._flying.pop(call_id, None) if type(call_id) is int else None
+        if future is None:
+            return
+        if ("result" in message) == ("error" in message):
+            text = "the callback bears neither or both of result and error"
+            _end(future, BridgeError(INVALID_REPLY, text))
+        elif "error" in message:
+            _end(future, BridgeError.from_json(message["error"]))
+        else:
+            _end(future, message["result"])
+
+    def end_all(self) -> None:
+        """The daemon is gone."""
+        self._is_over = True
+        flying, self._flying = self._flying, {}
+        for future in flying.values():
+            _end(future, _gone("a task", started=True))
+
+
+def check_size(line: bytes, what: str, most_bytes: int) -> None:
+    """Refuses a line that the daemon would not take.
+
+    Raises:
+        BridgeError: `message.too_large`.
+    """
+    if len(line) - 1 > most_bytes:
+        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {most_bytes}"
+        raise BridgeError(MESSAGE_TOO_LARGE, text, started_data(False))
+
+
+def _end(future: Future[Any], outcome: Union[BridgeError, Any]) -> None:
+    try:
+        if isinstance(outcome, BridgeError):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+    except InvalidStateError:
+        pass  # it was cancelled a moment ago, and that is its end
+
+
+def _gone(task: str, started: bool) -> BridgeError:
+    text = "the connection to the daemon is closed"
+    return BridgeError(SESSION_CLOSED, text, transient=True).ending(task, started)

@@ -1,0 +1,127 @@
+"""Where a worker's functions run: each call on a thread of its own, or, if `async`, on one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+import threading
+import traceback
+from typing import Any, Callable, Optional
+
+from .._core.errors import BUSY, BridgeError
+from .._core.providing import IncomingCall, cancelled_error, encode_result, handler_error
+from .declarations import Handler
+
+Answer = Callable[[IncomingCall, Optional[bytes], Optional[BridgeError]], None]
+
+
+class FunctionRunner:
+    """Begins calls and ends them, each once. A thread for each call, not a pool: a task that calls another of the same
+    worker's tasks must not wait for a thread that waits for it.
+
+    `answer` takes the connection's lock; `run` and `cancel` are called under it. The coroutines' tasks belong to the
+    thread of their loop.
+    """
+
+    def __init__(self, answer: Answer, report: Callable[[IncomingCall, bytes], None], most_calls: int) -> None:
+        self.report = report
+        self._send = answer
+        self._most_calls = most_calls
+        self._working: set[IncomingCall] = set()
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
+
+    def run(self, call: IncomingCall, handler: Handler) -> None:
+        """Begins a call."""
+        if handler.on_io_thread:
+            return self._work(call, handler)
+        # What the daemon asks of the worker itself is done however many calls there are.
+        if not call.task.startswith("plugin."):
+            if len(self._working) >= self._most_calls:
+                text = f"this worker works on {self._most_calls} calls, as many as it does at once"
+                return self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
+            self._working.add(call)
+        try:
+            if inspect.iscoroutinefunction(handler.function):
+                self._running_loop().call_soon_threadsafe(self._begin, call, handler)
+            else:
+                start_thread(call.task, self._work, call, handler)
+        except RuntimeError:
+            # Its limits forbid one more thread.
+            text = f"the worker can start no thread for a call of {call.task}"
+            self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
+
+    def cancel(self, call: IncomingCall) -> None:
+        """Nobody waits for a call any more. Only coroutines can be stopped from outside."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cancel, call)
+
+    def _work(self, call: IncomingCall, handler: Handler) -> None:
+        try:
+            outcome = _outcome(call, handler, handler.function(call._options, call))
+        except BaseException as raised:
+            # SystemExit too: a caller waits for an answer, and this thread is not the program's.
+            outcome = None, failure(call.task, raised)
+        self._answer(call, *outcome)
+
+    def _answer(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
+        # First, so that whoever has the answer may call again.
+        self._working.discard(call)
+        self._send(call, result, error)
+
+    # Coroutines, on their loop's thread.
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            loop = asyncio.new_event_loop()
+            start_thread("asyncio", loop.run_forever)
+            self._loop = loop
+        return self._loop
+
+    def _begin(self, call: IncomingCall, handler: Handler) -> None:
+        task = asyncio.get_running_loop().create_task(self._await(call, handler))
+        self._tasks[call] = task
+        task.add_done_callback(lambda ended: self._ended(call, ended))
+        if call.cancelled:
+            task.cancel()
+
+    async def _await(self, call: IncomingCall, handler: Handler) -> None:
+        try:
+            outcome = _outcome(call, handler, await handler.function(call._options, call))
+        except Exception as raised:
+            outcome = None, failure(call.task, raised)
+        self._answer(call, *outcome)
+
+    def _cancel(self, call: IncomingCall) -> None:
+        if (task := self._tasks.get(call)) is not None:
+            task.cancel()
+
+    def _ended(self, call: IncomingCall, task: asyncio.Task[None]) -> None:
+        del self._tasks[call]
+        if task.cancelled():
+            # Also where it was cancelled before its first step.
+            self._answer(call, None, cancelled_error(started=True))
+        elif (error := task.exception()) is not None:
+            self._answer(call, None, failure(call.task, error))
+
+
+def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> None:
+    """Runs a function on a thread that does not keep the process from ending.
+
+    Raises:
+        RuntimeError: there can be no more threads.
+    """
+    threading.Thread(target=function, args=arguments, name=name, daemon=True).start()
+
+
+def failure(task: str, error: BaseException) -> BridgeError:
+    """What the caller gets of an exception; the log gets all of it where it is no answer but a fault."""
+    if not isinstance(error, BridgeError):
+        print(f"{task} failed:", file=sys.stderr)
+        traceback.print_exception(type(error), error, error.__traceback__)
+    return handler_error(task, error)
+
+
+def _outcome(call: IncomingCall, handler: Handler, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:
+    return encode_result(call.task, handler.result_of_none if value is None else value)
