@@ -1,0 +1,313 @@
+#!/usr/bin/python3
+"""hostile.py BEHAVIOUR: a worker that misbehaves in one way. README.md lists the ways.
+
+It speaks the protocol by itself, so that nothing mends what it does wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from typing import Any, Callable, NoReturn
+
+Act = Callable[["Hostile", Any], None]
+ACTS: dict[tuple[str, str], Act] = {}
+"""What a behaviour does instead of what is right, by the moment and its name."""
+
+MOMENTS = {"plugin.hello": "hello", "plugin.start": "start", "plugin.stop": "stop"}
+
+
+def at(moment: str, behaviour: str) -> Callable[[Act], Act]:
+    """Declares what a behaviour does at a moment: `load`, `hello`, `start`, `stop`, `call` or `cancel`."""
+    def declare(act: Act) -> Act:
+        ACTS[moment, behaviour] = act
+        return act
+
+    return declare
+
+
+class Hostile:
+    """A worker that is good wherever its behaviour says nothing else."""
+
+    def __init__(self, behaviour: str) -> None:
+        self.behaviour = behaviour
+        self.socket = socket.socket(fileno=int(os.environ["TRESTLE_WORKER"]))
+        self.lines = self.socket.makefile("rb")
+        self.name = f"hostile.{behaviour}"
+
+    def serve(self) -> None:
+        """Until the daemon closes, or `plugin.stop`."""
+        self.act("load", None)
+        for line in self.lines:
+            message = json.loads(line)
+            if "cancel" in message:
+                if not self.act("cancel", message):
+                    self.fail(message["cancel"], "call.cancelled")
+            elif "task" in message and not self.act(self.moment(message), message):
+                self.answer_well(message)
+
+    def moment(self, message: Any) -> str:
+        task = message["task"]
+        return "call" if task == self.name else MOMENTS.get(task, "other")
+
+    def act(self, moment: str, message: Any) -> bool:
+        """Misbehaves, if now is the time for that."""
+        act = ACTS.get((moment, self.behaviour))
+        if act is not None:
+            act(self, message)
+        return act is not None
+
+    def answer_well(self, message: Any) -> None:
+        """Does what is right."""
+        task, call = message["task"], message.get("callbackId")
+        if task == self.name + ".good" or task == self.name or task == "Echo":
+            self.answer(call, message.get("options"))
+        elif task == "plugin.hello":
+            # Pinged at any time, so that a hang shows.
+            self.answer(call, {"version": "1.0.0", "ping": "always"})
+        elif task in ("plugin.ping", "plugin.start", "plugin.stop"):
+            self.answer(call, {})
+            if task == "plugin.stop":
+                sys.exit(0)
+        else:
+            self.fail(call, "task.not_found")
+
+    def send(self, message: Any) -> None:
+        self.write(json.dumps(message).encode() + b"\n")
+
+    def write(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def answer(self, call: Any, result: Any) -> None:
+        self.send({"callbackId": call, "result": result})
+
+    def fail(self, call: Any, code: str) -> None:
+        self.send({"callbackId": call, "error": {"code": code, "message": "said a bad worker"}})
+
+    def log(self, message: str) -> None:
+        self.send({"task": "plugin.log", "options": {"level": "notice", "message": message}})
+
+
+def crash() -> NoReturn:
+    # Python would turn a real one into the same, but for a core file, which is of no use to anybody.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGSEGV)
+    raise AssertionError("it lives")
+
+
+def hang() -> NoReturn:
+    while True:
+        signal.pause()
+
+
+# Crashes
+
+
+@at("load", "crash-at-load")
+def crash_at_load(worker: Hostile, message: Any) -> None:
+    os._exit(3)
+
+
+@at("start", "crash-at-start")
+@at("stop", "crash-at-stop")
+@at("call", "crash-in-call")
+def crash_now(worker: Hostile, message: Any) -> None:
+    crash()
+
+
+@at("call", "exit-in-call")
+def exit_in_call(worker: Hostile, message: Any) -> None:
+    os._exit(3)
+
+
+@at("call", "forks-and-exits")
+def forks_and_exits(worker: Hostile, message: Any) -> None:
+    if child := os.fork():
+        worker.log(f"child {child}")
+        os._exit(0)
+    if (message.get("options") or {}).get("leave"):
+        os.setsid()
+    hang()
+
+
+# Answers
+
+
+@at("call", "never-answers")
+@at("hello", "never-hello")
+@at("call", "ignores-cancel")
+@at("cancel", "ignores-cancel")
+@at("stop", "ignores-cancel")
+@at("stop", "never-stops")
+def nothing(worker: Hostile, message: Any) -> None:
+    pass
+
+
+@at("call", "answers-twice")
+def answers_twice(worker: Hostile, message: Any) -> None:
+    worker.answer(message["callbackId"], "first")
+    worker.answer(message["callbackId"], "second")
+    worker.fail(message["callbackId"], "third")
+
+
+@at("call", "answers-unknown")
+def answers_unknown(worker: Hostile, message: Any) -> None:
+    for call in (0, -1, 2**53, 10**40, "7", "no such call", None):
+        worker.answer(call, "nobody asked")
+        worker.send({"callbackId": call, "progress": 1})
+    worker.answer(message["callbackId"], "asked")
+
+
+# Hello
+
+
+@at("hello", "wrong-version")
+def wrong_version(worker: Hostile, message: Any) -> None:
+    worker.answer(message["callbackId"], {"protocol": {"name": "trestle-worker", "version": "99.0"}})
+
+
+@at("hello", "garbage-hello")
+def garbage_hello(worker: Hostile, message: Any) -> None:
+    worker.answer(message["callbackId"], {
+        "version": [], "tasks": [{"name": 7}, "task", {"name": "", "timeout": -1, "options": {"type": 5}}],
+        "events": "many", "ping": 0, "sessions": "yes", "launchWorkers": {}, "configuration": [],
+    })
+
+
+@at("hello", "other-name")
+def other_name(worker: Hostile, message: Any) -> None:
+    worker.answer(message["callbackId"], {"name": "Persistence", "plugin": "Persistence", "version": "1.0.0"})
+
+
+# Bytes
+
+
+@at("call", "half-line")
+def half_line(worker: Hostile, message: Any) -> None:
+    worker.write(b'{"callbackId":%d,"resu' % message["callbackId"])
+    hang()
+
+
+@at("call", "long-line")
+def long_line(worker: Hostile, message: Any) -> None:
+    worker.write(b'{"callbackId":%d,"result":"' % message["callbackId"])
+    for _ in range(1 << 14):
+        worker.write(b"x" * (1 << 16))
+    worker.write(b'"}\n')
+
+
+@at("call", "garbage-bytes")
+def garbage_bytes(worker: Hostile, message: Any) -> None:
+    worker.write(bytes(range(256)) * 16 + b"\n")
+    worker.write(b'{"callbackId":\n\xff\xfe\x00{}[]\n')
+
+
+# Too much
+
+
+@at("call", "floods-progress")
+def floods_progress(worker: Hostile, message: Any) -> None:
+    for number in range(count(message)):
+        worker.send({"callbackId": message["callbackId"], "progress": {"number": number, "padding": "x" * 200}})
+    worker.answer(message["callbackId"], "flooded")
+
+
+@at("call", "floods-log")
+def floods_log(worker: Hostile, message: Any) -> None:
+    for number in range(count(message)):
+        worker.log(f"line {number} " + "x" * 200)
+    worker.answer(message["callbackId"], "flooded")
+
+
+@at("call", "floods-output")
+def floods_output(worker: Hostile, message: Any) -> None:
+    for number in range(count(message)):
+        print(f"line {number} " + "x" * 200)
+    print("half a line", end="", flush=True)
+    worker.answer(message["callbackId"], "flooded")
+
+
+@at("call", "floods-calls")
+def floods_calls(worker: Hostile, message: Any) -> None:
+    """Says how its calls ended, once all have: `{"result": n}`, and a number for each code."""
+    left = count(message)
+    for number in range(left):
+        worker.send({"task": "Echo", "callbackId": number, "caller": message["callbackId"]})
+    ends: dict[str, int] = {}
+    while left:
+        answer = json.loads(worker.lines.readline() or "null")
+        if answer is None:
+            return
+        if "task" in answer:
+            worker.answer_well(answer)
+        elif "callbackId" in answer:
+            end = answer.get("error", {}).get("code", "result")
+            ends[end] = ends.get(end, 0) + 1
+            left -= 1
+    worker.answer(message["callbackId"], ends)
+
+
+@at("call", "leaks-descriptors")
+def leaks_descriptors(worker: Hostile, message: Any) -> None:
+    opened = 0
+    try:
+        while opened < 100_000:
+            os.open(os.devnull, os.O_RDONLY)
+            opened += 1
+    except OSError:
+        pass
+    worker.answer(message["callbackId"], {"opened": opened})
+
+
+@at("call", "eats-memory")
+def eats_memory(worker: Hostile, message: Any) -> None:
+    eaten = []
+    # Where nothing bounds it, the machine shall live.
+    while len(eaten) < 1024:
+        eaten.append(b"x" * (1 << 20))
+    worker.answer(message["callbackId"], "eaten a gigabyte: nothing bounds it")
+
+
+# Silence
+
+
+@at("call", "stops-reading")
+def stops_reading(worker: Hostile, message: Any) -> None:
+    worker.answer(message["callbackId"], "the last thing that it read")
+    hang()
+
+
+@at("call", "busy-loop")
+def busy_loop(worker: Hostile, message: Any) -> None:
+    while True:
+        pass
+
+
+# It answers as it should; its manifest is what is wrong.
+
+
+@at("call", "takes-echo")
+def takes_echo(worker: Hostile, message: Any) -> None:
+    worker.answer_well(message)
+
+
+def count(message: Any) -> int:
+    """How much of it: the caller may say."""
+    said = (message.get("options") or {}).get("count", 100_000)
+    return int(said)
+
+
+def main() -> None:
+    known = {behaviour for _, behaviour in ACTS}
+    if len(sys.argv) != 2 or sys.argv[1] not in known:
+        sys.exit(f"usage: hostile.py BEHAVIOUR, one of {', '.join(sorted(known))}")
+    Hostile(sys.argv[1]).serve()
+
+
+if __name__ == "__main__":
+    main()
