@@ -34,13 +34,14 @@ def daemon_folder() -> Optional[Path]:
 
 
 class Daemon:
-    """A daemon with a socket and a state of its own."""
+    """A daemon with a socket and a state of its own, and with the plugins of a folder, by default those beside it."""
 
-    def __init__(self) -> None:
+    def __init__(self, plugins: Optional[Path] = None) -> None:
         binaries = daemon_folder()
         if binaries is None:
             raise unittest.SkipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
         self._binaries = binaries
+        self._plugins = plugins or binaries
         self._folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
         self.path = f"{self._folder.name}/s.sock"
         self._process: Optional[subprocess.Popen[bytes]] = None
@@ -57,7 +58,7 @@ class Daemon:
             self._process = subprocess.Popen(
                 [
                     self._binaries / "trestled", "--socket", self.path,
-                    "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._binaries,
+                    "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._plugins,
                     "--log-level", "error",
                 ],
                 env={**os.environ, "NOTIFY_SOCKET": notify_path},
