@@ -266,7 +266,7 @@ def leaks_descriptors(worker: Hostile, message: Any) -> None:
 
 @at("call", "eats-memory")
 def eats_memory(worker: Hostile, message: Any) -> None:
-    eaten = []
+    eaten: list[bytes] = []
     # Where nothing bounds it, the machine shall live.
     while len(eaten) < 1024:
         eaten.append(b"x" * (1 << 20))

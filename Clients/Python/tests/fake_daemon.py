@@ -206,7 +206,7 @@ class FakeDaemon:
 
     def log_until(self, text: str) -> str:
         """What it wrote, up to a line that holds a text."""
-        lines = []
+        lines: list[str] = []
         while not lines or text not in lines[-1]:
             lines.append(self.log.get(timeout=PATIENCE))
         return "\n".join(lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from typing import Any
 
 from trestle_bridge import BridgeError, worker
@@ -14,7 +13,6 @@ worker.version("1.2.3")
 worker.event("sample.done", "Something is done.")
 configuration: dict[str, Any] = {}
 sessions: list[Any] = []
-running = threading.Event()
 
 
 @worker.task(
@@ -37,7 +35,7 @@ def who(options: Any, call: WorkerCall) -> Any:
 
 @worker.task("seen")
 def seen(options: Any, call: WorkerCall) -> Any:
-    return {"configuration": configuration, "sessions": sessions, "thread": threading.current_thread().name}
+    return {"configuration": configuration, "sessions": sessions}
 
 
 @worker.task("fail")

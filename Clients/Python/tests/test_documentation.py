@@ -62,6 +62,15 @@ class LayeringTests(unittest.TestCase):
                 imported.add("messages")
             self.assertLessEqual(imported, set(self.ORDER[:place]), name)
 
+    def test_modules_of_workers_import_only_those_below_them(self) -> None:
+        order = ["own_calls", "calls", "declarations", "running", "connection"]
+        folder = PACKAGE_FOLDER / "trestle_bridge/_worker"
+        self.assertEqual({path.stem for path in folder.glob("*.py")} - {"__init__"}, set(order))
+        for place, name in enumerate(order):
+            text = (folder / f"{name}.py").read_text("utf-8")
+            self.assertLessEqual(set(re.findall(r"^from \.(\w+) import", text, re.MULTILINE)), set(order[:place]), name)
+            self.assertNotIn("from .._sync", text)
+
     def test_the_faces_do_not_import_each_other(self) -> None:
         for face, other in (("_sync", "aio"), ("aio", "_sync")):
             for path in (PACKAGE_FOLDER / "trestle_bridge" / face).glob("*.py"):

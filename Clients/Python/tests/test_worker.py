@@ -52,11 +52,6 @@ class HelloTests(SampleTestCase):
             "configuration": {"type": "object"}, "reconfigurable": True, "sessions": True, "ping": "always",
         })
 
-    def test_schemas_are_described(self) -> None:
-        described = self.daemon.call("plugin.describe")
-        self.assertEqual(described["tasks"][0]["result"], {"type": "string"})
-        self.assertEqual((described["tasks"][1], described["configuration"]), ({}, {"type": "object"}))
-
     def test_configuration_start_and_launch_come_to_its_functions(self) -> None:
         self.assertEqual(self.daemon.call("plugin.launch", {"worker": "warm"}), {})
         self.assertEqual(self.fails("plugin.configure", {"bad": 1})["data"], {"path": "bad"})
@@ -65,7 +60,7 @@ class HelloTests(SampleTestCase):
             self.daemon.call("seen")["configuration"], {"a": 1, "state": "/state", "launched": "warm", "b": 2})
 
     def test_what_it_does_not_know_it_says(self) -> None:
-        for task in ("plugin.check", "plugin.keep_sessions", "nope"):
+        for task in ("plugin.check", "plugin.describe", "plugin.keep_sessions", "nope"):
             self.assertEqual(self.fails(task)["code"], "task.not_found")
 
     def test_sessions_are_told_in_their_order(self) -> None:
@@ -132,6 +127,30 @@ class CallTests(SampleTestCase):
         self.daemon.send({"cancel": calls[0]})
         self.daemon.next(callbackId=calls[0], error=...)
         self.assertEqual(self.daemon.call("greet", {"who": "X"}), "Hello, X")
+
+
+class BoundedTests(unittest.TestCase):
+    def test_where_there_can_be_no_more_threads_calls_are_refused(self) -> None:
+        daemon = FakeDaemon(
+            [sys.executable, str(SAMPLE)], PACKAGE_FOLDER, environment={"PYTHONPATH": str(PACKAGE_FOLDER)},
+            memory_bytes=512 << 20,
+        )
+        self.addCleanup(daemon.close)
+        daemon.start()
+        calls = [daemon.start_call("wait", progress=True) for _ in range(200)]
+        refused = daemon.next(error=...)
+        self.assertEqual(refused["error"]["code"], "busy")
+        self.assertIn("no thread", refused["error"]["message"])
+        self.assertEqual(daemon.call("plugin.ping"), {})
+        daemon.send(*({"cancel": call} for call in calls if call != refused["callbackId"]))
+        codes = set()
+        for call in calls:
+            if call != refused["callbackId"]:
+                with self.assertRaises(WorkerError) as raised:
+                    daemon.result(call)
+                codes.add(raised.exception.code)
+        self.assertEqual(codes, {"busy", "call.cancelled"})
+        self.assertEqual(daemon.call("greet", {"who": "World"}), "Hello, World")
 
 
 class OwnCallTests(SampleTestCase):
@@ -209,6 +228,18 @@ class EndTests(SampleTestCase):
         with self.assertRaises(WorkerEnded):
             self.daemon.call("plugin.stop")
             self.daemon.read()
+
+
+class ReadmeTests(unittest.TestCase):
+    def test_the_worker_of_the_page_works(self) -> None:
+        page = (PACKAGE_FOLDER / "README.md").read_text("utf-8").partition("\n## Workers\n")[2]
+        code = page.partition("```py\n")[2].partition("```")[0]
+        environment = {"PYTHONPATH": str(PACKAGE_FOLDER)}
+        daemon = FakeDaemon([sys.executable, "-c", code], PACKAGE_FOLDER, environment=environment)
+        self.addCleanup(daemon.close)
+        self.assertEqual([task["name"] for task in daemon.start()["tasks"]], ["greet"])
+        self.assertEqual(daemon.call("greet", {"who": "World"}), "Hello, World")
+        self.assertEqual(daemon.stop(), 0)
 
 
 class AloneTests(unittest.TestCase):

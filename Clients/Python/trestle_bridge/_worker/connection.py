@@ -54,7 +54,6 @@ class Connection:
         at_once = {
             "plugin.hello": lambda options, call: self._hello(options, declarations),
             "plugin.ping": lambda options, call: {},
-            "plugin.describe": lambda options, call: declarations.describe(),
             "plugin.stop": lambda options, call: {},
         }
         handlers = {task: Handler(function, on_io_thread=True) for task, function in at_once.items()}

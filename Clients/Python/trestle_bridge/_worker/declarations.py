@@ -89,12 +89,6 @@ class Declarations:
         }
         return _said(said)
 
-    def describe(self) -> dict[str, Any]:
-        """The answer to `plugin.describe`."""
-        kinds = ("options", "result", "progress")
-        tasks = [{kind: task[kind] for kind in kinds if kind in task} for task in self._tasks]
-        return {"tasks": tasks, **_said({"configuration": self._configuration})}
-
 
 def _said(about: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in about.items() if value is not None}

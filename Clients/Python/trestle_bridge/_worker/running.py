@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import queue
 import sys
 import threading
 import traceback
@@ -16,9 +17,43 @@ from .declarations import Handler
 Answer = Callable[[IncomingCall, Optional[bytes], Optional[BridgeError]], None]
 
 
+class Threads:
+    """As many threads as there is work for, of which some stay for what comes next. There is no bound: a task that calls
+    another of the same worker's tasks must not wait for a thread that waits for it."""
+
+    _MOST_IDLE = 16
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Has work done, at once. It raises nothing.
+
+        Raises:
+            RuntimeError: there can be no more threads.
+        """
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+                return self._work.put(work)
+        start_thread("worker", self._serve, work)
+
+    def _serve(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            # What it refers to must not live for as long as the thread waits.
+            del work
+            with self._lock:
+                if self._idle >= self._MOST_IDLE:
+                    return
+                self._idle += 1
+            work = self._work.get()
+
+
 class FunctionRunner:
-    """Begins calls and ends them, each once. A thread for each call, not a pool: a task that calls another of the same
-    worker's tasks must not wait for a thread that waits for it.
+    """Begins calls and ends them, each once.
 
     `answer` takes the connection's lock; `run` and `cancel` are called under it. The coroutines' tasks belong to the
     thread of their loop.
@@ -29,6 +64,7 @@ class FunctionRunner:
         self._send = answer
         self._most_calls = most_calls
         self._working: set[IncomingCall] = set()
+        self._threads = Threads()
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
 
@@ -46,7 +82,7 @@ class FunctionRunner:
             if inspect.iscoroutinefunction(handler.function):
                 self._running_loop().call_soon_threadsafe(self._begin, call, handler)
             else:
-                start_thread(call.task, self._work, call, handler)
+                self._threads.run(lambda: self._work(call, handler))
         except RuntimeError:
             # Its limits forbid one more thread.
             text = f"the worker can start no thread for a call of {call.task}"
