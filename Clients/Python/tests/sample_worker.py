@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 from typing import Any
 
@@ -59,7 +60,7 @@ def steps(options: Any, call: WorkerCall) -> int:
     return int(options)
 
 
-@worker.task("wait")
+@worker.task("wait", timeout=math.inf)
 def wait(options: Any, call: WorkerCall) -> str:
     call.progress("waiting")
     call.wait_cancelled()

@@ -45,8 +45,10 @@ class HelloTests(SampleTestCase):
         })
         self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
         self.assertEqual(tasks["both.async"], {"summary": "both.async"})
+        self.assertEqual(tasks["wait"], {"summary": "wait", "concurrency": 16, "timeout": None})
         del self.said["tasks"]
         self.assertEqual(self.said, {
+            "protocol": {"name": "trestle-worker", "version": "1.0"},
             "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done."}],
             "launchWorkers": [{"name": "warm", "phase": "afterListening", "after": ["store"], "required": True}],
             "configuration": {"type": "object"}, "reconfigurable": True, "sessions": True, "ping": "always",

@@ -15,6 +15,7 @@ of this module are those of one `Worker`, the process's own.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import socket
 import sys
@@ -69,7 +70,8 @@ class Worker:
         Args:
             summary: one sentence for a person; None: the first line of the function's docstring.
             permission: what a caller needs.
-            timeout: seconds that a call may take whose caller does not say; None: the daemon's own.
+            timeout: seconds that a call may take whose caller does not say; None: the daemon's own; `math.inf`: as long
+                as it likes.
             concurrency: how many calls may run at once, while more wait in the daemon; None: 16 of a function that
                 takes threads, any number of one that is `async`.
             private: whether options and results are shown to no operator.
@@ -83,7 +85,7 @@ class Worker:
             first_line = (inspect.getdoc(function) or "").partition("\n")[0]
             self._declared.add_task(name, function, {
                 "summary": summary or first_line or name, "permission": permission,
-                "timeout": None if timeout is None else max(1, round(timeout * 1000)),
+                "timeout": timeout if timeout in (None, math.inf) else max(1, round(timeout * 1000)),
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
                 "private": private, "options": options, "result": result, "progress": progress,
             })

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Union
 
@@ -14,6 +15,10 @@ Schema = Union[bool, Mapping[str, Any]]
 
 THREADED_CONCURRENCY = 16
 """Calls of one task at once where its author does not say, since each takes a thread; the daemon has more wait."""
+
+
+PROTOCOL_VERSION = "1.0"
+"""What a worker and the daemon speak; a daemon refuses a worker of another major version."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,11 @@ class Declarations:
         if name.startswith("plugin."):
             raise ValueError(f"{name} cannot be a task of a worker: names that begin with plugin. are the daemon's")
         self._handle(name, function)
-        self._tasks.append({"name": name, **_said(about)})
+        declared = {"name": name, **_said(about)}
+        if about.get("timeout") == math.inf:
+            # Absent is the daemon's own, null is none.
+            declared["timeout"] = None
+        self._tasks.append(declared)
 
     def add_event(self, name: str, summary: str) -> None:
         """An event that the worker publishes."""
@@ -80,6 +89,7 @@ class Declarations:
     def hello(self) -> dict[str, Any]:
         """The answer to `plugin.hello`."""
         said = {
+            "protocol": {"name": "trestle-worker", "version": PROTOCOL_VERSION},
             "version": self.version, "tasks": self._tasks or None, "events": self._events or None,
             "launchWorkers": [about for about, _ in self._launch.values()] or None,
             "configuration": self._configuration, "reconfigurable": self._reconfigurable or None,
