@@ -182,7 +182,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TaskHostsTests",
-            dependencies: ["BridgeJSON", "EchoTasks", "TaskHosts", "TaskKit", "TaskKitTesting"], swiftSettings: strict),
+            dependencies: ["BridgeJSON", "EchoTasks", "EventLoop", "TaskHosts", "TaskKit", "TaskKitTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "BridgeClientTests",
             dependencies: ["BridgeClient", "BridgeJSON", "BridgeServer", "EventLoop", "TaskRuntime", logging],

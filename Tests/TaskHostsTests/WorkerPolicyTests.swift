@@ -1,0 +1,59 @@
+import EventLoop
+import Testing
+
+@testable import TaskHosts
+
+@Suite("A worker that fails")
+struct WorkerPolicyTests {
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+
+    @Test("is started again after a pause that doubles, and given up at the fifth fault within a minute")
+    func pauses() {
+        var policy = RestartPolicy()
+        let pauses = (0..<5).map { policy.fault(at: start + .seconds($0), chance: 0.5) }
+        #expect(pauses == [.milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800), nil])
+    }
+
+    @Test("waits more or less by a fifth", arguments: [(0.0, 80), (0.5, 100), (1.0, 120)])
+    func jitter(chance: Double, milliseconds: Int) {
+        var policy = RestartPolicy()
+        let pause = policy.fault(at: start, chance: chance)?.milliseconds ?? 0
+        #expect(abs(pause - Int64(milliseconds)) <= 1)
+    }
+
+    @Test("never waits longer than thirty seconds, however often it fails, and is not given up for failing seldom")
+    func longest() {
+        var policy = RestartPolicy()
+        var now = start
+        var pause: Duration?
+        for _ in 0..<40 {
+            // Three within a minute.
+            now = now + .seconds(20)
+            pause = policy.fault(at: now, chance: 0.5)
+            #expect(pause != nil)
+        }
+        #expect(pause == .seconds(30))
+    }
+
+    @Test("begins anew after a minute without a fault, and where somebody wants it started")
+    func anew() {
+        var policy = RestartPolicy()
+        for second in 0..<3 { _ = policy.fault(at: start + .seconds(second), chance: 0.5) }
+        #expect(policy.fault(at: start + .seconds(62), chance: 0.5) == .milliseconds(100))
+        for second in 63..<66 { _ = policy.fault(at: start + .seconds(second), chance: 0.5) }
+        policy.reset()
+        #expect(policy.fault(at: start + .seconds(66), chance: 0.5) == .milliseconds(100))
+    }
+
+    @Test("may write a hundred lines a second into the log, and what was left out is counted")
+    func lines() {
+        var allowance = LogAllowance()
+        let verdicts = (0..<250).map { _ in allowance.take(at: start) }
+        #expect(verdicts.prefix(200).allSatisfy { $0 == .write })
+        #expect(verdicts.dropFirst(200).allSatisfy { $0 == .leaveOut })
+        #expect(allowance.take(at: start + .milliseconds(10)) == .writeAfter(50))
+        #expect(allowance.take(at: start + .milliseconds(10)) == .leaveOut)
+        let later = (0..<300).map { _ in allowance.take(at: start + .seconds(60)) }
+        #expect(later.count { $0 != .leaveOut } == 200)
+    }
+}
