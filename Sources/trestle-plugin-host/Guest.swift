@@ -21,7 +21,14 @@ final class Guest {
 
     /// The calls that the plugin works on, by the daemon's ids.
     private var working: Set<UInt64> = []
-    private var taskIndices: [[UInt8]: UInt32] = [:]
+    /// The tasks' names, in the order of their numbers.
+    private var taskNames: [[UInt8]] = []
+    /// The task that was called last: mostly the next one too.
+    private var lastTask = 0
+    /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need no
+    /// check.
+    private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
+    private let check = JSONCheck()
     private var launchIndices: [String: UInt32] = [:]
     private var callers = GuestCallers()
     /// The calls that the plugin makes.
@@ -68,15 +75,22 @@ final class Guest {
 
     private func receive(_ call: CallMessage) {
         guard let id = call.callbackID?.number else { return }
-        if let index = taskIndices[Array(call.task)], let plugin {
+        if let index = index(ofTask: call.task), let plugin {
             working.insert(id)
-            return send(call, id, index, plugin.table.pointee.call)
+            return send(call, id, UInt32(index), plugin.table.pointee.call)
         }
         switch String(decoding: call.task, as: UTF8.self) {
         case "plugin.hello": hello(id)
         case "plugin.ping": answer(id, "{}")
         case let name: serveLifecycle(name, call, id)
         }
+    }
+
+    private func index(ofTask name: UnsafeRawBufferPointer) -> Int? {
+        if lastTask < taskNames.count, name.isEqual(to: taskNames[lastTask]) { return lastTask }
+        guard let index = taskNames.firstIndex(where: name.isEqual) else { return nil }
+        lastTask = index
+        return index
     }
 
     private func serveLifecycle(_ name: String, _ call: CallMessage, _ id: UInt64) {
@@ -123,7 +137,9 @@ final class Guest {
                     + $0.components.attoseconds / 1_000_000_000
             } ?? -1,
             options: trestle_bytes(call.options), caller: callers.face(call.caller))
+        currentOptions = call.options
         function(plugin.table.pointee.context, &request)
+        currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
         callers.freeRetired()
     }
 
@@ -170,9 +186,7 @@ final class Guest {
     }
 
     private func note(_ manifest: JSONObject) {
-        for (index, task) in (manifest["tasks"]?.arrayValue ?? []).enumerated() {
-            taskIndices[Array((task["name"]?.stringValue ?? "").utf8)] = UInt32(index)
-        }
+        taskNames = (manifest["tasks"]?.arrayValue ?? []).map { Array(($0["name"]?.stringValue ?? "").utf8) }
         for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
             launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
         }
@@ -185,15 +199,17 @@ final class Guest {
     }
 
     private func write(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
-        Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, result: result, to: output) }
+        MessageEncoder.callback(number: id, result: result, to: output)
     }
 
     /// The plugin has answered a call.
     func reply(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
         forget(id)
+        let isOptions =
+            result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
         // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call alone.
-        guard (try? JSON(parsing: result)) != nil else {
-            return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON"))
+        if !isOptions, let fault = check.fault(in: result) {
+            return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON: \(fault)"))
         }
         write(id, result)
     }
@@ -212,7 +228,7 @@ final class Guest {
     }
 
     func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
-        guard working.contains(id), (try? JSON(parsing: value)) != nil else { return }
+        guard working.contains(id), check.fault(in: value) == nil else { return }
         Array("\(id)".utf8).withUnsafeBytes {
             // The daemon numbers them.
             MessageEncoder.progress(id: $0, value: value, sequence: 0, to: output)

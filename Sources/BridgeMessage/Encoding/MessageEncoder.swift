@@ -15,6 +15,21 @@ public enum MessageEncoder {
         onOneLine(result, isKnown: isOneLine) { output.append(#"{"callbackId":"#, id, #","result":"#, $0, "}\n") }
     }
 
+    /// The end of a call that the peer made under an integer id: its result.
+    ///
+    /// - Parameter isOneLine: whether the result is known to bear no line break.
+    public static func callback(
+        number: UInt64, result: UnsafeRawBufferPointer, isOneLine: Bool = false, to output: OutputBuffer
+    ) {
+        onOneLine(result, isKnown: isOneLine) { result in
+            output.append(#"{"callbackId":"#)
+            output.append(decimal: number)
+            output.append(#","result":"#)
+            output.append(result)
+            output.append("}\n")
+        }
+    }
+
     /// The end of a call: an error. Without an id it is about a message, never about a call.
     public static func callback(id: UnsafeRawBufferPointer?, error: BridgeError, to output: OutputBuffer) {
         output.append(#"{"callbackId":"#)

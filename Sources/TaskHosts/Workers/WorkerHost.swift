@@ -22,14 +22,10 @@ final class WorkerHost: TaskHost {
     var supervisor: WorkerSupervisor?
     /// The process that calls go to; nil: there is none.
     var current: WorkerLink? {
-        didSet { if let current { links.append(WeakLink(link: current)) } }
+        didSet { if let current { links.append(current) } }
     }
-    /// The processes that calls went to.
-    private var links: [WeakLink] = []
-
-    private struct WeakLink {
-        weak var link: WorkerLink?
-    }
+    /// The processes that calls went to, and that are there.
+    private var links: [WorkerLink] = []
 
     private var log: HostLog
     private var lines = LogAllowance()
@@ -57,6 +53,9 @@ final class WorkerHost: TaskHost {
         taskNames = slot.manifest.tasks.map { JSON.string($0.name).bytes }
         launchNames = slot.manifest.workers.map(\.name)
     }
+
+    /// That process is not there any more.
+    func forget(_ link: WorkerLink) { links.removeAll { $0 === link } }
 
     /// There will be no process any more.
     func detach() {
@@ -124,8 +123,7 @@ final class WorkerHost: TaskHost {
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
         // It may be one that is being replaced, and finishes what it has.
-        links.removeAll { $0.link == nil }
-        for entry in links { entry.link?.cancel(call) }
+        for link in links { link.cancel(call) }
     }
 
     func tell(_ change: SessionChange, _ session: Session) {

@@ -18,21 +18,68 @@ final class WorkerLink {
     let output = OutputBuffer()
     /// Calls that the process makes.
     private(set) lazy var own = WorkerOwnCalls(self, host)
-    /// The plugin's host, which outlives this.
-    unowned let host: WorkerHost
+    /// The plugin's host, which outlives this: it is there as long as any of its processes.
+    unowned(unsafe) let host: WorkerHost
 
-    private var asked: [UInt64: Asked] = [:]
-    private var ids: [CallHandle: UInt64] = [:]
-    private var lastID: UInt64 = 0
+    /// What was asked and not answered, each in a place of its own; an id is a place and the number of its use, so that a
+    /// second answer finds nothing.
+    private struct Place {
+        var use: UInt64 = 0
+        var asked: Asked?
+    }
+
+    @exclusivity(unchecked) private var places: [Place] = []
+    @exclusivity(unchecked) private var free: [Int] = []
+    @exclusivity(unchecked) private var openCount = 0
+    /// Places take the lower bits of an id, uses those above, as far as programs read integers whose numbers are doubles.
+    private static let placeBits: UInt64 = 20
+    private static let mostUses: UInt64 = 1 << 33
     /// Told once when nothing is under way any more.
     var whenIdle: (() -> Void)? { didSet { noteIdle() } }
 
     init(_ host: WorkerHost) { self.host = host }
 
     /// Whether the process works on nothing.
-    var isIdle: Bool { asked.isEmpty }
-    /// The runtime's calls that it works on.
-    var handles: [CallHandle] { Array(ids.keys) }
+    var isIdle: Bool { openCount == 0 }
+
+    private func enter(_ asked: Asked) -> UInt64 {
+        openCount += 1
+        let place: Int
+        if let last = free.popLast() {
+            place = last
+        } else {
+            place = places.count
+            places.append(Place())
+        }
+        let use = (places[place].use + 1) & (Self.mostUses - 1)
+        places[place] = Place(use: use, asked: asked)
+        return use << Self.placeBits | UInt64(place)
+    }
+
+    /// The place of an id, while it is open.
+    private func place(of id: UInt64) -> Int? {
+        let place = Int(truncatingIfNeeded: id & (1 << Self.placeBits - 1))
+        guard place < places.count, places[place].use == id >> Self.placeBits, places[place].asked != nil else {
+            return nil
+        }
+        return place
+    }
+
+    private func leave(_ id: UInt64) -> Asked? {
+        guard let place = place(of: id) else { return nil }
+        let asked = places[place].asked
+        places[place].asked = nil
+        free.append(place)
+        openCount -= 1
+        return asked
+    }
+
+    private func handle(at place: Int) -> CallHandle? {
+        switch places[place].asked {
+        case .call(let handle), .lifecycle(let handle): handle
+        case .request, nil: nil
+        }
+    }
 
     // MARK: To the process
 
@@ -40,16 +87,15 @@ final class WorkerLink {
     func send(
         _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool
     ) {
-        lastID += 1
-        asked[lastID] = isLifecycle ? .lifecycle(handle) : .call(handle)
-        ids[handle] = lastID
-        call.id = lastID
+        call.id = enter(isLifecycle ? .lifecycle(handle) : .call(handle))
         MessageEncoder.call(call, to: output)
     }
 
     /// Nobody wants the work on the call any more.
     func cancel(_ handle: CallHandle) {
-        if let id = ids[handle] { MessageEncoder.cancel(id: id, to: output) }
+        // Few are cancelled: nothing is kept for finding them.
+        guard let place = places.indices.first(where: { self.handle(at: $0) == handle }) else { return }
+        MessageEncoder.cancel(id: places[place].use << Self.placeBits | UInt64(place), to: output)
     }
 
     /// Asks something that is no call of the runtime's.
@@ -57,22 +103,21 @@ final class WorkerLink {
     /// - Parameter done: told of the end once, unless ``forget(_:)`` comes first.
     /// - Returns: the request's id.
     func request(_ task: String, _ options: JSON, _ done: @escaping (Result<JSON, BridgeError>) -> Void) -> UInt64 {
-        lastID += 1
-        asked[lastID] = .request(done)
+        let id = enter(.request(done))
         JSON.string(task).bytes.withUnsafeBytes { name in
             options.bytes.withUnsafeBytes { options in
                 var call = OutgoingCall(quotedTask: name, options: options)
                 call.isOneLine = true
-                call.id = lastID
+                call.id = id
                 MessageEncoder.call(call, to: output)
             }
         }
-        return lastID
+        return id
     }
 
     /// Nobody waits for that answer any more.
     func forget(_ request: UInt64) {
-        asked[request] = nil
+        _ = leave(request)
         noteIdle()
     }
 
@@ -86,16 +131,17 @@ final class WorkerLink {
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
         whenIdle = nil
-        let lost = handles
-        let open = asked
-        asked = [:]
-        ids = [:]
-        for case .request(let done) in open.values { done(.failure(error)) }
+        let lost = places.indices.compactMap(handle)
+        let open = places.compactMap(\.asked)
+        places = []
+        free = []
+        openCount = 0
+        for case .request(let done) in open { done(.failure(error)) }
         return lost
     }
 
     private func noteIdle() {
-        guard asked.isEmpty, let whenIdle else { return }
+        guard isIdle, let whenIdle else { return }
         self.whenIdle = nil
         whenIdle()
     }
@@ -119,15 +165,12 @@ final class WorkerLink {
     }
 
     private func receive(_ callback: CallbackMessage) {
-        guard let id = callback.callbackID.number, let waiting = asked.removeValue(forKey: id) else {
+        guard let id = callback.callbackID.number, let waiting = leave(id) else {
             return host.noteStrayAnswer(callback.callbackID)
         }
         switch waiting {
-        case .call(let handle):
-            ids[handle] = nil
-            answer(handle, callback)
+        case .call(let handle): answer(handle, callback)
         case .lifecycle(let handle):
-            ids[handle] = nil
             if case .failure(let error) = Self.outcome(callback), error.code == .taskNotFound {
                 Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }
             } else {
@@ -163,15 +206,10 @@ final class WorkerLink {
     }
 
     private func receive(_ progress: ProgressMessage) {
-        guard let id = progress.callbackID.number, case .call(let handle)? = asked[id] else { return }
+        guard let id = progress.callbackID.number, let handle = call(ofID: id) else { return }
         host.slot?.progress(handle, progress.value)
     }
 
     /// The runtime's call that the process works on under this id.
-    func call(ofID id: UInt64) -> CallHandle? {
-        switch asked[id] {
-        case .call(let handle), .lifecycle(let handle): handle
-        case .request, nil: nil
-        }
-    }
+    func call(ofID id: UInt64) -> CallHandle? { place(of: id).flatMap(handle) }
 }

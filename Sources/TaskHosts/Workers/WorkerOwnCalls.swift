@@ -8,8 +8,9 @@ final class WorkerOwnCalls {
     /// As many as a process may have in flight.
     private static let most = 1024
 
-    private unowned let link: WorkerLink
-    private unowned let host: WorkerHost
+    // Both outlive this.
+    private unowned(unsafe) let link: WorkerLink
+    private unowned(unsafe) let host: WorkerHost
     /// By the id as it was sent.
     private var inFlight: [[UInt8]: CallHandle] = [:]
     /// Those without an id.

@@ -52,9 +52,10 @@ final class WorkerProcess {
             throw error
         }
         Self.limit(child, command.limits)
-        channel.receive = { [weak link] in link?.receive($0) }
+        // Until the channel is closed, which it is when the process has ended.
+        channel.receive = { link.receive($0) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
-        channel.drained = { [weak host] in host?.drained() }
+        channel.drained = { host.drained() }
         Task { @LoopActor in self.exited(await child.exitStatus()) }
     }
 

@@ -147,6 +147,7 @@ final class WorkerSupervisor {
 
     private func ended(_ process: WorkerProcess, _ fault: WorkerFault) {
         running -= 1
+        host.forget(process.link)
         defer { if isOver { letGo() } }
         let isCurrent = process === self.process
         guard isCurrent, !isOver, !process.isEndExpected else {
