@@ -149,6 +149,24 @@ struct WorkerTests {
         }
     }
 
+    @Test("that does not read the answers to its calls is killed before they fill the daemon's memory")
+    func unreadAnswers() throws {
+        let folder = try TemporaryFolder()
+        try WorkerInPython(name: "long", call: #"say({"callbackId": id, "result": "x" * 900_000})"#).write(to: folder)
+        let deaf = """
+            for n in range(150): say({"task": "long", "callbackId": n})
+            time.sleep(60)
+            """
+        try WorkerInPython(call: deaf).write(to: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let error = error(try client.call("specimen"))
+            #expect(error?["code"] == "plugin.crashed")
+            #expect(error?["data"]?["reason"]?.stringValue?.contains("does not read") == true, "\(error ?? nil)")
+            #expect(try client.result("specimen.good", 1) == 1)
+        }
+    }
+
     @Test("that answers twice, or what nobody asked, harms nobody")
     func strayAnswers() throws {
         let worker = WorkerInPython(

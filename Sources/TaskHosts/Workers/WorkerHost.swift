@@ -22,7 +22,10 @@ final class WorkerHost: TaskHost {
     var supervisor: WorkerSupervisor?
     /// The process that calls go to; nil: there is none.
     var current: WorkerLink? {
-        didSet { if let current { links.append(current) } }
+        didSet {
+            isStalled = false
+            if let current { links.append(current) }
+        }
     }
     /// The processes that calls went to, and that are there.
     private var links: [WorkerLink] = []

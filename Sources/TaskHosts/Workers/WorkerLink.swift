@@ -34,6 +34,8 @@ final class WorkerLink {
     /// Places take the lower bits of an id, uses those above, as far as programs read integers whose numbers are doubles.
     private static let placeBits: UInt64 = 20
     private static let mostUses: UInt64 = 1 << 33
+    /// Ends the process, because it has done what it must not: the end of a sentence says what.
+    var fault: ((String) -> Void)?
     /// Told once when nothing is under way any more.
     var whenIdle: (() -> Void)? { didSet { noteIdle() } }
 

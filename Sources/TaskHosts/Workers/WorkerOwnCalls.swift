@@ -7,6 +7,8 @@ import TaskRuntime
 final class WorkerOwnCalls {
     /// As many as a process may have in flight.
     private static let most = 1024
+    /// Who asks and does not read the answers is ended before they fill the daemon's memory.
+    private static let mostUnreadBytes = 64 << 20
 
     // Both outlive this.
     private unowned(unsafe) let link: WorkerLink
@@ -92,6 +94,9 @@ final class WorkerOwnCalls {
                     isOver = true
                     if let id { self?.inFlight[id] = nil } else { self?.oneWay.remove(handle) }
                     Self.write(outcome, id, output)
+                    if output.count > Self.mostUnreadBytes {
+                        self?.link.fault?("does not read the answers to its calls")
+                    }
                 }),
             by: slot)
         guard !isOver else { return }

@@ -56,6 +56,10 @@ final class WorkerProcess {
         channel.receive = { link.receive($0) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
         channel.drained = { host.drained() }
+        link.fault = { [weak self] reason in
+            guard let self else { return }
+            LoopActor.assumeIsolated { self.fail(reason) }
+        }
         Task { @LoopActor in self.exited(await child.exitStatus()) }
     }
 
