@@ -141,9 +141,10 @@ public final class ChildProcess {
     }
 
     /// Bounds what it may use from now on; what it starts inherits that. Does nothing once it has ended.
-    public func limit(_ resource: Resource, to value: UInt64) {
-        guard status == nil else { return }
-        _ = clibuv_limit(pid, resource.rawValue, value)
+    /// - Throws: `EPERM` where this process may not do that, as under a filter of system calls.
+    public func limit(_ resource: Resource, to value: UInt64) throws(SystemError) {
+        guard status == nil, clibuv_limit(pid, resource.rawValue, value) != 0, errno != ESRCH else { return }
+        throw SystemError(code: errno, operation: "bound the \(resource) of", subject: "process \(pid)")
     }
 
     private static let exited: uv_exit_cb = { handle, code, signal in

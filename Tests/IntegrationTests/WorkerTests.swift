@@ -336,6 +336,11 @@ struct WorkerTests {
                 #expect(try client.result("specimen", 1) == 1)
             }
             #expect(error(try client.call("bridge.plugin.reload", ["name": "none"]))?["code"] == "options.invalid")
+            let other = WorkerInPython(settings: "[[tasks]]\nname = \"more\"\nsummary = \"One more.\"")
+            try other.write(to: folder)
+            let error = error(try client.call("bridge.plugin.reload", ["name": "specimen"]))
+            #expect(error?["message"]?.stringValue?.contains("(more)") == true, "\(error ?? nil)")
+            #expect(try client.result("specimen", 1) == 1)
         }
     }
 }

@@ -103,6 +103,27 @@ worker.wait()
 """
 
 
+# A worker that answers everything with how many descriptors it may have.
+SCRIPT = """#!/bin/sh
+exec <&3 >&3
+while read -r message; do
+    id=$(printf '%s' "$message" | sed 's/.*"callbackId":\\([0-9]*\\).*/\\1/')
+    case $message in
+    *'"task":"told"'*) printf '{"callbackId":%s,"result":%s}\\n' "$id" "$(ulimit -n)" ;;
+    *) printf '{"callbackId":%s,"result":{}}\\n' "$id" ;;
+    esac
+done
+"""
+MANIFEST = """command = ["./told.sh"]
+version = "1"
+limits = { descriptors = 50, memory = "256MiB", processes = 64 }
+
+[[tasks]]
+name = "told"
+summary = "Tells how many descriptors it may have."
+"""
+
+
 class Sandbox(ServiceTest):
     def test_plugins(self):
         """Every plugin of the package is loaded and at work in it"""
@@ -117,6 +138,29 @@ class Sandbox(ServiceTest):
         # What comes before the daemon runs in the same sandbox, and the daemon does not start where it fails.
         self.change_unit("ExecStartPre=/usr/bin/python3 /run/worker.py")
         self.assertIn("result", Bridge().call("bridge.ping"))
+
+    def test_isolated(self):
+        """A plugin is loaded by a process of its own where its section says so, and comes back when that is killed"""
+        self.change_configuration('[plugins.echo]\nisolation = "process"\n')
+        run("systemctl", "restart", SERVICE)
+        self.assertEqual(call("Echo", 1), 1)
+        echo = next(plugin for plugin in call("bridge.plugins")["plugins"] if plugin["name"] == "echo")
+        self.assertEqual(echo["isolation"], "process")
+        os.kill(echo["pid"], signal.SIGKILL)
+        self.assertEqual(call("Echo", 2), 2)
+
+    def test_executable(self):
+        """An executable with a manifest lends its tasks, within the limits that it has"""
+        folder = "/usr/lib/trestle/plugins"
+        with open(f"{folder}/told.sh", "w") as file:
+            file.write(SCRIPT)
+        os.chmod(f"{folder}/told.sh", 0o755)
+        with open(f"{folder}/told.plugin.toml", "w") as file:
+            file.write(MANIFEST)
+        for name in ("told.sh", "told.plugin.toml"):
+            self.addCleanup(os.unlink, f"{folder}/{name}")
+        run("systemctl", "restart", SERVICE)
+        self.assertEqual(call("told"), 50)
 
 
 class UsersOwn(unittest.TestCase):

@@ -45,13 +45,16 @@ final class WorkerProcess {
             .compactMap { stream, level in
                 stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0, nil) } }
             }
+        let socket = UnixSocket(adopting: ours)
         do {
-            channel = try MessageChannel(UnixSocket(adopting: ours), lineBytes: lineBytes, output: link.output)
+            try Self.limit(child, command.limits)
+            channel = try MessageChannel(socket, lineBytes: lineBytes, output: link.output)
         } catch {
+            // Nobody gets to know this process: it must not stay.
             child.kill(SIGKILL)
+            for output in outputs { output.finish() }
             throw error
         }
-        Self.limit(child, command.limits)
         // Until the channel is closed, which it is when the process has ended.
         channel.receive = { link.receive($0) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
@@ -109,12 +112,12 @@ final class WorkerProcess {
     }
 
     /// Before it has said anything: what it would have taken until then stays within what every process may.
-    private static func limit(_ child: ChildProcess, _ limits: WorkerCommand.Limits) {
-        if let bytes = limits.memoryBytes { child.limit(.addressSpaceBytes, to: bytes) }
-        if let count = limits.descriptors { child.limit(.descriptors, to: count) }
-        if let count = limits.processes { child.limit(.processes, to: count) }
+    private static func limit(_ child: ChildProcess, _ limits: WorkerCommand.Limits) throws(SystemError) {
+        if let bytes = limits.memoryBytes { try child.limit(.addressSpaceBytes, to: bytes) }
+        if let count = limits.descriptors { try child.limit(.descriptors, to: count) }
+        if let count = limits.processes { try child.limit(.processes, to: count) }
         // A worker's memory may hold what callers sent: it is written nowhere.
-        child.limit(.coreBytes, to: 0)
+        try child.limit(.coreBytes, to: 0)
     }
 
     // MARK: Ending

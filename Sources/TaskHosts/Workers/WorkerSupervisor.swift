@@ -206,7 +206,7 @@ final class WorkerSupervisor {
         process = next
         notePid()
         do throws(BridgeError) {
-            try await prepare(next)
+            _ = try await prepare(next)
         } catch {
             // Where it has ended, that has been seen to.
             if process === next { next.fail("does not start: \(error.message)") }
@@ -228,12 +228,26 @@ final class WorkerSupervisor {
     }
 
     /// Brings a new process to where the one before was.
-    private func prepare(_ next: WorkerProcess) async throws(BridgeError) {
-        _ = try await greet(next)
+    ///
+    /// - Returns: its manifest.
+    private func prepare(_ next: WorkerProcess) async throws(BridgeError) -> JSON {
+        let manifest = try await greet(next)
         if let section = host.configured {
             _ = try await ask(next, "plugin.configure", section, within: times.start)
         }
         if let options = host.started { _ = try await ask(next, "plugin.start", options, within: times.start) }
+        return manifest
+    }
+
+    /// Who may call what was settled when the daemon started.
+    private func checkTasks(of manifest: JSON) throws(BridgeError) {
+        let new = Set((manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
+        let old = Set(host.slot?.manifest.tasks.map(\.name) ?? [])
+        guard new != old else { return }
+        let changed = new.symmetricDifference(old).sorted().joined(separator: ", ")
+        throw BridgeError(
+            .pluginUnavailable,
+            "its tasks are others (\(changed)): a plugin with other tasks takes a restart of the daemon")
     }
 
     private func takeCalls(_ next: WorkerProcess) {
@@ -296,7 +310,7 @@ final class WorkerSupervisor {
             throw error
         }
         do throws(BridgeError) {
-            try await prepare(next)
+            try checkTasks(of: try await prepare(next))
         } catch {
             command = before
             next.finish()
