@@ -144,9 +144,14 @@ class Sandbox(ServiceTest):
         self.change_configuration('[plugins.echo]\nisolation = "process"\n')
         run("systemctl", "restart", SERVICE)
         self.assertEqual(call("Echo", 1), 1)
-        echo = next(plugin for plugin in call("bridge.plugins")["plugins"] if plugin["name"] == "echo")
-        self.assertEqual(echo["isolation"], "process")
-        os.kill(echo["pid"], signal.SIGKILL)
+
+        def echo():
+            return next(plugin for plugin in call("bridge.plugins")["plugins"] if plugin["name"] == "echo")
+
+        first = echo()
+        self.assertEqual(first["isolation"], "process")
+        os.kill(first["pid"], signal.SIGKILL)
+        wait_until("another process is at work", lambda: echo()["pid"] not in (None, first["pid"]))
         self.assertEqual(call("Echo", 2), 2)
 
     def test_executable(self):
