@@ -51,34 +51,22 @@ struct GuestCallers {
     /// No function of the plugin is on the stack.
     mutating func freeRetired() {
         guard !retired.isEmpty else { return }
-        for face in retired { UnsafeMutableRawPointer(face).deallocate() }
+        for face in retired { ForeignCaller.free(face) }
         retired = []
     }
 
-    private mutating func make(_ caller: JSON, _ session: UInt64) -> UnsafeMutablePointer<trestle_caller> {
-        let texts = ["origin", "user", "client"].map { Array((caller[$0]?.stringValue ?? "").utf8) }
-        let size = MemoryLayout<trestle_caller>.size
-        let memory = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
-        var end = size
-        let places = texts.map { text in
-            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
-            place.copyBytes(from: text)
-            end += text.count
-            return trestle_bytes(UnsafeRawBufferPointer(place))
-        }
+    private mutating func make(_ told: JSON, _ session: UInt64) -> UnsafeMutablePointer<trestle_caller> {
+        var caller = trestle_caller()
+        caller.session = session
+        caller.uid = UInt32(clamping: told["uid"]?.int64Value ?? Int64(UInt32.max))
+        caller.gid = UInt32(clamping: told["gid"]?.int64Value ?? Int64(UInt32.max))
+        caller.pid = Int32(clamping: told["pid"]?.int64Value ?? 0)
+        caller.flags = told["trusted"] == true ? TRESTLE_CALLER_TRUSTED : 0
         lastRevision += 1
-        // `!`: an allocation has an address.
-        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
-        face.initialize(
-            to: trestle_caller(
-                size: UInt32(size), abi: TRESTLE_ABI, session: session,
-                uid: UInt32(clamping: caller["uid"]?.int64Value ?? Int64(UInt32.max)),
-                gid: UInt32(clamping: caller["gid"]?.int64Value ?? Int64(UInt32.max)),
-                pid: Int32(clamping: caller["pid"]?.int64Value ?? 0),
-                flags: caller["trusted"] == true ? TRESTLE_CALLER_TRUSTED : 0, origin: places[0], user: places[1],
-                client: places[2], revision: lastRevision))
-        return face
+        caller.revision = lastRevision
+        return ForeignCaller.make(
+            caller, origin: told["origin"]?.stringValue ?? "", user: told["user"]?.stringValue,
+            client: told["client"]?.stringValue)
     }
 }
 

@@ -174,7 +174,8 @@ struct WorkerTests {
         try withWorker(worker) { _, client in
             try client.send(#"{"task":"specimen","callbackId":"c"}"#)
             #expect(try client.receive()["callbackId"] == "c")
-            #expect(try client.result("bridge.status")["droppedReplies"] == 3)
+            // The others come behind it.
+            try client.result("bridge.status") { $0["droppedReplies"] == 3 }
         }
     }
 

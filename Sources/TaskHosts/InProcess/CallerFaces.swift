@@ -36,7 +36,7 @@ final class CallerFaces {
     }
 
     deinit {
-        for slot in 0..<Self.slots { if let entry = entries[slot] { UnsafeMutableRawPointer(entry.face).deallocate() } }
+        for slot in 0..<Self.slots { if let entry = entries[slot] { ForeignCaller.free(entry.face) } }
         entries.deallocate()
         freeRetired()
     }
@@ -84,7 +84,7 @@ final class CallerFaces {
 
     private func freeAllRetired() {
         hasRetired = false
-        for face in retired { UnsafeMutableRawPointer(face).deallocate() }
+        for face in retired { ForeignCaller.free(face) }
         retired.removeAll()
     }
 
@@ -94,29 +94,15 @@ final class CallerFaces {
     }
 
     private func make(_ session: Session?) -> UnsafeMutablePointer<trestle_caller> {
-        let texts = [session?.origin ?? Session.localOrigin, session?.user ?? "", session?.client ?? ""].map {
-            Array($0.utf8)
-        }
-        let size = MemoryLayout<trestle_caller>.size
-        let memory = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
-        var end = size
-        let places = texts.map { text in
-            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
-            place.copyBytes(from: text)
-            end += text.count
-            return trestle_bytes(UnsafeRawBufferPointer(place))
-        }
-        let trusted = session?.isTrusted ?? true
+        var caller = trestle_caller()
+        caller.session = session?.number ?? 0
+        caller.uid = session?.peer.uid ?? runtime.policy.daemonUID
+        caller.gid = session?.peer.gid ?? 0
+        caller.pid = session?.peer.pid ?? runtime.daemon.pid
+        caller.flags = session?.isTrusted ?? true ? TRESTLE_CALLER_TRUSTED : 0
         lastRevision += 1
-        // `!`: an allocation has an address.
-        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
-        face.initialize(
-            to: trestle_caller(
-                size: UInt32(size), abi: TRESTLE_ABI, session: session?.number ?? 0,
-                uid: session?.peer.uid ?? runtime.policy.daemonUID, gid: session?.peer.gid ?? 0,
-                pid: session?.peer.pid ?? runtime.daemon.pid, flags: trusted ? TRESTLE_CALLER_TRUSTED : 0,
-                origin: places[0], user: places[1], client: places[2], revision: lastRevision))
-        return face
+        caller.revision = lastRevision
+        return ForeignCaller.make(
+            caller, origin: session?.origin ?? Session.localOrigin, user: session?.user, client: session?.client)
     }
 }

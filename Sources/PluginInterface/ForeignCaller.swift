@@ -1,0 +1,36 @@
+package import CTaskPlugin
+
+/// A description of who calls, in the plugin interface's form, and its three texts behind it in the same memory.
+package enum ForeignCaller {
+    /// Makes a description; whoever asked for it frees it with `free`.
+    ///
+    /// - Parameters:
+    ///   - caller: all of it but the texts, which are put in.
+    package static func make(
+        _ caller: trestle_caller, origin: String, user: String?, client: String?
+    ) -> UnsafeMutablePointer<trestle_caller> {
+        let texts = [origin, user ?? "", client ?? ""].map { Array($0.utf8) }
+        let size = MemoryLayout<trestle_caller>.size
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
+        var end = size
+        let places = texts.map { text in
+            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
+            place.copyBytes(from: text)
+            end += text.count
+            return trestle_bytes(UnsafeRawBufferPointer(place))
+        }
+        // `!`: an allocation has an address.
+        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
+        face.initialize(to: caller)
+        face.pointee.size = UInt32(size)
+        face.pointee.abi = TRESTLE_ABI
+        (face.pointee.origin, face.pointee.user, face.pointee.client) = (places[0], places[1], places[2])
+        return face
+    }
+
+    /// Gives a description's memory back.
+    package static func free(_ face: UnsafeMutablePointer<trestle_caller>) {
+        UnsafeMutableRawPointer(face).deallocate()
+    }
+}
