@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -176,6 +177,11 @@ static inline void clibuv_keep_freed_memory(int bytes) {
 static inline void clibuv_keep_descriptors(void) {
     if (syscall(SYS_close_range, 3u, ~0u, 4u) == 0) return;
     for (int fd = 3; fd < 1024; fd++) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Has the kernel kill this process when the thread that started it ends; 0: it has ended already, or cannot. */
+static inline int clibuv_end_with(pid_t parent) {
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
 /* What a process may use: 0 address space, 1 descriptors, 2 processes of its user, 3 size of a core file. */

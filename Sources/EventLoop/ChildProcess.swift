@@ -20,6 +20,15 @@ public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
     public var isSuccess: Bool { self == .exited(0) }
 }
 
+/// The process that started this one.
+public enum ParentProcess {
+    /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process that
+    /// is of no use to anybody else, and may not be able to end by itself. Ends it at once where the parent ends meanwhile.
+    public static func endWithIt() {
+        if clibuv_end_with(getppid()) == 0 { _exit(0) }
+    }
+}
+
 /// A process that this one started.
 ///
 /// A running one is kept alive by the loop; nobody has to close it. Its pipes are streams, which have to be closed.

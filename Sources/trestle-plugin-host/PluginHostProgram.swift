@@ -27,6 +27,8 @@ enum PluginHostProgram {
                 to: STDERR_FILENO)
             exit(64)
         }
+        // Also where a plugin keeps the loop from seeing that the daemon is gone.
+        ParentProcess.endWithIt()
         // A daemon that is gone is told by the write that fails.
         signal(SIGPIPE, SIG_IGN)
         Task { @LoopActor in

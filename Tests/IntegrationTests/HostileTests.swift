@@ -169,6 +169,28 @@ struct HostileTests {
         }
     }
 
+    @Test("as a library that never comes back ends with the daemon, even where that is killed")
+    func blockedLoop() throws {
+        let folder = try TemporaryFolder()
+        let library = "\(folder.path)/libBlocksLoopPlugin.so"
+        let made = try run("/usr/bin/make", ["-s", "-C", Self.folder + "/libraries", "OUT=\(folder.path)", library])
+        #expect(made.end == .exited(0), "\(made.errors)")
+        try IntegrationTests.withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let pid = try client.result("bridge.plugins")["plugins"]?[0]?["pid"]?.int64Value
+            let process = try #require(pid.map { Int32($0) })
+            try client.send(#"{"task":"hostile.BlocksLoop"}"#)
+            _ = try client.result("bridge.ping")
+            daemon.signal(SIGKILL)
+            #expect(try daemon.wait() == .killed(by: SIGKILL))
+            let deadline = Deadline()
+            while kill(process, 0) == 0, !contents(of: "/proc/\(process)/stat").contains(") Z "), !deadline.isOver {
+                usleep(5_000)
+            }
+            #expect(!deadline.isOver)
+        }
+    }
+
     @Test("as a library that does not end is ended", arguments: ["CrashAtStop", "IgnoresCancel"])
     func badLibraryEnd(name: String) throws {
         try withLibrary(name) { _, _ in }
