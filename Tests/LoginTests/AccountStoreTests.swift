@@ -179,6 +179,20 @@ struct AccountStoreTests {
         #expect(owners == [bob, nil, nil, nil, nil, ada, ada, ada])
     }
 
+    @Test("An account has 1,000 tokens at the most")
+    func usualTokenBound() throws {
+        let store = try AccountStore(path: directory.file("many.sqlite"), now: start)
+        _ = try store.add(ada, PasswordHash(text: "h"), now: start)
+        let account = try #require(try store.account(ada))
+        let tokens = (0..<1002).map { _ in Token() }
+        for token in tokens {
+            _ = try store.issue(
+                token.hash, to: account, rehashed: nil, now: start, expiresAt: start + .seconds(60))
+        }
+        let isKnown = try tokens.map { try store.owner(of: $0.hash, now: start) != nil }
+        #expect(isKnown == [false, false] + repeatElement(true, count: 1000))
+    }
+
     @Test("Expired tokens leave the file")
     func expiredTokensGo() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)

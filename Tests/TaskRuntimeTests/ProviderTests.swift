@@ -63,6 +63,32 @@ struct ProviderTests {
     }
 
     @Test(
+        "A timeout of more than a year counts as a year of 366 days, to the millisecond",
+        arguments: [
+            ("31622400000", 31_622_400_000), ("31622399999", 31_622_399_999), ("31622400001", 31_622_400_000),
+            ("18446744073709551615", 31_622_400_000), ("99999999999999999999999", 31_622_400_000),
+        ])
+    func longestTimeout(said: String, told: Int64) throws {
+        let provider = provider()
+        bench.client().send(#"{"task":"scan","callbackId":"c","timeout":\#(said)}"#)
+        #expect(provider.readOne()?["timeout"]?.int64Value == told)
+    }
+
+    @Test(
+        "A timeout that is no integer above 0 is no message",
+        arguments: ["0", "-1", "1.5", "1e3", "\"1\"", "null", "true", "[]"])
+    func badTimeout(said: String) {
+        let provider = provider()
+        let caller = bench.client()
+        caller.send(#"{"task":"scan","callbackId":"c","timeout":\#(said)}"#)
+        let answer = caller.readOne()
+        #expect(answer?["callbackId"] == "c")
+        #expect(answer?.errorCode == "message.invalid")
+        #expect(answer?["error"]?["message"]?.stringValue?.contains("above 0") == true)
+        #expect(provider.read().isEmpty)
+    }
+
+    @Test(
         "Its error goes back as it is; an answer that is none is told for what it is",
         arguments: [
             (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
@@ -17,6 +18,9 @@ from trestle_bridge import BridgeError, aio
 from .support import PATIENCE
 
 REST = "…"
+
+POLL = 0.01
+"""Seconds between two looks of a task that does not answer at whether its call has ended."""
 
 Progress = Optional[list[Any]]
 
@@ -133,7 +137,12 @@ class SyncFace:
         return self._events.get(PATIENCE)
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
-        self._bridge.register(task, lambda options, call: _answer(answer, options, call))
+        def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
+            while answer.get("never") and not call.cancelled:
+                time.sleep(POLL)
+            return None if answer.get("never") else _answer(answer, options, call)
+
+        self._bridge.register(task, handler)
 
     async def unregister(self, task: str) -> None:
         self._bridge.unregister(task)
@@ -161,7 +170,9 @@ class AsyncFace:
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
         async def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
-            return _answer(answer, options, call)
+            while answer.get("never") and not call.cancelled:
+                await asyncio.sleep(POLL)
+            return None if answer.get("never") else _answer(answer, options, call)
 
         await self._bridge.register(task, handler)
 

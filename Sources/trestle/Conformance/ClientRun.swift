@@ -89,6 +89,10 @@ struct ClientRun {
     private static func answer(_ call: IncomingCall, _ answer: Vector.Answer) async throws -> JSON {
         switch answer {
         case .echo: return call.options
+        case .never:
+            // Ends with the call: by its cancel, or with the connection.
+            try await Task.sleep(for: .seconds(3600))
+            throw CancellationError()
         case .error(let error): throw BridgeError(json: error) ?? BridgeError(.internal, "the vector's error is none")
         case .result(let result, let progress):
             for value in progress { await call.progress(value) }

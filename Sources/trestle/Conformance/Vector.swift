@@ -45,6 +45,7 @@ struct Vector {
         case echo
         case result(JSON, progress: [JSON])
         case error(JSON)
+        case never
     }
 
     /// The file's name without its ending.
@@ -152,8 +153,9 @@ struct VectorReader {
     private func answer(_ answer: JSON?, _ path: String) throws(VectorError) -> Vector.Answer {
         guard let answer else { throw fault(path, "answer is missing") }
         if answer["echo"] == true { return .echo }
+        if answer["never"] == true { return .never }
         if let error = answer["error"] { return .error(error) }
-        guard let result = answer["result"] else { throw fault(path, "an answer is echo, result or error") }
+        guard let result = answer["result"] else { throw fault(path, "an answer is echo, result, error or never") }
         return .result(result, progress: try list(answer["progress"] ?? [], "\(path).answer.progress"))
     }
 

@@ -122,6 +122,7 @@ async function nextEvent(context) {
 function handler(answer) {
     return (options, call) => {
         if (answer.echo) return options;
+        if (answer.never) return new Promise(() => {});
         if (answer.error) throw new BridgeError(answer.error.code, answer.error.message, answer.error);
         for (const value of answer.progress ?? []) call.progress(value);
         return answer.result;
