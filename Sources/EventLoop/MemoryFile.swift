@@ -21,6 +21,31 @@ public struct MemoryFile: ~Copyable, Sendable {
         return file
     }
 
+    /// A copy of a file.
+    ///
+    /// - Parameter name: as in ``make(named:content:)``.
+    /// - Throws: what opening, reading and writing may.
+    public static func copy(of path: String, named name: String) throws(SystemError) -> MemoryFile {
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw SystemError(code: errno, operation: "open a file", subject: path) }
+        defer { close(source) }
+        let file = try make(named: name, content: [])
+        while true {
+            let count = sendfile(file.descriptor, source, nil, 1 << 30)
+            if count == 0 { return file }
+            if count < 0 { throw SystemError(code: errno, operation: "copy a file into memory", subject: path) }
+        }
+    }
+
+    /// Stays open for as long as the process lives.
+    ///
+    /// - Returns: a path that is this file's in this process, and never another one's.
+    public consuming func keep() -> String {
+        let kept = descriptor
+        discard self
+        return "/proc/self/fd/\(kept)"
+    }
+
     deinit { close(descriptor) }
 
     private func write(_ content: [UInt8]) throws(SystemError) {

@@ -19,10 +19,14 @@ package struct PluginLibrary {
     package var manifest: UnsafeRawBufferPointer { table.pointee.manifest.buffer }
 
     /// Loads the library and asks it for its table. Loop thread, because the library's entry point runs.
-    package init(path: String) throws(PluginLoadError) {
+    ///
+    /// - Parameter copy: a file of the same content, to be loaded instead: what has been loaded from a path before is not
+    ///   loaded from there again, whatever the file holds now.
+    package init(path: String, copy: String? = nil) throws(PluginLoadError) {
         try PluginFile.check(path)
-        guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-            throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: path))")
+        let place = copy ?? path
+        guard let library = dlopen(place, RTLD_NOW | RTLD_LOCAL) else {
+            throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: place))")
         }
         guard let symbol = dlsym(library, TRESTLE_PLUGIN_ENTRY) else {
             throw PluginLoadError(description: "it is no plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")

@@ -30,6 +30,10 @@ public final class PluginLoader {
     private(set) var settings: Settings
     /// Of all processes that were started for plugins.
     private var supervisors: [WorkerSupervisor] = []
+    /// How often the library of a path was loaded.
+    private var loads: [String: Int] = [:]
+    /// A copy of a library costs some 50 KiB and a descriptor, for good.
+    private static let mostCopies = 100
     let log: Logger
 
     /// A loader that has loaded nothing.
@@ -43,13 +47,27 @@ public final class PluginLoader {
 
     /// Loads a library and reads its manifest. Nothing of the plugin has run yet but its entry point.
     ///
+    /// - Parameter old: the plugin whose place it is to take; what has been loaded of that one stays in the process.
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
-    public func load(path: String) throws(BridgeError) -> PluginSlot {
-        let library: PluginLibrary
-        do { library = try PluginLibrary(path: path) } catch {
-            throw BridgeError(.pluginUnavailable, error.description)
+    public func load(path: String, inPlaceOf old: PluginSlot? = nil) throws(BridgeError) -> PluginSlot {
+        let count = loads[path, default: 0]
+        guard count <= Self.mostCopies else {
+            throw BridgeError(
+                .pluginUnavailable,
+                """
+                it was loaded \(count) times, and code is never unloaded: isolation = "process" in its section lets it \
+                be loaded as often as one likes, after a restart of the daemon
+                """)
         }
-        return try take(library, path: path)
+        do {
+            let copy = count > 0 ? try MemoryFile.copy(of: path, named: "trestle-plugin").keep() : nil
+            loads[path] = count + 1
+            return try take(try PluginLibrary(path: path, copy: copy), path: path, inPlaceOf: old)
+        } catch let error as BridgeError {
+            throw error
+        } catch {
+            throw BridgeError(.pluginUnavailable, "\(error)")
+        }
     }
 
     /// Takes in a plugin whose table is at hand, as tests have it.
@@ -58,43 +76,65 @@ public final class PluginLoader {
         do { library = try PluginLibrary(table: table) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
         }
-        return try take(library, path: path)
+        return try take(library, path: path, inPlaceOf: nil)
     }
 
     /// Starts a plugin's process and has it say what it is. Nothing of it is configured yet.
     ///
-    /// - Parameter reread: reads the command again, where the plugin is to begin anew.
+    /// - Parameter old: the plugin whose place it is to take.
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
     public func load(
-        _ command: WorkerCommand, reread: @escaping () throws(BridgeError) -> WorkerCommand
+        _ command: WorkerCommand, inPlaceOf old: PluginSlot? = nil
     ) async throws(BridgeError) -> PluginSlot {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
         let host = WorkerHost(runtime: runtime, log: hostLog)
         let times = WorkerSupervisor.Times(
-            hello: settings.helloTimeout, ping: settings.pingInterval, start: settings.startTimeout,
-            drain: settings.stopTimeout)
-        let supervisor = WorkerSupervisor(
-            command, host: host, runtime: runtime, times: times, log: hostLog, reread: reread)
+            hello: settings.helloTimeout, ping: settings.pingInterval, start: settings.startTimeout)
+        let supervisor = WorkerSupervisor(command, host: host, runtime: runtime, times: times, log: hostLog)
         host.supervisor = supervisor
         supervisors.append(supervisor)
-        let manifest = try await supervisor.start()
+        let manifest: JSON
+        do throws(BridgeError) { manifest = try await supervisor.start() } catch {
+            await forget(supervisor)
+            throw error
+        }
         do throws(BridgeError) {
-            let manifest = try PluginManifest(manifest)
-            let slot = try runtime.add(manifest, path: command.path, host: host)
+            let slot = try enter(try PluginManifest(manifest), path: command.path, host: host, inPlaceOf: old)
             host.attach(slot)
             return slot
         } catch {
             supervisor.end()
+            await forget(supervisor)
             throw error
         }
     }
 
-    private func take(_ library: PluginLibrary, path: String) throws(BridgeError) -> PluginSlot {
+    private func take(
+        _ library: PluginLibrary, path: String, inPlaceOf old: PluginSlot?
+    ) throws(BridgeError) -> PluginSlot {
         let manifest = try PluginManifest(parsing: library.manifest)
         let host = InProcessHost(library, runtime: runtime, log: HostLog(log, plugin: manifest.name))
-        let slot = try runtime.add(manifest, path: path, host: host)
+        let slot = try enter(manifest, path: path, host: host, inPlaceOf: old)
         host.attach(slot)
         return slot
+    }
+
+    private func enter(
+        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginSlot?
+    ) throws(BridgeError) -> PluginSlot {
+        guard let old else { return try runtime.add(manifest, path: path, host: host) }
+        guard manifest.name == old.name else {
+            throw BridgeError(
+                .pluginUnavailable,
+                "it is the plugin \(manifest.name) now, not \(old.name): unload that one, and load it")
+        }
+        return try runtime.candidate(manifest, path: path, host: host, inPlaceOf: old)
+    }
+
+    /// Waits for the end of a plugin's processes, and knows of them no longer.
+    private func forget(_ supervisor: WorkerSupervisor) async {
+        await supervisor.hasEnded()
+        supervisors.removeAll { $0 === supervisor }
     }
 
     /// Has the plugin check its section of the configuration, and keep it.
@@ -126,17 +166,108 @@ public final class PluginLoader {
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {
         try await perform(.start, plugin, startOptions)
-        for (index, worker) in plugin.manifest.workers.enumerated() {
-            let body: LaunchWorker.Body = { [weak self] _ in try await self?.launch(index, plugin) }
-            do throws(LaunchFailure) {
-                try runtime.launch.register(
-                    LaunchWorker(
-                        worker.name, phase: worker.phase, after: worker.after, required: worker.isRequired, body: body))
-            } catch {
+        for worker in launchWorkers(of: plugin) {
+            do throws(LaunchFailure) { try runtime.launch.register(worker) } catch {
                 throw BridgeError(.pluginUnavailable, error.description)
             }
         }
         runtime.open(plugin)
+    }
+
+    private func launchWorkers(of plugin: PluginSlot) -> [LaunchWorker] {
+        plugin.manifest.workers.enumerated().map { index, worker in
+            LaunchWorker(worker.name, phase: worker.phase, after: worker.after, required: worker.isRequired) {
+                [weak self] _ in try await self?.launch(index, plugin)
+            }
+        }
+    }
+
+    // MARK: While the daemon serves
+
+    /// Starts a plugin that was loaded after the launch, does at once what it would have done at launch, and opens its
+    /// tasks to calls.
+    ///
+    /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
+    public func startLate(_ plugin: PluginSlot) async throws(BridgeError) {
+        try await prepare(plugin)
+        runtime.open(plugin)
+        try await launchLate(plugin, .afterListening)
+    }
+
+    /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one before
+    /// finishes what it has, for as long as the stop timeout says; this does not wait for it.
+    ///
+    /// What the old one knows of sessions goes to the new one, and new calls wait while it does.
+    ///
+    /// - Parameter new: was loaded in the place of the old one, and configured.
+    /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and the
+    ///   new one has been stopped.
+    public func replace(_ old: PluginSlot, by new: PluginSlot) async throws(BridgeError) {
+        do throws(BridgeError) {
+            try await prepare(new)
+            try await handSessions(of: old, to: new)
+        } catch {
+            await drop(new)
+            old.resume(.handover)
+            throw error
+        }
+        runtime.replace(old, by: new)
+        Task { await finish(old) }
+        do throws(BridgeError) { try await launchLate(new, .afterListening) } catch {
+            log.error("\(error.message)")
+        }
+    }
+
+    private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
+        try await perform(.start, plugin, startOptions)
+        try await launchLate(plugin, .beforeListening)
+    }
+
+    private func launchLate(_ plugin: PluginSlot, _ phase: LaunchPhase) async throws(BridgeError) {
+        let workers = launchWorkers(of: plugin).filter { $0.phase == phase }
+        do throws(LaunchFailure) { try await runtime.launch.runLate(workers, settings.launch) } catch {
+            throw BridgeError(.pluginUnavailable, error.description)
+        }
+    }
+
+    /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
+    /// anything before the new one has been told.
+    private func handSessions(of old: PluginSlot, to new: PluginSlot) async throws(BridgeError) {
+        let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
+        guard old.state == .running, knowsSessions(try await perform(.keepSessions, old, numbers)) else { return }
+        old.pause(.handover)
+        await old.isIdle(within: settings.stopTimeout)
+        let known = try await perform(.keepSessions, old, numbers, timeout: settings.stopTimeout)
+        if knowsSessions(known) { try await perform(.restoreSessions, new, known) }
+    }
+
+    private func knowsSessions(_ answer: JSON) -> Bool { answer["states"]?.objectValue?.count ?? 0 > 0 }
+
+    /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
+    public func unload(_ plugin: PluginSlot) async {
+        runtime.retire(plugin)
+        await finish(plugin)
+    }
+
+    private func finish(_ plugin: PluginSlot) async {
+        await plugin.isIdle(within: settings.stopTimeout)
+        runtime.close(plugin)
+        await drop(plugin)
+    }
+
+    /// A plugin that was loaded in the place of another one does not take it.
+    public func discard(_ plugin: PluginSlot) async { await drop(plugin) }
+
+    /// Stops a plugin that gets no calls.
+    private func drop(_ plugin: PluginSlot) async {
+        do throws(BridgeError) {
+            try await perform(.stop, plugin, .object([:]), timeout: settings.stopTimeout)
+        } catch {
+            log.warning("the plugin \(plugin.name) did not stop: \(error.message)")
+        }
+        let supervisor = supervisors.first { $0.serves(plugin) }
+        runtime.remove(plugin)
+        if let supervisor { await forget(supervisor) }
     }
 
     private func launch(_ index: Int, _ plugin: PluginSlot) async throws(BridgeError) {
@@ -159,7 +290,7 @@ public final class PluginLoader {
 
     /// Has every plugin finish, all at once; those that take too long are left behind.
     public func stopAll() async {
-        let plugins = runtime.plugins
+        let plugins = runtime.plugins + runtime.leavingPlugins
         for plugin in plugins { runtime.close(plugin) }
         for plugin in plugins.reversed() {
             do throws(BridgeError) {
@@ -190,5 +321,29 @@ public final class PluginLoader {
             }
         }
         return try result.get()
+    }
+}
+
+extension PluginSlot {
+    /// Waits until no call is worked on and none waits that could begin, or until the time is over.
+    @LoopActor
+    func isIdle(within limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            var timer: LoopTimer?
+            timer = LoopTimer { [unowned self] in
+                timer?.close()
+                timer = nil
+                whenIdle(nil)
+                continuation.resume()
+            }
+            timer?.schedule(after: limit)
+            whenIdle {
+                LoopActor.assumeIsolated {
+                    timer?.close()
+                    timer = nil
+                }
+                continuation.resume()
+            }
+        }
     }
 }

@@ -36,6 +36,8 @@ public final class TaskRuntime {
     /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil: there
     /// is no configuration.
     public var onReload: ((CallHandle) -> Void)?
+    /// Asked to load, unload or replace a plugin, in the same way; nil: nobody does.
+    public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
     /// What the process takes of the machine, for `bridge.metrics`; nil: it cannot be told. The daemon sets it.
     public var processFigures: () -> ProcessFigures? = { nil }
 
@@ -53,6 +55,8 @@ public final class TaskRuntime {
     var retained = RetainedEvents()
     /// The plugins, in the order in which they were added.
     public internal(set) var plugins: [PluginSlot] = []
+    /// Those that get no new calls and finish what they have.
+    public internal(set) var leavingPlugins: [PluginSlot] = []
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
     /// Those that have something to write. Not retained: see ``forgottenSessions``.

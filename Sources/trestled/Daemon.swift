@@ -34,7 +34,9 @@ final class Daemon {
     var isReloadDue = false
     /// Whether it has been told to end.
     private(set) var isStopping = false
-    /// The plugins that were found at launch.
+    /// Changes of the configuration in force and of the plugins: one after the other.
+    let changes = TurnTaking()
+    /// The plugins that are there.
     var installedPlugins = InstalledPlugins()
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?

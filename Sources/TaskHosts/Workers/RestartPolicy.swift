@@ -29,7 +29,4 @@ struct RestartPolicy {
         defer { pause = min(pause * 2, Self.longestPause) }
         return pause * (1 - Self.jitter + 2 * Self.jitter * chance)
     }
-
-    /// Somebody wants it started again: what was is forgotten.
-    mutating func reset() { self = RestartPolicy() }
 }

@@ -23,7 +23,7 @@ final class WorkerHost: TaskHost {
     /// The process that calls go to; nil: there is none.
     var current: WorkerLink? {
         didSet {
-            isStalled = false
+            drained()
             if let current { links.append(current) }
         }
     }
@@ -81,7 +81,7 @@ final class WorkerHost: TaskHost {
         }
         if link.output.count > Self.mostUnreadBytes, !isStalled {
             isStalled = true
-            slot?.pause()
+            slot?.pause(.unread)
         }
     }
 
@@ -138,7 +138,7 @@ final class WorkerHost: TaskHost {
     func drained() {
         guard isStalled else { return }
         isStalled = false
-        slot?.resume()
+        slot?.resume(.unread)
     }
 
     // MARK: What is told of it
@@ -165,26 +165,8 @@ final class WorkerHost: TaskHost {
         return LoopActor.assumeIsolated { supervisor.status }
     }
 
-    func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void) {
-        guard let slot, let supervisor else {
-            return done(.failure(BridgeError(.pluginUnavailable, "it is not there")))
-        }
-        _ = slot
-        let reply = ReloadReply(done)
-        LoopActor.assumeIsolated { supervisor.reload(reply) }
-    }
-
     func end() {
         guard let supervisor else { return }
         LoopActor.assumeIsolated { supervisor.end() }
     }
-}
-
-/// Who waits for a reload. `@unchecked`: made and used on the loop thread, by way of code that is isolated to it.
-final class ReloadReply: @unchecked Sendable {
-    private let done: (Result<JSON, BridgeError>) -> Void
-
-    init(_ done: @escaping (Result<JSON, BridgeError>) -> Void) { self.done = done }
-
-    func callAsFunction(_ outcome: Result<JSON, BridgeError>) { done(outcome) }
 }

@@ -4,8 +4,8 @@ import Logging
 import TaskRuntime
 import WorkerProtocol
 
-/// Keeps a plugin's process alive: starts it, pings it, starts it anew after a fault, gives it up after too many, and
-/// replaces it by a newer one. Loop thread only.
+/// Keeps a plugin's process alive: starts it, pings it, starts it anew after a fault, and gives it up after too many.
+/// Loop thread only.
 @LoopActor
 final class WorkerSupervisor {
     /// How long things may take.
@@ -16,13 +16,9 @@ final class WorkerSupervisor {
         var ping = Duration.seconds(10)
         /// Configuring and starting.
         var start = Duration.seconds(60)
-        /// Finishing what a process works on that is being replaced.
-        var drain = Duration.seconds(5)
     }
 
-    private var command: WorkerCommand
-    /// Reads the command anew; throws where it is no good any more.
-    private let reread: () throws(BridgeError) -> WorkerCommand
+    private let command: WorkerCommand
     private let host: WorkerHost
     private let runtime: TaskRuntime
     private let times: Times
@@ -39,22 +35,22 @@ final class WorkerSupervisor {
     /// Processes that have not ended.
     private var running = 0
     private let ends = WaitingList<Void>()
-    private var isReloading = false
     private(set) var status = WorkerStatus(pid: nil, restarts: 0, lastFault: nil)
 
     init(
-        _ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, times: Times, log: HostLog,
-        reread: @escaping () throws(BridgeError) -> WorkerCommand
+        _ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, times: Times, log: HostLog
     ) {
         self.command = command
         self.host = host
         self.runtime = runtime
         self.times = times
         self.log = log
-        self.reread = reread
     }
 
     private var name: String { host.slot?.name ?? command.name ?? command.path }
+
+    /// Whether its processes are this plugin's.
+    func serves(_ plugin: PluginSlot) -> Bool { host.slot === plugin }
 
     // MARK: The first start
 
@@ -206,7 +202,7 @@ final class WorkerSupervisor {
         process = next
         notePid()
         do throws(BridgeError) {
-            _ = try await prepare(next)
+            try await prepare(next)
         } catch {
             // Where it has ended, that has been seen to.
             if process === next { next.fail("does not start: \(error.message)") }
@@ -228,26 +224,12 @@ final class WorkerSupervisor {
     }
 
     /// Brings a new process to where the one before was.
-    ///
-    /// - Returns: its manifest.
-    private func prepare(_ next: WorkerProcess) async throws(BridgeError) -> JSON {
-        let manifest = try await greet(next)
+    private func prepare(_ next: WorkerProcess) async throws(BridgeError) {
+        _ = try await greet(next)
         if let section = host.configured {
             _ = try await ask(next, "plugin.configure", section, within: times.start)
         }
         if let options = host.started { _ = try await ask(next, "plugin.start", options, within: times.start) }
-        return manifest
-    }
-
-    /// Who may call what was settled when the daemon started.
-    private func checkTasks(of manifest: JSON) throws(BridgeError) {
-        let new = Set((manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
-        let old = Set(host.slot?.manifest.tasks.map(\.name) ?? [])
-        guard new != old else { return }
-        let changed = new.symmetricDifference(old).sorted().joined(separator: ", ")
-        throw BridgeError(
-            .pluginUnavailable,
-            "its tasks are others (\(changed)): a plugin with other tasks takes a restart of the daemon")
     }
 
     private func takeCalls(_ next: WorkerProcess) {
@@ -276,71 +258,6 @@ final class WorkerSupervisor {
             }
         }
         pingTimer?.schedule(after: times.ping)
-    }
-
-    // MARK: Another one in its place
-
-    /// Starts another process with what the files say now. It takes over once it is ready; the one before finishes what it
-    /// works on. Where it is no good, everything stays as it was.
-    func reload(_ done: ReloadReply) {
-        guard !isReloading, !isOver else {
-            return done(.failure(BridgeError(.busy, "the plugin is being started anew", isTransient: true)))
-        }
-        isReloading = true
-        Task { @LoopActor [weak self] in
-            guard let self else { return }
-            do throws(BridgeError) {
-                try await replace()
-                done(.success(["version": .string(host.slot?.manifest.version ?? "")]))
-            } catch {
-                done(.failure(error))
-            }
-            isReloading = false
-        }
-    }
-
-    private func replace() async throws(BridgeError) {
-        let before = command
-        command = try reread()
-        let next: WorkerProcess
-        do throws(BridgeError) {
-            next = try spawn(command)
-        } catch {
-            command = before
-            throw error
-        }
-        do throws(BridgeError) {
-            try checkTasks(of: try await prepare(next))
-        } catch {
-            command = before
-            next.finish()
-            throw BridgeError(
-                .pluginUnavailable, "the new process is no good, and the one before stays: \(error.message)")
-        }
-        let old = process
-        timer?.close()
-        timer = nil
-        policy.reset()
-        process = next
-        takeCalls(next)
-        if let old { drain(old) }
-    }
-
-    /// What an old process works on it may finish.
-    private func drain(_ old: WorkerProcess) {
-        old.isEndExpected = true
-        let timer = LoopTimer { old.finish() }
-        timer.schedule(after: times.drain)
-        old.link.whenIdle = { [weak self] in
-            LoopActor.assumeIsolated {
-                timer.close()
-                guard let self else { return old.finish() }
-                Task { @LoopActor in
-                    _ = try? await self.ask(old, "plugin.stop", [:], within: self.times.drain)
-                    old.finish()
-                }
-            }
-        }
     }
 
     // MARK: The end

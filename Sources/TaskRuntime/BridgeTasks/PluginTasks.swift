@@ -1,14 +1,43 @@
 import BridgeJSON
 
-// bridge.plugin.reload: a plugin begins anew while the daemon serves.
+/// What becomes of a plugin while the daemon serves.
+public enum PluginChange: Sendable, Equatable {
+    /// The plugin of a file is loaded and started.
+    case load(path: String)
+    /// A plugin finishes, and its tasks are gone.
+    case unload(name: String)
+    /// What a plugin's files say now takes its place.
+    case reload(name: String)
+}
+
+// bridge.plugin.load, unload, reload: plugins come and go while the daemon serves. Who loads them says how.
 extension TaskRuntime {
     var pluginTasks: [BridgeTasks.Task] {
         [
+            BridgeTasks.Task("bridge.plugin.load", "Loads the plugin of a file and starts it.", Placed.self) {
+                [unowned self] call, options throws(BridgeError) in
+                guard options.path.hasPrefix("/") else {
+                    throw BridgeError(
+                        JSONMismatch(
+                            path: "$.path", expected: "a path from the root on",
+                            got: "\"\(options.path.prefix(256))\""))
+                }
+                return try change(.load(path: options.path), call)
+            },
             BridgeTasks.Task(
-                "bridge.plugin.reload", "Starts a plugin's process anew, with what its files say now.", Named.self
+                "bridge.plugin.unload", "Has a plugin finish, and takes its tasks away.", Named.self
             ) {
-                [unowned self] call, options throws(BridgeError) in try reloadPlugin(call, options)
-            }
+                [unowned self] call, options throws(BridgeError) in
+                try check(options.name)
+                return try change(.unload(name: options.name), call)
+            },
+            BridgeTasks.Task(
+                "bridge.plugin.reload", "Puts what a plugin's files say now in its place.", Named.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in
+                try check(options.name)
+                return try change(.reload(name: options.name), call)
+            },
         ]
     }
 
@@ -16,25 +45,25 @@ extension TaskRuntime {
         var name: String
     }
 
-    private func reloadPlugin(_ call: Call, _ options: Named) throws(BridgeError) -> JSON? {
+    private struct Placed: Decodable {
+        var path: String
+    }
+
+    private func check(_ name: String) throws(BridgeError) {
+        guard !plugins.contains(where: { $0.name == name }) else { return }
+        let names = plugins.map(\.name).joined(separator: ", ")
+        throw BridgeError(
+            JSONMismatch(path: "$.name", expected: "a plugin: \(names)", got: "\"\(name.prefix(64))\""))
+    }
+
+    private func change(_ change: PluginChange, _ call: Call) throws(BridgeError) -> JSON? {
         if let caller = call.session, case .denied(let rule) = policy.reload(by: caller) {
             throw BridgeError(
-                .permissionDenied, "uid \(caller.peer.uid) may not have a plugin started anew",
+                .permissionDenied, "uid \(caller.peer.uid) may not load, unload or reload plugins",
                 data: ["rule": .string(rule)])
         }
-        guard let plugin = plugins.first(where: { $0.name == options.name }) else {
-            let names = plugins.map(\.name).joined(separator: ", ")
-            throw BridgeError(
-                JSONMismatch(path: "$.name", expected: "a plugin: \(names)", got: "\"\(options.name.prefix(64))\""))
-        }
-        let handle = call.handle
-        plugin.host.reload { [unowned self] outcome in
-            guard let call = calls.call(handle) else { return }
-            switch outcome {
-            case .success(let result): result.bytes.withUnsafeBytes { end(call, result: $0) }
-            case .failure(let error): end(call, error: error)
-            }
-        }
+        guard let onPluginChange else { throw BridgeError(.internal, "this daemon's plugins are what they are") }
+        onPluginChange(change, call.handle)
         return nil
     }
 }

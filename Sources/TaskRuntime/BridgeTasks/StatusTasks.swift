@@ -63,7 +63,7 @@ extension TaskRuntime {
             "queuedBytes": .number(JSONNumber(waiting.bytes)), "queuedEvents": .number(JSONNumber(waiting.events)),
             "launch": .array(launch.reports.map(describe)),
             "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
-            "plugins": .array(plugins.map(summarize) + refusedPlugins.map(describe)),
+            "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),
             "metrics": .array(plugins.flatMap { plugin in plugin.metrics.all.map { describe($0, of: plugin) } }),
         ]
     }
@@ -109,7 +109,7 @@ extension TaskRuntime {
     }
 
     private func listPlugins() -> JSON {
-        let running = plugins.map { plugin -> JSON in
+        let running = (plugins + leavingPlugins).map { plugin -> JSON in
             var described: JSONObject = [
                 "name": .string(plugin.name), "version": .string(plugin.manifest.version),
                 "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),

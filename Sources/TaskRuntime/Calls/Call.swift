@@ -53,6 +53,14 @@ public struct Call {
         return record.pointee.nextSequence
     }
 
+    /// The call, whose work has not begun, is another task's from now on: one of the same name, of whoever took the place
+    /// of its provider.
+    func move(to next: TaskEntry) {
+        task?.statistics.leave()
+        record.pointee.task = .passUnretained(next)
+        next.statistics.enter()
+    }
+
     // MARK: What few calls have
 
     /// Whether any of what follows may be there.

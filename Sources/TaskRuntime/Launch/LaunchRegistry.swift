@@ -50,6 +50,18 @@ public final class LaunchRegistry {
         }
     }
 
+    /// Runs workers of one phase after the launch: of a plugin that came later. The reports of workers of the same names
+    /// give way to theirs.
+    ///
+    /// - Throws: as ``run(_:report:)``.
+    public nonisolated(nonsending) func runLate(
+        _ late: [LaunchWorker], _ options: LaunchOptions
+    ) async throws(LaunchFailure) {
+        let names = Set(late.map(\.name))
+        reports.removeAll { names.contains($0.name) }
+        for worker in try LaunchOrder.sort(late, done: finished) { try await run(worker, options) { _ in } }
+    }
+
     private nonisolated(nonsending) func run(
         _ worker: LaunchWorker, _ options: LaunchOptions, _ report: (LaunchReport) -> Void
     ) async throws(LaunchFailure) {

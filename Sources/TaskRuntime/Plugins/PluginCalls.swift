@@ -1,4 +1,4 @@
-public import BridgeJSON
+import BridgeJSON
 import BridgeMessage
 
 /// A call that a plugin makes to a task of the bridge.
@@ -35,52 +35,6 @@ public struct PluginCall {
 }
 
 extension TaskRuntime {
-    /// Takes in a plugin whose library has been loaded. Its tasks are not callable before ``open(_:)``.
-    public func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginSlot {
-        if let other = plugins.first(where: { $0.name == manifest.name }) {
-            throw BridgeError(.pluginUnavailable, "a plugin named \(manifest.name) was loaded from \(other.path)")
-        }
-        for task in manifest.tasks {
-            guard let taken = taker(of: task.name) else { continue }
-            throw BridgeError(.pluginUnavailable, "its task \(task.name) is provided by \(taken) already")
-        }
-        let slot = PluginSlot(manifest, path: path, host: host, runtime: self)
-        plugins.append(slot)
-        return slot
-    }
-
-    private func taker(of name: String) -> String? {
-        if let plugin = plugins.first(where: { $0.manifest.tasks.contains { $0.name == name } }) {
-            return plugin.providerName
-        }
-        return registry.find(name)?.provider.providerName
-    }
-
-    /// The plugin takes calls from now on.
-    public func open(_ plugin: PluginSlot) {
-        plugin.state = .running
-        for task in plugin.tasks { registry.insert(task) }
-        publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
-    }
-
-    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
-    public func close(_ plugin: PluginSlot) {
-        for task in plugin.tasks { registry.remove(task) }
-        plugin.state = .stopping
-        let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
-        for call in calls.inFlight where call.task?.provider === plugin && call.task?.isInternal == false {
-            abort(call, error, reason: .shutdown)
-        }
-    }
-
-    /// The plugin has stopped, or was not to be had: it is known no more.
-    public func remove(_ plugin: PluginSlot) {
-        close(plugin)
-        plugin.state = .stopped
-        plugin.host.end()
-        plugins.removeAll { $0 === plugin }
-    }
-
     /// Makes a call for a plugin. `completion` is told of its end, before this returns where it ends at once.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.

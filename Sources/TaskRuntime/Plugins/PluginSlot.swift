@@ -25,6 +25,22 @@ public final class PluginSlot: TaskProvider {
         case stopped
     }
 
+    /// Why calls wait that could be worked on otherwise.
+    public struct PauseReasons: OptionSet, Sendable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// There is nobody to hand them to.
+        public static let noProcess = PauseReasons(rawValue: 1)
+        /// Its process does not read what it is sent.
+        public static let unread = PauseReasons(rawValue: 2)
+        /// What it knows of sessions is on its way to the plugin that takes its place.
+        public static let handover = PauseReasons(rawValue: 4)
+        /// All its processes are in use.
+        public static let allInUse = PauseReasons(rawValue: 8)
+    }
+
     /// Its name, version, tasks and launch workers.
     public let manifest: PluginManifest
     /// The library's path.
@@ -46,12 +62,14 @@ public final class PluginSlot: TaskProvider {
     /// How many calls of each session wait.
     private var waitingBySession: [UInt64: Int] = [:]
     @exclusivity(unchecked) private var isAdmitting = false
-    /// Whether calls wait whether there is room or not.
-    @exclusivity(unchecked) private var isPaused = false
+    /// Why calls wait whether there is room or not; empty: they do not.
+    @exclusivity(unchecked) private var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
     private var refusal: BridgeError?
     /// Work that goes on though its call has ended.
     private var abandoned: [CallHandle: TaskEntry] = [:]
+    /// Told once; see ``whenIdle(_:)``.
+    private var onIdle: (() -> Void)?
 
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
     private static let mostAbandoned = 65_536
@@ -88,7 +106,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func hasRoom(_ task: TaskEntry) -> Bool {
-        task.runningCount < task.mostRunning && (!isPaused || task.isInternal)
+        task.runningCount < task.mostRunning && (pauses.isEmpty || task.isInternal)
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
@@ -149,6 +167,7 @@ public final class PluginSlot: TaskProvider {
             if let index = waiting.firstIndex(of: call.handle) {
                 waiting.remove(at: index)
                 forgetWaiting(call.session?.number ?? 0)
+                noteIdle()
             }
             return
         }
@@ -164,16 +183,60 @@ public final class PluginSlot: TaskProvider {
         if state == .running { host.tell(change, session) }
     }
 
+    // MARK: Another one in its place
+
+    /// The calls that wait go to another plugin from now on, in their order; those of tasks that it does not have are
+    /// refused.
+    func handWaiting(to successor: PluginSlot) {
+        let handles = Array(waiting)
+        waiting.removeAll()
+        waitingBySession.removeAll()
+        for handle in handles {
+            guard let call = runtime.calls.call(handle), let task = call.task else { continue }
+            guard let next = successor.tasks.first(where: { $0.name == task.name }) else {
+                runtime.end(
+                    call,
+                    error: BridgeError(
+                        .taskNotFound, "\(providerName) was replaced, and provides no task \(task.name) any more",
+                        data: ["started": false]))
+                continue
+            }
+            call.move(to: next)
+            call.takeHeldOptions().withPadding { successor.start(call, of: next, options: $0) }
+        }
+    }
+
+    /// Whether no call is worked on, answered or not, and none waits that could begin.
+    var isIdle: Bool { (!pauses.isEmpty || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 } }
+
+    /// Has `body` told once when no call is worked on and none waits that could begin, which may be at once; nil: nobody
+    /// is to be told any more.
+    public func whenIdle(_ body: (() -> Void)?) {
+        onIdle = body
+        noteIdle()
+    }
+
+    private func noteIdle() {
+        guard let onIdle, isIdle else { return }
+        self.onIdle = nil
+        onIdle()
+    }
+
+    /// Room was made: what waits for it goes on.
+    private func afterWork() {
+        admitWaiting()
+        noteIdle()
+    }
+
     // MARK: Processes that end
 
-    /// Calls wait from now on, until ``resume()``: there is nobody to hand them to, or nobody reads them.
-    public func pause() { isPaused = true }
+    /// Calls wait from now on, until ``resume(_:)`` for every reason.
+    public func pause(_ reason: PauseReasons) { pauses.insert(reason) }
 
-    /// Calls go on.
-    public func resume() {
-        isPaused = false
-        refusal = nil
-        admitWaiting()
+    /// That is no reason any more.
+    public func resume(_ reason: PauseReasons) {
+        pauses.remove(reason)
+        if pauses.isEmpty { admitWaiting() }
     }
 
     /// The work on these calls is over without an answer, whether somebody waited for one or not.
@@ -181,6 +244,7 @@ public final class PluginSlot: TaskProvider {
         for handle in handles {
             if let task = abandoned.removeValue(forKey: handle) {
                 task.runningCount -= 1
+                noteIdle()
             } else if ownCall(handle, of: runtime) != nil {
                 fail(handle, error)
             }
@@ -193,7 +257,7 @@ public final class PluginSlot: TaskProvider {
     ///   - lost: the calls that it worked on.
     ///   - isRestarting: whether there will be another process; else its life is over for now.
     public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
-        isPaused = true
+        pause(.noProcess)
         let wasOpen = state == .running || state == .restarting
         if wasOpen { state = .restarting }
         workEnded(lost, error)
@@ -206,9 +270,9 @@ public final class PluginSlot: TaskProvider {
     public func restarted() {
         guard state == .restarting || state == .unavailable || state == .running else { return }
         state = .running
-        runtime.publish(
-            "plugin.started", data: ["name": .string(name), "version": .string(manifest.version)])
-        resume()
+        refusal = nil
+        runtime.announce(self)
+        resume(.noProcess)
     }
 
     private func giveUp(after error: BridgeError) {
@@ -233,6 +297,14 @@ public final class PluginSlot: TaskProvider {
         return .object(data)
     }
 
+    /// It is known no more: what holds on to it is let go.
+    func letGo() {
+        onIdle = nil
+        tasks = []
+        lifecycleEntries = []
+        abandoned = [:]
+    }
+
     // MARK: Answers out
 
     /// Ends a call of this plugin with a result.
@@ -249,7 +321,7 @@ public final class PluginSlot: TaskProvider {
             // What has been checked before are the call's own options, which came in a line.
             runtime.end(call, result: result, isOneLine: isChecked)
         }
-        if !waiting.isEmpty { admitWaiting() }
+        if !waiting.isEmpty || onIdle != nil { afterWork() }
     }
 
     @inline(__always)
@@ -260,7 +332,7 @@ public final class PluginSlot: TaskProvider {
     private func refuse(_ call: Call, _ fault: String) {
         noteEndOfWork(call)
         runtime.end(call, error: BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)"))
-        admitWaiting()
+        afterWork()
     }
 
     /// Ends a call of this plugin with an error.
@@ -268,7 +340,7 @@ public final class PluginSlot: TaskProvider {
         guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
         noteEndOfWork(call)
         runtime.end(call, error: error)
-        admitWaiting()
+        afterWork()
     }
 
     /// Sends an intermediate result of a call of this plugin.
@@ -295,7 +367,7 @@ public final class PluginSlot: TaskProvider {
             abandoned[handle].map { ["task": .string($0.name)] } ?? [:])
         guard let task = abandoned.removeValue(forKey: handle) else { return }
         task.runningCount -= 1
-        admitWaiting()
+        afterWork()
     }
 
     // MARK: Its life
@@ -322,7 +394,7 @@ public final class PluginSlot: TaskProvider {
     public func perform(
         _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<JSON, BridgeError>) -> Void
     ) {
-        guard let index = lifecycle.firstIndex(of: work) else {
+        guard state != .stopped, let index = lifecycle.firstIndex(of: work) else {
             return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
         }
         let now = runtime.clock.now

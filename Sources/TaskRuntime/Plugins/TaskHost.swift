@@ -18,10 +18,6 @@ public protocol TaskHost: AnyObject {
     func end()
     /// How it fares; nil: it runs where the daemon runs.
     var workerStatus: WorkerStatus? { get }
-    /// Begins anew, with what the plugin's files say now; the calls in flight are not touched.
-    ///
-    /// - Parameter done: told of the end, once.
-    func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void)
 }
 
 extension TaskHost {
@@ -29,15 +25,6 @@ extension TaskHost {
     public func end() {}
     /// It runs where the daemon runs.
     public var workerStatus: WorkerStatus? { nil }
-    /// A library is never unloaded: it cannot begin anew.
-    public func reload(_ done: @escaping (Result<JSON, BridgeError>) -> Void) {
-        done(
-            .failure(
-                BridgeError(
-                    .pluginUnavailable,
-                    "a plugin in the daemon's own process is not loaded again; isolation = \"process\" in its section allows it"
-                )))
-    }
 }
 
 /// How a plugin in a process of its own fares.

@@ -64,6 +64,9 @@ extension TaskRuntime {
     /// The number of the last session that was opened: the next daemon goes on behind it.
     public var lastSession: UInt64 { lastSessionNumber }
 
+    /// All sessions, in their order.
+    public var sessionNumbers: [UInt64] { sessions.keys.sorted() }
+
     /// The sessions that can go on in another process, in their order.
     public var sessionsAtRest: [UInt64] { sessions.values.filter(isAtRest).map(\.number).sorted() }
 

@@ -18,6 +18,11 @@ struct LatencyHistogram {
 
     func free() { counts.deallocate() }
 
+    /// Counts what another one has counted.
+    func add(_ other: LatencyHistogram) {
+        for index in 0...Self.bucketCount { counts[index] &+= other.counts[index] }
+    }
+
     @inline(__always)
     func record(nanoseconds: UInt64) {
         // Below `bucketCount` for every 64-bit number.

@@ -18,6 +18,32 @@ struct TaskStatistics {
         latency.record(nanoseconds: nanoseconds)
         self.latency = latency
     }
+
+    /// A call in flight has come from elsewhere.
+    mutating func enter() {
+        calls += 1
+        inFlight += 1
+    }
+
+    /// A call in flight goes elsewhere.
+    mutating func leave() {
+        calls -= 1
+        inFlight -= 1
+    }
+
+    /// Goes on with what was counted for another task of the same name. What is in flight there ends there.
+    mutating func takeOver(_ other: inout TaskStatistics) {
+        let staying = UInt64(other.inFlight)
+        calls += other.calls - staying
+        errors += other.errors
+        other.calls = staying
+        other.errors = 0
+        guard let theirs = other.latency else { return }
+        other.latency = nil
+        guard let latency else { return latency = theirs }
+        latency.add(theirs)
+        theirs.free()
+    }
 }
 
 /// What happened in the runtime as a whole.

@@ -75,7 +75,7 @@ extension Daemon {
         return configuration.socketPath
     }
 
-    private var pluginSet: PluginSet {
+    var pluginSet: PluginSet {
         PluginSet(configuration: configuration, loader: loader, runtime: runtime, log: log)
     }
 

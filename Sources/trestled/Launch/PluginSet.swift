@@ -36,13 +36,12 @@ struct PluginSet {
         var problems = unknownNames(loaded, ofPaths: paths.count)
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
         for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
-        problems += enabled.compactMap { configuration.isolationProblem(of: $0.name) }
         for plugin in enabled {
             if let problem = await configure(plugin) { problems.append(problem) }
         }
         guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
         let installed = InstalledPlugins(
-            names: loaded.map(\.name), isComplete: loaded.count == paths.count, libraries: paths)
+            names: loaded.map(\.name), isComplete: loaded.count == paths.count, libraries: Set(paths))
         return Found(enabled: enabled, installed: installed)
     }
 
@@ -77,28 +76,31 @@ struct PluginSet {
         }
     }
 
+    /// Loads the plugin of a file, and configures nothing.
+    ///
     /// A library that came with the daemon is loaded by it, one from elsewhere by a process of its own, unless its section
     /// says otherwise. What the section is called, the library says: so it is loaded first where it would be without one.
-    private func open(_ path: String) async throws(BridgeError) -> PluginSlot {
+    ///
+    /// - Parameter old: the plugin whose place it is to take.
+    func open(_ path: String, inPlaceOf old: PluginSlot? = nil) async throws(BridgeError) -> PluginSlot {
         if path.hasSuffix(WorkerManifest.suffix) {
-            return try await startProcess { () throws(BridgeError) in try WorkerManifest.command(at: path) }
+            return try await loader.load(try WorkerManifest.command(at: path), inPlaceOf: old)
         }
-        let isShipped = configuration.isShipped(path)
-        let plugin = isShipped ? try loader.load(path: path) : try await startProcess(ofLibrary: path)
-        let wanted = configuration.isolation(of: plugin.name) ?? (isShipped ? .none : .process)
-        if wanted.rawValue == plugin.isolation { return plugin }
+        let usual = configuration.isShipped(path) ? PluginIsolation.none : .process
+        if let old { return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old) }
+        let plugin = try await open(path, usual)
+        guard let wanted = configuration.isolation(of: plugin.name), wanted != usual else { return plugin }
         runtime.remove(plugin)
-        return isShipped ? try await startProcess(ofLibrary: path) : try loader.load(path: path)
+        return try await open(path, wanted)
     }
 
-    private func startProcess(ofLibrary path: String) async throws(BridgeError) -> PluginSlot {
-        try await startProcess { () throws(BridgeError) in try PluginHostProgram.command(forLibrary: path) }
-    }
-
-    private func startProcess(
-        _ command: @escaping () throws(BridgeError) -> WorkerCommand
+    private func open(
+        _ library: String, _ isolation: PluginIsolation, inPlaceOf old: PluginSlot? = nil
     ) async throws(BridgeError) -> PluginSlot {
-        try await loader.load(try command(), reread: command)
+        switch isolation {
+        case .none: try loader.load(path: library, inPlaceOf: old)
+        case .process: try await loader.load(try PluginHostProgram.command(forLibrary: library), inPlaceOf: old)
+        }
     }
 
     private func refuse(_ plugin: PluginSlot?, path: String, _ reason: String) {
@@ -115,7 +117,9 @@ struct PluginSet {
         return []
     }
 
-    private func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
+    /// Has a plugin check and keep its section; what is wrong with it.
+    func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
+        if let problem = configuration.isolationProblem(of: plugin.name) { return problem }
         do throws(BridgeError) {
             try await loader.configure(plugin, section: configuration.json(of: plugin.name))
             return nil
@@ -130,6 +134,6 @@ struct InstalledPlugins: Sendable {
     var names: [String] = []
     /// Whether every library could be loaded, so that there are no other names.
     var isComplete = true
-    /// The libraries, by their paths.
-    var libraries: [String] = []
+    /// Their files, by their paths.
+    var libraries: Set<String> = []
 }

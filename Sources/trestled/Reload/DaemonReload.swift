@@ -14,6 +14,9 @@ extension Daemon {
         reloader.ended = { [service] in service.ready() }
         hangUp = try SignalWatcher(SIGHUP) { [weak self] in self?.reloadOnSignal() }
         runtime.onReload = { [unowned self] call in LoopActor.assumeIsolated { self.reload(for: call) } }
+        runtime.onPluginChange = { [unowned self] change, call in
+            LoopActor.assumeIsolated { self.carryOut(change, for: call) }
+        }
     }
 
     private func reloadOnSignal() {

@@ -46,7 +46,7 @@ final class Reloader {
         began?()
         defer { ended?() }
         do throws(ReloadFailure) {
-            let report = try await carryOut()
+            let report = try await daemon.changes.take { () throws(ReloadFailure) in try await carryOut() }
             daemon.noteReload(report, occasion)
             return .success(report)
         } catch {
@@ -100,7 +100,7 @@ final class Reloader {
                 var reading = Reading(configuration: new, warnings: new.warnings())
                 let unknown = new.problems(installedPlugins: installed.names)
                 // What is not loaded yet may be what bears such a name.
-                if installed.isComplete, installed.libraries == libraries {
+                if installed.isComplete, installed.libraries == Set(libraries) {
                     reading.problems = unknown
                 } else {
                     reading.warnings += unknown

@@ -2,6 +2,7 @@
 struct PluginInC {
     var name = "specimen"
     var task = "specimen"
+    var version = "1"
     var abi = "TRESTLE_ABI"
     /// How long the plugin says that its table is.
     var size = "sizeof(trestle_plugin)"
@@ -15,7 +16,7 @@ struct PluginInC {
     var definitions = ""
 
     private var manifest: String {
-        #"{"name":"\#(name)","version":"1","tasks":[{"name":"\#(task)","summary":"A specimen."}],"#
+        #"{"name":"\#(name)","version":"\#(version)","tasks":[{"name":"\#(task)","summary":"A specimen."}],"#
             + #""launchWorkers":\#(launchWorkers)}"#
     }
 

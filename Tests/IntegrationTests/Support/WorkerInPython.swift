@@ -8,6 +8,7 @@ struct WorkerInPython {
     var call = #"say({"callbackId": id, "result": m["options"]})"#
     /// What comes before anything is read.
     var start = ""
+    var version = "1"
     /// What `plugin.hello` is answered with, Python.
     var hello = "{}"
     /// Further lines of the manifest, ahead of its tasks.
@@ -41,7 +42,7 @@ struct WorkerInPython {
     private var manifest: String {
         """
         command = ["./\(name).py"]
-        version = "1"
+        version = "\(version)"
         \(settings)
 
         [[tasks]]

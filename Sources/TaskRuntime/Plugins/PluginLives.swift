@@ -1,0 +1,104 @@
+public import BridgeJSON
+
+// Plugins come, take each other's places, and go.
+extension TaskRuntime {
+    /// Takes in a plugin whose library has been loaded. Its tasks are not callable before ``open(_:)``.
+    ///
+    /// - Throws: `plugin.unavailable` where its name, or that of a task, is another one's.
+    public func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginSlot {
+        let slot = try candidate(manifest, path: path, host: host, inPlaceOf: nil)
+        plugins.append(slot)
+        return slot
+    }
+
+    /// A plugin that may take the place of another one. Nobody knows of it before ``replace(_:by:)``.
+    ///
+    /// - Throws: as ``add(_:path:host:)``; the names of the one before are free.
+    public func candidate(
+        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginSlot?
+    ) throws(BridgeError) -> PluginSlot {
+        let others = plugins.filter { $0 !== old }
+        if let other = others.first(where: { $0.name == manifest.name }) {
+            throw BridgeError(.pluginUnavailable, "a plugin named \(manifest.name) was loaded from \(other.path)")
+        }
+        for task in manifest.tasks {
+            guard let taken = taker(of: task.name, among: others, besides: old) else { continue }
+            throw BridgeError(.pluginUnavailable, "its task \(task.name) is provided by \(taken) already")
+        }
+        return PluginSlot(manifest, path: path, host: host, runtime: self)
+    }
+
+    private func taker(of name: String, among others: [PluginSlot], besides old: PluginSlot?) -> String? {
+        if let plugin = others.first(where: { $0.manifest.tasks.contains { $0.name == name } }) {
+            return plugin.providerName
+        }
+        guard let provider = registry.find(name)?.provider, provider !== old else { return nil }
+        return provider.providerName
+    }
+
+    /// The plugin takes calls from now on, and hears of the sessions that there are.
+    public func open(_ plugin: PluginSlot) {
+        plugin.state = .running
+        for task in plugin.tasks { registry.insert(task) }
+        announce(plugin)
+    }
+
+    /// From now on all new calls are the new plugin's, those too that the old one has not begun; what the old one works
+    /// on it may finish, until ``close(_:)``.
+    ///
+    /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
+    public func replace(_ old: PluginSlot, by new: PluginSlot) {
+        leave(old)
+        plugins.append(new)
+        for task in new.tasks {
+            if let before = old.tasks.first(where: { $0.name == task.name }) {
+                task.statistics.takeOver(&before.statistics)
+            }
+        }
+        open(new)
+        old.handWaiting(to: new)
+    }
+
+    /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:)``.
+    public func retire(_ plugin: PluginSlot) { leave(plugin) }
+
+    private func leave(_ plugin: PluginSlot) {
+        for task in plugin.tasks { registry.remove(task) }
+        plugin.state = .stopping
+        plugins.removeAll { $0 === plugin }
+        leavingPlugins.append(plugin)
+    }
+
+    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
+    public func close(_ plugin: PluginSlot) {
+        for task in plugin.tasks { registry.remove(task) }
+        plugin.state = .stopping
+        let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
+        for call in calls.inFlight where call.task?.provider === plugin && call.task?.isInternal == false {
+            abort(call, error, reason: .shutdown)
+        }
+    }
+
+    /// The plugin has stopped, or was not to be had: it is known no more.
+    public func remove(_ plugin: PluginSlot) {
+        let wasOpen = plugin.state != .loaded
+        close(plugin)
+        plugin.state = .stopped
+        plugin.host.end()
+        plugins.removeAll { $0 === plugin }
+        leavingPlugins.removeAll { $0 === plugin }
+        // What has ended since another one took its place.
+        for task in plugin.tasks { registry.find(task.name)?.statistics.takeOver(&task.statistics) }
+        plugin.letGo()
+        guard wasOpen, !plugins.contains(where: { $0.name == plugin.name }) else { return }
+        publish("plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
+    }
+
+    /// Tells that a plugin is at work, and the plugin of the sessions that it has not seen open.
+    func announce(_ plugin: PluginSlot) {
+        publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
+        for number in sessions.keys.sorted() {
+            if let session = sessions[number] { plugin.tell(.opened, session) }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Plugins that take each other's places")
+struct ReplacementTests {
+    let bench = Bench()
+
+    private func successor(_ tasks: [TaskDescription], named name: String = "worker") throws -> (PluginSlot, FakeHost) {
+        let host = FakeHost()
+        let manifest = PluginManifest(name: name, version: "2.0", tasks: tasks, events: [], workers: [])
+        return (
+            try bench.runtime.candidate(manifest, path: "/plugins/\(name).so", host: host, inPlaceOf: bench.slot), host
+        )
+    }
+
+    private func answer(_ slot: PluginSlot, _ host: FakeHost, _ index: Int, _ result: String) {
+        Array(result.utf8).withUnsafeBytes { slot.reply(host.started[index].handle, $0) }
+    }
+
+    @Test("What was begun the old one finishes; what waits, and what comes, the new one begins, in the order it came")
+    func waiting() throws {
+        let client = bench.client()
+        for id in 1...3 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
+        client.send(#"{"task":"work","options":4,"callbackId":4}"#)
+        let (new, host) = try successor([TaskDescription(name: "one", concurrency: 1), TaskDescription(name: "work")])
+        bench.runtime.replace(bench.slot, by: new)
+        client.send(#"{"task":"work","options":5,"callbackId":5}"#)
+        #expect(bench.host.started.map(\.options) == ["1"])
+        #expect(host.started.map(\.options) == ["2"])
+        answer(new, host, 0, "2")
+        #expect(host.started.map(\.options) == ["2", "3", "4", "5"])
+        bench.reply(0, "1")
+        for index in 1...3 { answer(new, host, index, "\(index + 2)") }
+        #expect(client.read().map { $0["result"] } == [2, 1, 3, 4, 5])
+        bench.runtime.remove(bench.slot)
+        let client2 = bench.client()
+        client2.send(#"{"task":"bridge.status","callbackId":1}"#)
+        let tasks = client2.readOne()?["result"]?["tasks"]?.arrayValue ?? []
+        for (name, calls) in [("one", 3), ("work", 2)] {
+            let task = tasks.first { $0["name"]?.stringValue == name }
+            #expect(task?["calls"]?.int64Value == Int64(calls), "\(name)")
+            #expect(task?["inFlight"] == 0)
+        }
+    }
+
+    @Test("A call that waits for a task that the new one does not have was not begun, and its caller is told so")
+    func goneTask() throws {
+        let client = bench.client()
+        client.send(#"{"task":"one","callbackId":1}"#)
+        client.send(#"{"task":"one","callbackId":2}"#)
+        let (new, _) = try successor([TaskDescription(name: "work"), TaskDescription(name: "more")])
+        bench.runtime.replace(bench.slot, by: new)
+        let refused = client.readOne()
+        #expect(refused?["callbackId"] == 2)
+        #expect(refused?.errorCode == "task.not_found")
+        #expect(refused?["error"]?["data"] == ["started": false])
+        client.send(#"{"task":"one","callbackId":3}"#)
+        #expect(client.readOne()?.errorCode == "task.not_found")
+        client.send(#"{"task":"more","callbackId":4}"#)
+        #expect(client.read().isEmpty)
+        bench.reply(0, "1")
+        #expect(client.readOne()?["result"] == 1)
+    }
+
+    @Test("A candidate may have the names of the one before, and nobody else's")
+    func names() throws {
+        _ = bench.add("other", tasks: [TaskDescription(name: "taken")], FakeHost())
+        #expect(throws: BridgeError.self) { try successor([TaskDescription(name: "taken")]) }
+        #expect(throws: BridgeError.self) { try successor([TaskDescription(name: "bridge.ping")]) }
+        #expect(throws: BridgeError.self) { try successor([], named: "other") }
+        #expect(bench.runtime.plugins.count == 2)
+        _ = try successor([TaskDescription(name: "work")])
+        #expect(bench.runtime.plugins.count == 2)
+    }
+
+    @Test("The new one hears of the sessions that there are, the old one of nothing any more")
+    func sessions() throws {
+        let client = bench.client()
+        let (new, host) = try successor([])
+        bench.runtime.replace(bench.slot, by: new)
+        #expect(host.changes.map(\.0) == [.opened])
+        #expect(host.changes.map(\.1) == [client.session.number])
+        let heard = bench.host.changes.count
+        bench.runtime.hangUp(client.session)
+        #expect(host.changes.map(\.0) == [.opened, .closed])
+        #expect(bench.host.changes.count == heard)
+    }
+
+    @Test("A plugin that is retired finishes what waits and what runs, and gets no more; then it is idle")
+    func retired() {
+        let client = bench.client()
+        for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
+        bench.runtime.retire(bench.slot)
+        var isIdle = false
+        bench.slot.whenIdle { isIdle = true }
+        client.send(#"{"task":"one","callbackId":3}"#)
+        #expect(client.readOne()?.errorCode == "task.not_found")
+        bench.reply(0, "1")
+        #expect(!isIdle)
+        bench.reply(1, "2")
+        #expect(isIdle)
+        #expect(client.read().map { $0["result"] } == [1, 2])
+    }
+
+    @Test("Work that nobody waits for any more is work still: the plugin is idle when it has said that it is over")
+    func abandoned() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        client.send(#"{"cancel":1}"#)
+        #expect(client.readOne()?.errorCode == "call.cancelled")
+        var isIdle = false
+        bench.slot.whenIdle { isIdle = true }
+        #expect(!isIdle)
+        bench.reply(0, "1")
+        #expect(isIdle)
+    }
+
+    @Test("Calls wait for as long as there is one reason to, and a paused plugin that works on nothing is idle")
+    func pauses() {
+        let client = bench.client()
+        bench.slot.pause(.unread)
+        bench.slot.pause(.handover)
+        client.send(#"{"task":"work","callbackId":1}"#)
+        var isIdle = false
+        bench.slot.whenIdle { isIdle = true }
+        #expect(isIdle)
+        bench.slot.resume(.unread)
+        #expect(bench.host.started.isEmpty)
+        bench.slot.resume(.handover)
+        #expect(bench.host.started.count == 1)
+    }
+
+    @Test(
+        "Who hears of plugins hears that the new one has started; that one has stopped only where none takes its place")
+    func events() throws {
+        let client = bench.client()
+        client.send(#"{"task":"bridge.subscribe","options":{"events":["plugin.*"]}}"#)
+        let (new, _) = try successor([])
+        bench.runtime.replace(bench.slot, by: new)
+        bench.runtime.remove(bench.slot)
+        #expect(client.read() == [["event": "plugin.started", "data": ["name": "worker", "version": "2.0"]]])
+        bench.runtime.retire(new)
+        bench.runtime.remove(new)
+        #expect(client.read() == [["event": "plugin.stopped", "data": ["name": "worker", "version": "2.0"]]])
+    }
+
+    @Test("Nobody but root and the daemon's user loads, unloads or reloads plugins; nothing is asked for them")
+    func permission() {
+        var asked: [PluginChange] = []
+        bench.runtime.onPluginChange = { change, call in
+            asked.append(change)
+            bench.runtime.answer(call, .success([:]))
+        }
+        let lines = [
+            #"{"task":"bridge.plugin.load","options":{"path":"/x.so"},"callbackId":1}"#,
+            #"{"task":"bridge.plugin.unload","options":{"name":"worker"},"callbackId":2}"#,
+            #"{"task":"bridge.plugin.reload","options":{"name":"worker"},"callbackId":3}"#,
+        ]
+        let stranger = bench.client(uid: 1234)
+        for line in lines { stranger.send(line) }
+        #expect(stranger.read().map(\.errorCode) == Array(repeating: "permission.denied", count: 3))
+        #expect(asked.isEmpty)
+        for uid in [0, Bench.daemonUID] {
+            let client = bench.client(uid: uid)
+            for line in lines { client.send(line) }
+            #expect(client.read().map { $0["result"] } == [[:], [:], [:]])
+        }
+        #expect(asked == [.load(path: "/x.so"), .unload(name: "worker"), .reload(name: "worker")] + asked.prefix(3))
+    }
+}
