@@ -81,10 +81,13 @@ public final class PluginLoader {
 
     /// Starts a plugin's process and has it say what it is. Nothing of it is configured yet.
     ///
-    /// - Parameter old: the plugin whose place it is to take.
+    /// - Parameters:
+    ///   - pool: what is said of its processes, by its name, once that is known; nil: what the command says.
+    ///   - old: the plugin whose place it is to take.
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
     public func load(
-        _ command: WorkerCommand, inPlaceOf old: PluginSlot? = nil
+        _ command: WorkerCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
+        inPlaceOf old: PluginSlot? = nil
     ) async throws(BridgeError) -> PluginSlot {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
         let host = WorkerHost(runtime: runtime, log: hostLog)
@@ -99,8 +102,11 @@ public final class PluginLoader {
             throw error
         }
         do throws(BridgeError) {
-            let slot = try enter(try PluginManifest(manifest), path: command.path, host: host, inPlaceOf: old)
+            let manifest = try PluginManifest(manifest)
+            let settings = try pool(manifest.name) ?? command.pool
+            let slot = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
             host.attach(slot)
+            if let settings { supervisor.pool = WorkerPool(settings, supervisor) }
             return slot
         } catch {
             supervisor.end()
@@ -166,12 +172,24 @@ public final class PluginLoader {
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {
         try await perform(.start, plugin, startOptions)
-        for worker in launchWorkers(of: plugin) {
+        for worker in launchWorkers(of: plugin) + prewarming(of: plugin) {
             do throws(LaunchFailure) { try runtime.launch.register(worker) } catch {
                 throw BridgeError(.pluginUnavailable, error.description)
             }
         }
         runtime.open(plugin)
+    }
+
+    /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
+    private func prewarming(of plugin: PluginSlot) -> [LaunchWorker] {
+        guard let supervisor = supervisors.first(where: { $0.serves(plugin) }), supervisor.pool != nil else {
+            return []
+        }
+        return [
+            LaunchWorker("plugin.\(plugin.name).prewarm", phase: .afterListening, required: false) { _ in
+                try await supervisor.begin()
+            }
+        ]
     }
 
     private func launchWorkers(of plugin: PluginSlot) -> [LaunchWorker] {
@@ -221,6 +239,7 @@ public final class PluginLoader {
     private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
         try await perform(.start, plugin, startOptions)
         try await launchLate(plugin, .beforeListening)
+        try await supervisors.first { $0.serves(plugin) }?.begin()
     }
 
     private func launchLate(_ plugin: PluginSlot, _ phase: LaunchPhase) async throws(BridgeError) {

@@ -30,6 +30,8 @@ final class Daemon {
     var hangUp: SignalWatcher?
     /// Whether the launch is over.
     var isReady = false
+    /// Those who wait for that.
+    let launchEnd = WaitingList<Void>()
     /// Whether a reload was asked for before that.
     var isReloadDue = false
     /// Whether it has been told to end.
@@ -83,6 +85,7 @@ final class Daemon {
         } catch {
             log.error("the daemon cannot start: \(error)")
             service.failed("\(error)")
+            launchEnd.resumeAll(())
             await loader.stopAll()
             server.stopListening()
             return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart

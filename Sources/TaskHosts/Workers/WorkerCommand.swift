@@ -31,13 +31,15 @@ public struct WorkerCommand: Sendable, Equatable {
     public var directory: String
     /// What it may use.
     public var limits: Limits
+    /// Its processes; nil: it has one, for all calls.
+    public var pool: PoolSettings?
     /// What the file says of the plugin, as a manifest does; an object.
     public var manifest: JSON
 
     /// A command.
     public init(
         path: String, name: String?, arguments: [String], environment: [String: String] = [:], directory: String,
-        limits: Limits = Limits(), manifest: JSON = .object([:])
+        limits: Limits = Limits(), pool: PoolSettings? = nil, manifest: JSON = .object([:])
     ) {
         self.path = path
         self.name = name
@@ -45,6 +47,7 @@ public struct WorkerCommand: Sendable, Equatable {
         self.environment = environment
         self.directory = directory
         self.limits = limits
+        self.pool = pool
         self.manifest = manifest
     }
 }

@@ -20,13 +20,10 @@ final class WorkerHost: TaskHost {
     private(set) var slot: PluginSlot?
     /// Set once, right after both are made.
     var supervisor: WorkerSupervisor?
-    /// The process that calls go to; nil: there is none.
-    var current: WorkerLink? {
-        didSet {
-            drained()
-            if let current { links.append(current) }
-        }
-    }
+    /// The process that calls go to, of a pool the one that is asked about the plugin; nil: there is none.
+    var current: WorkerLink? { didSet { drained() } }
+    /// Who has which process of the pool; nil: there is none, and ``current`` has all calls.
+    var leases: WorkerLeases?
     /// The processes that calls went to, and that are there.
     private var links: [WorkerLink] = []
 
@@ -57,6 +54,9 @@ final class WorkerHost: TaskHost {
         launchNames = slot.manifest.workers.map(\.name)
     }
 
+    /// A process may get calls.
+    func note(_ link: WorkerLink) { links.append(link) }
+
     /// That process is not there any more.
     func forget(_ link: WorkerLink) { links.removeAll { $0 === link } }
 
@@ -64,12 +64,17 @@ final class WorkerHost: TaskHost {
     func detach() {
         slot = nil
         supervisor = nil
+        leases = nil
     }
 
     // MARK: To the process
 
+    var choosesCalls: Bool { leases != nil }
+
+    func takes(_ call: Call) -> Bool { leases?.takes(call) ?? true }
+
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
-        guard let link = current else { return refuse(work, call.handle) }
+        guard let link = link(for: work, call) else { return refuse(work, call.handle) }
         keep(work, options)
         switch work {
         case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
@@ -79,10 +84,15 @@ final class WorkerHost: TaskHost {
                 send(call, $0, options, over: link, isLifecycle: true)
             }
         }
-        if link.output.count > Self.mostUnreadBytes, !isStalled {
+        if link.output.count > Self.mostUnreadBytes, !isStalled, leases == nil {
             isStalled = true
             slot?.pause(.unread)
         }
+    }
+
+    private func link(for work: PluginWork, _ call: Call) -> WorkerLink? {
+        guard let leases, case .task = work else { return current }
+        return leases.take(for: call)
     }
 
     private func refuse(_ work: PluginWork, _ handle: CallHandle) {
@@ -93,7 +103,10 @@ final class WorkerHost: TaskHost {
 
     private func keep(_ work: PluginWork, _ options: UnsafeRawBufferPointer) {
         switch work {
-        case .configure, .reconfigure: configured = try? JSON(parsing: options)
+        case .configure: configured = try? JSON(parsing: options)
+        case .reconfigure:
+            configured = try? JSON(parsing: options)
+            if let supervisor { LoopActor.assumeIsolated { supervisor.pool?.replaceOthers() } }
         case .start: started = try? JSON(parsing: options)
         case .stop: if let supervisor { LoopActor.assumeIsolated { supervisor.expectEnd() } }
         default: break
@@ -130,8 +143,13 @@ final class WorkerHost: TaskHost {
     }
 
     func tell(_ change: SessionChange, _ session: Session) {
+        if change == .closed, leases != nil, let supervisor {
+            let number = session.number
+            LoopActor.assumeIsolated { supervisor.pool?.end(number) }
+        }
         guard hearsSessions else { return }
-        current?.tell("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
+        let news: JSON = ["change": .string("\(change)"), "caller": callers.json(of: session)]
+        for link in leases == nil ? [current].compactMap(\.self) : links { link.tell("plugin.session", news) }
     }
 
     /// The process has read what had to wait.

@@ -34,10 +34,16 @@ final class WorkerLink {
     /// Places take the lower bits of an id, uses those above, as far as programs read integers whose numbers are doubles.
     private static let placeBits: UInt64 = 20
     private static let mostUses: UInt64 = 1 << 33
+    /// Whether somebody has the process, of a pool, for himself.
+    var isLeased = false
+    /// How often somebody had it.
+    var uses = 0
+    /// Whether it was started because somebody waited, who has not had it yet.
+    var isColdStart = false
+    /// Told whenever nothing is under way any more, of a process of a pool.
+    var becameIdle: (() -> Void)?
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?
-    /// Told once when nothing is under way any more.
-    var whenIdle: (() -> Void)? { didSet { noteIdle() } }
 
     init(_ host: WorkerHost) { self.host = host }
 
@@ -132,7 +138,7 @@ final class WorkerLink {
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
-        whenIdle = nil
+        becameIdle = nil
         let lost = places.indices.compactMap(handle)
         let open = places.compactMap(\.asked)
         places = []
@@ -143,9 +149,7 @@ final class WorkerLink {
     }
 
     private func noteIdle() {
-        guard isIdle, let whenIdle else { return }
-        self.whenIdle = nil
-        whenIdle()
+        if let becameIdle, isIdle { becameIdle() }
     }
 
     // MARK: From the process

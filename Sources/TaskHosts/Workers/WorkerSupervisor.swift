@@ -4,8 +4,8 @@ import Logging
 import TaskRuntime
 import WorkerProtocol
 
-/// Keeps a plugin's process alive: starts it, pings it, starts it anew after a fault, and gives it up after too many.
-/// Loop thread only.
+/// Keeps a plugin's processes alive, one of them or a pool: starts them, starts others after a fault, and gives the plugin
+/// up after too many. Loop thread only.
 @LoopActor
 final class WorkerSupervisor {
     /// How long things may take.
@@ -19,27 +19,26 @@ final class WorkerSupervisor {
     }
 
     private let command: WorkerCommand
-    private let host: WorkerHost
+    let host: WorkerHost
     private let runtime: TaskRuntime
     private let times: Times
-    private let log: HostLog
+    let log: HostLog
+    /// Its pool; nil: one process has all calls.
+    var pool: WorkerPool?
 
-    private var process: WorkerProcess?
+    /// The processes that are there, or on their way.
+    private(set) var members: [WorkerMember] = []
     private var policy = RestartPolicy()
-    private var timer: LoopTimer?
-    private var pingTimer: LoopTimer?
-    private var pingRequest: UInt64?
-    /// Whether it takes pings while it works.
-    private var isPingedAlways = false
+    /// Set while nothing is started because something has ended.
+    private var pauseTimer: LoopTimer?
     private var isOver = false
     /// Processes that have not ended.
     private var running = 0
     private let ends = WaitingList<Void>()
-    private(set) var status = WorkerStatus(pid: nil, restarts: 0, lastFault: nil)
+    private var restarts = 0
+    private var lastFault: String?
 
-    init(
-        _ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, times: Times, log: HostLog
-    ) {
+    init(_ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, times: Times, log: HostLog) {
         self.command = command
         self.host = host
         self.runtime = runtime
@@ -52,6 +51,16 @@ final class WorkerSupervisor {
     /// Whether its processes are this plugin's.
     func serves(_ plugin: PluginSlot) -> Bool { host.slot === plugin }
 
+    /// How they fare.
+    var status: WorkerStatus {
+        WorkerStatus(
+            pid: host.current.flatMap { link in members.first { $0.link === link }?.process.pid }, restarts: restarts,
+            lastFault: lastFault, pool: pool?.status)
+    }
+
+    /// Whether a process may be started now.
+    var mayStart: Bool { !isOver && pauseTimer == nil }
+
     // MARK: The first start
 
     /// Starts the plugin's process for the first time.
@@ -59,13 +68,11 @@ final class WorkerSupervisor {
     /// - Returns: what the plugin says of itself: its manifest.
     /// - Throws: `plugin.unavailable`.
     func start() async throws(BridgeError) -> JSON {
-        let process = try spawn(command)
-        self.process = process
-        host.current = process.link
+        let member = try spawn()
+        host.current = member.link
         do throws(BridgeError) {
-            let manifest = try await greet(process)
-            notePid()
-            schedulePing()
+            let manifest = try await greet(member)
+            member.becomeReady()
             return manifest
         } catch {
             end()
@@ -73,105 +80,125 @@ final class WorkerSupervisor {
         }
     }
 
-    private func spawn(_ command: WorkerCommand) throws(BridgeError) -> WorkerProcess {
+    /// The plugin is configured and started; its pool, if it has one, is filled from now on.
+    ///
+    /// - Throws: `plugin.unavailable`, where a process that is to be there cannot be started.
+    func begin() async throws(BridgeError) {
+        guard let pool, let first = members.first else { return }
+        pool.add(first)
+        try await pool.prewarm()
+    }
+
+    private func spawn() throws(BridgeError) -> WorkerMember {
         do {
             let process = try WorkerProcess(
                 command, link: WorkerLink(host),
                 lineBytes: runtime.limits.messageBytes + WorkerProtocol.envelopeBytes
             ) { [self] process, fault in ended(process, fault) }
             running += 1
-            return process
+            let member = WorkerMember(process, times: times)
+            members.append(member)
+            host.note(member.link)
+            return member
         } catch {
             throw BridgeError(.pluginUnavailable, "it cannot be started: \(error)")
         }
     }
 
     /// Says hello, and puts what the worker answers together with what its file says.
-    private func greet(_ process: WorkerProcess) async throws(BridgeError) -> JSON {
-        let options: JSON = [
+    private func greet(_ member: WorkerMember) async throws(BridgeError) -> JSON {
+        let answer = try await member.greet([
             "protocol": ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)],
             "plugin": command.name.map { .string($0) } ?? .null,
             "daemon": ["name": "trestled", "version": .string(runtime.daemon.version)],
             "limits": ["messageBytes": .number(JSONNumber(runtime.limits.messageBytes))],
-        ]
-        let answer = try await ask(process, "plugin.hello", options, within: times.hello)
-        let other = answer["protocol"]?["version"]?.stringValue ?? WorkerProtocol.version
-        guard other.split(separator: ".").first == WorkerProtocol.version.split(separator: ".").first else {
-            throw BridgeError(
-                .pluginUnavailable,
-                "it speaks version \(other.prefix(32)) of the worker protocol, this daemon \(WorkerProtocol.version)")
-        }
+        ])
         var manifest = answer.objectValue ?? [:]
         for (key, value) in command.manifest.objectValue ?? [:] { manifest[key] = value }
         if let name = command.name { manifest["name"] = .string(name) }
         if manifest["version"] == nil { manifest["version"] = "0" }
         if manifest["tasks"] == nil { manifest["tasks"] = [] }
         host.hearsSessions = manifest["sessions"] == true
-        isPingedAlways = manifest["ping"] == "always"
         return .object(manifest)
     }
 
-    /// Asks the process something; not to know it is an answer, as good as an empty one.
-    private func ask(
-        _ process: WorkerProcess, _ task: String, _ options: JSON, within limit: Duration
-    ) async throws(BridgeError) -> JSON {
-        let outcome: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
-            var timer: LoopTimer?
-            let request = process.link.request(task, options) { outcome in
-                LoopActor.assumeIsolated {
-                    timer?.close()
-                    timer = nil
-                }
-                continuation.resume(returning: outcome)
-            }
-            timer = LoopTimer { [weak process] in
-                timer?.close()
-                process?.link.forget(request)
-                let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")
-                process?.fail("did not answer \(task) within \(limit)")
-                continuation.resume(returning: .failure(error))
-            }
-            timer?.schedule(after: limit)
+    // MARK: Further ones
+
+    /// Starts another process, and brings it to where the one before was.
+    ///
+    /// - Returns: nil where it is no good, which has been seen to.
+    func startAnother(isWaitedFor: Bool = false) async -> WorkerMember? {
+        let member: WorkerMember
+        do throws(BridgeError) { member = try spawn() } catch {
+            fault(WorkerFault(), lost: nil, because: error.message)
+            return nil
         }
-        if case .failure(let error) = outcome, error.code == .taskNotFound { return .object([:]) }
-        return try outcome.get()
+        member.link.isColdStart = isWaitedFor
+        do throws(BridgeError) {
+            _ = try await greet(member)
+            try await member.prepare(section: host.configured, start: host.started)
+        } catch {
+            // Where it has ended, that has been seen to.
+            if members.contains(where: { $0 === member }) { member.process.fail("does not start: \(error.message)") }
+            return nil
+        }
+        guard !isOver, members.contains(where: { $0 === member }) else { return nil }
+        member.becomeReady()
+        if host.current == nil { host.current = member.link }
+        return member
     }
 
-    private func notePid() { status.pid = process?.pid }
+    /// The process in the place of one that had all calls.
+    private func restart() async {
+        guard mayStart, members.isEmpty, let member = await startAnother() else { return }
+        restarts += 1
+        host.current = member.link
+        host.slot?.restarted()
+    }
+
+    /// A process that nothing is wrong with gets no more calls, and ends.
+    func retire(_ member: WorkerMember) {
+        members.removeAll { $0 === member }
+        host.forget(member.link)
+        pool?.forget(member)
+        if host.current === member.link { host.current = members.first(where: \.isReady)?.link }
+        member.retire()
+    }
 
     // MARK: Faults
 
     private func ended(_ process: WorkerProcess, _ fault: WorkerFault) {
         running -= 1
-        host.forget(process.link)
         defer { if isOver { letGo() } }
-        let isCurrent = process === self.process
-        guard isCurrent, !isOver, !process.isEndExpected else {
+        guard let index = members.firstIndex(where: { $0.process === process }) else { return }
+        let member = members.remove(at: index)
+        member.stopPings()
+        host.forget(member.link)
+        pool?.forget(member)
+        if host.current === member.link { host.current = members.first(where: \.isReady)?.link }
+        guard !isOver, !process.isEndExpected else {
             let error = fault.error(of: name, restart: nil)
-            let lost = process.link.close(error)
-            if isCurrent { forgetProcess() }
-            host.slot?.workEnded(lost, error)
+            host.slot?.workEnded(member.link.close(error), error)
             return
         }
-        forgetProcess()
-        let isOpen = host.slot?.state == .running || host.slot?.state == .restarting
-        let pause = isOpen ? policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1)) : nil
-        let error = fault.error(of: name, restart: pause)
-        status.lastFault = fault.description
-        let lost = process.link.close(error)
-        host.slot?.crashed(error, lost: lost, isRestarting: pause != nil)
-        guard isOpen else { return }
-        report(error, pause)
-        if let pause { restart(after: pause) }
+        self.fault(fault, lost: member, because: nil)
     }
 
-    private func forgetProcess() {
-        process = nil
-        host.current = nil
-        pingRequest = nil
-        pingTimer?.close()
-        pingTimer = nil
-        notePid()
+    private func fault(_ fault: WorkerFault, lost member: WorkerMember?, because reason: String?) {
+        let isOpen = host.slot?.state == .running || host.slot?.state == .restarting
+        let pause = isOpen ? policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1)) : nil
+        var error = fault.error(of: name, restart: pause)
+        if let reason { error.message += ": \(reason)" }
+        lastFault = reason.map { "\(fault.description): \($0)" } ?? fault.description
+        let lost = member?.link.close(error) ?? []
+        if pause != nil, host.current != nil {
+            host.slot?.oneCrashed(error, lost: lost)
+        } else {
+            host.slot?.crashed(error, lost: lost, isRestarting: pause != nil)
+        }
+        guard isOpen else { return }
+        report(error, pause)
+        if let pause { startAgain(after: pause) } else { for other in members { other.retire() } }
     }
 
     private func report(_ error: BridgeError, _ pause: Duration?) {
@@ -183,96 +210,44 @@ final class WorkerSupervisor {
         }
     }
 
-    private func restart(after pause: Duration) {
-        timer?.close()
-        timer = LoopTimer { [weak self] in
-            self?.timer?.close()
-            self?.timer = nil
-            Task { @LoopActor [weak self] in await self?.restart() }
+    private func startAgain(after pause: Duration) {
+        pauseTimer?.close()
+        pauseTimer = LoopTimer { [weak self] in
+            guard let self else { return }
+            pauseTimer?.close()
+            pauseTimer = nil
+            if let pool { return pool.fill() }
+            Task { @LoopActor in await self.restart() }
         }
-        timer?.schedule(after: pause)
+        pauseTimer?.schedule(after: pause)
     }
 
-    private func restart() async {
-        guard !isOver, process == nil else { return }
-        let next: WorkerProcess
-        do throws(BridgeError) { next = try spawn(command) } catch {
-            return startFailed(error)
-        }
-        process = next
-        notePid()
-        do throws(BridgeError) {
-            try await prepare(next)
-        } catch {
-            // Where it has ended, that has been seen to.
-            if process === next { next.fail("does not start: \(error.message)") }
-            return
-        }
-        guard process === next, !isOver else { return }
-        status.restarts += 1
-        takeCalls(next)
-    }
-
-    private func startFailed(_ error: BridgeError) {
-        let pause = policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1))
-        var crash = WorkerFault().error(of: name, restart: pause)
-        crash.message += ": \(error.message)"
-        status.lastFault = crash.message
-        host.slot?.crashed(crash, lost: [], isRestarting: pause != nil)
-        report(crash, pause)
-        if let pause { restart(after: pause) }
-    }
-
-    /// Brings a new process to where the one before was.
-    private func prepare(_ next: WorkerProcess) async throws(BridgeError) {
-        _ = try await greet(next)
-        if let section = host.configured {
-            _ = try await ask(next, "plugin.configure", section, within: times.start)
-        }
-        if let options = host.started { _ = try await ask(next, "plugin.start", options, within: times.start) }
-    }
-
-    private func takeCalls(_ next: WorkerProcess) {
-        host.current = next.link
-        notePid()
-        schedulePing()
+    /// A process of the pool has come where there was none.
+    func noteRestart() {
+        restarts += 1
         host.slot?.restarted()
-    }
-
-    // MARK: Pings
-
-    private func schedulePing() {
-        pingTimer?.close()
-        pingTimer = LoopTimer { [weak self] in self?.ping() }
-        pingTimer?.schedule(after: times.ping)
-    }
-
-    private func ping() {
-        guard let process, !process.isEndExpected else { return }
-        guard pingRequest == nil else {
-            return process.fail("did not answer a ping within \(times.ping)")
-        }
-        if isPingedAlways || process.link.isIdle {
-            pingRequest = process.link.request("plugin.ping", [:]) { [weak self] _ in
-                LoopActor.assumeIsolated { self?.pingRequest = nil }
-            }
-        }
-        pingTimer?.schedule(after: times.ping)
     }
 
     // MARK: The end
 
-    /// The process is about to be stopped: that it ends is no fault.
-    func expectEnd() { process?.isEndExpected = true }
+    /// The processes are about to be stopped: that they end is no fault. The host asks the one that it speaks to itself.
+    func expectEnd() {
+        for member in members {
+            member.process.isEndExpected = true
+            if member.link !== host.current { member.retire() }
+        }
+    }
 
     /// The plugin is known no more.
     func end() {
         isOver = true
-        timer?.close()
-        timer = nil
-        pingTimer?.close()
-        pingTimer = nil
-        process?.finish()
+        pauseTimer?.close()
+        pauseTimer = nil
+        pool?.close()
+        for member in members {
+            member.stopPings()
+            member.process.finish()
+        }
         letGo()
     }
 
@@ -285,6 +260,7 @@ final class WorkerSupervisor {
     private func letGo() {
         guard running == 0 else { return }
         ends.resumeAll(())
+        pool = nil
         host.detach()
     }
 }

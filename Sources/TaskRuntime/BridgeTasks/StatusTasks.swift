@@ -121,10 +121,21 @@ extension TaskRuntime {
             if let worker = plugin.host.workerStatus {
                 described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
                 described["lastFault"] = worker.lastFault.map { .string($0) }
+                described["pool"] = worker.pool.map(describe)
             }
             return .object(described)
         }
         return ["plugins": .array(running + refusedPlugins.map(describe))]
+    }
+
+    private func describe(_ pool: PoolStatus) -> JSON {
+        [
+            "min": .number(JSONNumber(pool.least)), "max": .number(JSONNumber(pool.most)), "per": .string(pool.per),
+            "reusable": .number(JSONNumber(pool.reusable)), "inUse": .number(JSONNumber(pool.inUse)),
+            "starting": .number(JSONNumber(pool.starting)),
+            "warmStarts": .number(JSONNumber(pool.warmStarts)), "coldStarts": .number(JSONNumber(pool.coldStarts)),
+            "recycled": .number(JSONNumber(pool.recycled)),
+        ]
     }
 
     private func describe(_ plugin: RefusedPlugin) -> JSON {

@@ -27,8 +27,10 @@ public final class PluginSlot: TaskProvider {
 
     /// Why calls wait that could be worked on otherwise.
     public struct PauseReasons: OptionSet, Sendable {
+        /// A bit for each.
         public let rawValue: UInt8
 
+        /// Reasons by their bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// There is nobody to hand them to.
@@ -37,8 +39,6 @@ public final class PluginSlot: TaskProvider {
         public static let unread = PauseReasons(rawValue: 2)
         /// What it knows of sessions is on its way to the plugin that takes its place.
         public static let handover = PauseReasons(rawValue: 4)
-        /// All its processes are in use.
-        public static let allInUse = PauseReasons(rawValue: 8)
     }
 
     /// Its name, version, tasks and launch workers.
@@ -87,14 +87,17 @@ public final class PluginSlot: TaskProvider {
     /// The plugin's name.
     public var name: String { manifest.name }
     var providerName: String { "the plugin \(name)" }
-    var waitingCount: Int { waiting.count }
+    /// How many calls wait for their turn.
+    public var waitingCount: Int { waiting.count }
+    /// How many sessions wait.
+    public var waitingSessionCount: Int { waitingBySession.count }
     /// How often it was started anew; never, where it runs in the daemon's process and ends with it.
     var restartCount: Int { host.workerStatus?.restarts ?? 0 }
 
     // MARK: Calls in
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
-        if waiting.isEmpty ? hasRoom(task) : mayOvertake(call, task) {
+        if waiting.isEmpty ? hasRoom(task, for: call) : mayOvertake(call, task) {
             run(call, task, options: options)
         } else if let refusal, !task.isInternal {
             runtime.end(call, error: refusal)
@@ -105,13 +108,14 @@ public final class PluginSlot: TaskProvider {
         }
     }
 
-    private func hasRoom(_ task: TaskEntry) -> Bool {
-        task.runningCount < task.mostRunning && (pauses.isEmpty || task.isInternal)
+    private func hasRoom(_ task: TaskEntry, for call: Call) -> Bool {
+        if task.isInternal { return true }
+        return task.runningCount < task.mostRunning && pauses.isEmpty && (!host.choosesCalls || host.takes(call))
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
-        waitingBySession[call.session?.number ?? 0] == nil && hasRoom(task)
+        waitingBySession[call.session?.number ?? 0] == nil && hasRoom(task, for: call)
     }
 
     private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
@@ -138,7 +142,7 @@ public final class PluginSlot: TaskProvider {
                 continue
             }
             let session = call.session?.number ?? 0
-            guard !blocked.contains(session), hasRoom(task) else {
+            guard !blocked.contains(session), hasRoom(task, for: call) else {
                 blocked.insert(session)
                 index += 1
                 continue
@@ -229,6 +233,17 @@ public final class PluginSlot: TaskProvider {
     }
 
     // MARK: Processes that end
+
+    /// The host may take calls that it did not take before.
+    public func roomWasMade() { if !waiting.isEmpty { admitWaiting() } }
+
+    /// One of its processes is not there any more, others are.
+    ///
+    /// - Parameter lost: the calls that it worked on.
+    public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
+        workEnded(lost, error)
+        if state == .running { runtime.publish("plugin.crashed", data: news(error)) }
+    }
 
     /// Calls wait from now on, until ``resume(_:)`` for every reason.
     public func pause(_ reason: PauseReasons) { pauses.insert(reason) }

@@ -5,6 +5,10 @@ public import BridgeJSON
 public protocol TaskHost: AnyObject {
     /// How the plugin is kept apart, for `bridge.plugins`: "none" in the daemon's own process.
     var isolation: String { get }
+    /// Whether ``takes(_:)`` is to be asked before each call.
+    var choosesCalls: Bool { get }
+    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` has the host asked again.
+    func takes(_ call: Call) -> Bool
     /// Begins a piece of work. It ends with ``PluginSlot/reply(_:_:)`` or ``PluginSlot/fail(_:_:)``, possibly before
     /// this returns.
     ///
@@ -21,6 +25,10 @@ public protocol TaskHost: AnyObject {
 }
 
 extension TaskHost {
+    /// Every call is as good as the other.
+    public var choosesCalls: Bool { false }
+    /// Every call is as good as the other.
+    public func takes(_ call: Call) -> Bool { true }
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
     /// It runs where the daemon runs.
@@ -35,12 +43,38 @@ public struct WorkerStatus: Sendable {
     public var restarts: Int
     /// The last fault, in a sentence; nil: there was none.
     public var lastFault: String?
+    /// Its processes, where they are several of which each has its calls; nil: it has one, for all calls.
+    public var pool: PoolStatus?
 
     /// How it fares.
-    public init(pid: Int32?, restarts: Int, lastFault: String?) {
+    public init(pid: Int32?, restarts: Int, lastFault: String?, pool: PoolStatus? = nil) {
         self.pid = pid
         self.restarts = restarts
         self.lastFault = lastFault
+        self.pool = pool
+    }
+}
+
+/// How the processes of a plugin's pool fare.
+public struct PoolStatus: Sendable, Equatable {
+    /// The processes that there are to be at least, and at most.
+    public var least, most: Int
+    /// Whom a process is given to: "call" or "session".
+    public var per: String
+    /// Those that wait for somebody, and those that somebody has.
+    public var reusable = 0, inUse = 0
+    /// Those that are not ready yet.
+    public var starting = 0
+    /// How often one was there for who needed it, and how often one had to be started first.
+    public var warmStarts = 0, coldStarts = 0
+    /// How many were replaced though nothing was wrong with them.
+    public var recycled = 0
+
+    /// A pool without processes.
+    public init(least: Int, most: Int, per: String) {
+        self.least = least
+        self.most = most
+        self.per = per
     }
 }
 

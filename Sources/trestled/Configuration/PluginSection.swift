@@ -136,6 +136,7 @@ extension Configuration {
     func json(of plugin: String) -> JSON {
         var section = section(of: plugin)?.json.objectValue ?? [:]
         section[PluginIsolation.key] = nil
+        section[PluginPool.key] = nil
         return .object(section)
     }
 

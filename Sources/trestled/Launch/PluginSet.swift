@@ -84,7 +84,7 @@ struct PluginSet {
     /// - Parameter old: the plugin whose place it is to take.
     func open(_ path: String, inPlaceOf old: PluginSlot? = nil) async throws(BridgeError) -> PluginSlot {
         if path.hasSuffix(WorkerManifest.suffix) {
-            return try await loader.load(try WorkerManifest.command(at: path), inPlaceOf: old)
+            return try await startProcess(try WorkerManifest.command(at: path), inPlaceOf: old)
         }
         let usual = configuration.isShipped(path) ? PluginIsolation.none : .process
         if let old { return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old) }
@@ -99,8 +99,14 @@ struct PluginSet {
     ) async throws(BridgeError) -> PluginSlot {
         switch isolation {
         case .none: try loader.load(path: library, inPlaceOf: old)
-        case .process: try await loader.load(try PluginHostProgram.command(forLibrary: library), inPlaceOf: old)
+        case .process: try await startProcess(try PluginHostProgram.command(forLibrary: library), inPlaceOf: old)
         }
+    }
+
+    private func startProcess(_ command: WorkerCommand, inPlaceOf old: PluginSlot?) async throws(BridgeError)
+        -> PluginSlot
+    {
+        try await loader.load(command, pool: { configuration.pool(of: $0) }, inPlaceOf: old)
     }
 
     private func refuse(_ plugin: PluginSlot?, path: String, _ reason: String) {
@@ -119,7 +125,9 @@ struct PluginSet {
 
     /// Has a plugin check and keep its section; what is wrong with it.
     func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
-        if let problem = configuration.isolationProblem(of: plugin.name) { return problem }
+        if let problem = configuration.isolationProblem(of: plugin.name) ?? configuration.poolProblem(of: plugin.name) {
+            return problem
+        }
         do throws(BridgeError) {
             try await loader.configure(plugin, section: configuration.json(of: plugin.name))
             return nil

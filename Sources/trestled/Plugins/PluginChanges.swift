@@ -21,11 +21,13 @@ extension Daemon {
 
     /// - Throws: why it cannot be done; everything is then as it was.
     func carryOut(_ change: PluginChange) async throws(BridgeError) -> JSON {
-        try await changes.take { () throws(BridgeError) in
+        // While it launches, calls come in already, and plugins are not all there.
+        if !isReady { _ = await launchEnd.wait() }
+        return try await changes.take { () throws(BridgeError) in
             guard isReady, !isStopping else {
                 throw BridgeError(
-                    .shuttingDown, "the daemon \(isStopping ? "is stopping" : "is starting") and changes no plugins",
-                    data: ["started": false], isTransient: true)
+                    .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
+                    isTransient: true)
             }
             switch change {
             case .load(let path): return try await load(path)

@@ -28,7 +28,7 @@ enum WorkerManifest {
     }
 
     private static let keys = [
-        "": ["command", "environment", "limits", "tasks", "version"],
+        "": ["command", "environment", "limits", "pool", "tasks", "version"],
         "limits": ["descriptors", "memory", "processes"],
         "tasks": [
             "concurrency", "name", "options", "permission", "private", "progress", "result", "summary", "timeout",
@@ -60,10 +60,16 @@ enum WorkerManifest {
             if isThere(file) { try check(file) }
         }
         var manifest = JSON(document.root).objectValue ?? [:]
-        for key in ["command", "environment", "limits"] { manifest[key] = nil }
+        let pool = try manifest["pool"].map { (json) throws(BridgeError) in
+            do throws(JSONMismatch) { return try PluginPool.settings(json, path: "$.pool") } catch {
+                throw refusal("\(problem(in: document, error))")
+            }
+        }
+        for key in ["command", "environment", "limits", "pool"] { manifest[key] = nil }
         return WorkerCommand(
             path: path, name: name(of: path), arguments: text.command, environment: text.environment ?? [:],
-            directory: directory, limits: try limits(text.limits, document), manifest: .object(manifest))
+            directory: directory, limits: try limits(text.limits, document), pool: pool,
+            manifest: .object(manifest))
     }
 
     /// The plugin's name: the file's, without what all of them end with.

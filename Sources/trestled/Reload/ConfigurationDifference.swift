@@ -36,9 +36,10 @@ extension Configuration {
         }
         for plugin in sectionNames(with: new) {
             var changed = changedKeys(of: plugin, new)
-            // Where a plugin runs is decided when it is loaded.
-            let isolation = "plugins.\(TOMLText.key(plugin)).\(PluginIsolation.key)"
-            if let index = changed.firstIndex(of: isolation) { difference.restart.append(changed.remove(at: index)) }
+            // Where a plugin runs, and in how many processes, is decided when it is loaded.
+            for key in [PluginIsolation.key, PluginPool.key].map({ "plugins.\(TOMLText.key(plugin)).\($0)" }) {
+                if let index = changed.firstIndex(of: key) { difference.restart.append(changed.remove(at: index)) }
+            }
             if changed.isEmpty { continue }
             if ability.plugins.contains(plugin) {
                 difference.applied += changed

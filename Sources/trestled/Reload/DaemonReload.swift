@@ -38,6 +38,7 @@ extension Daemon {
     /// The daemon serves: a reload that was asked for meanwhile begins.
     func becomeReady() {
         isReady = true
+        launchEnd.resumeAll(())
         if isReloadDue { reloadOnSignal() }
     }
 

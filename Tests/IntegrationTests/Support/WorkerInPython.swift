@@ -11,6 +11,8 @@ struct WorkerInPython {
     var version = "1"
     /// What `plugin.hello` is answered with, Python.
     var hello = "{}"
+    /// What `plugin.clean` does, as the body of a function; empty: it is not known.
+    var clean = ""
     /// Further lines of the manifest, ahead of its tasks.
     var settings = ""
 
@@ -26,6 +28,8 @@ struct WorkerInPython {
             f.flush()
         def work(m, id):
             \(call.replacing("\n", with: "\n    "))
+        def clean():
+            \((clean.isEmpty ? "pass" : clean).replacing("\n", with: "\n    "))
         \(start)
         for line in lines:
             m = json.loads(line)
@@ -35,6 +39,9 @@ struct WorkerInPython {
             elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
             elif task == "plugin.hello": say({"callbackId": id, "result": \(hello)})
             elif task == "plugin.ping": say({"callbackId": id, "result": {}})
+            elif task == "plugin.clean" and \(clean.isEmpty ? "False" : "True"):
+                clean()
+                say({"callbackId": id, "result": {}})
             elif id is not None: say({"callbackId": id, "error": {"code": "task.not_found", "message": "no"}})
         """
     }

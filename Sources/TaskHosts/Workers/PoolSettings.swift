@@ -1,0 +1,35 @@
+/// How many processes a plugin has, where each of them works for one caller at a time.
+public struct PoolSettings: Sendable, Equatable {
+    /// Whom a process is given to.
+    public enum Lease: String, Sendable, CaseIterable {
+        /// One call, which has it for itself.
+        case call
+        /// A session, from its first call to its end.
+        case session
+    }
+
+    /// The most processes that a pool may be set to.
+    public static let mostProcesses = 1_024
+
+    /// So many are started ahead, and there at any time; from 0 to ``most``.
+    public var least: Int
+    /// So many are there at the most; from 1 to ``mostProcesses``.
+    public var most: Int
+    /// Whom one is given to.
+    public var per: Lease
+    /// One that was given away so often is replaced.
+    public var mostUses: Int
+    /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
+    public var growthBytes: UInt64
+
+    /// Settings of a pool; the defaults are what the documentation says.
+    public init(
+        least: Int, most: Int, per: Lease = .call, mostUses: Int = 1_000, growthBytes: UInt64 = 64 << 20
+    ) {
+        self.least = least
+        self.most = most
+        self.per = per
+        self.mostUses = mostUses
+        self.growthBytes = growthBytes
+    }
+}

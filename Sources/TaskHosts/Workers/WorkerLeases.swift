@@ -1,0 +1,68 @@
+import TaskRuntime
+
+/// Which of a pool's processes are reusable, and who has which of the others. Loop thread only.
+final class WorkerLeases {
+    let per: PoolSettings.Lease
+    /// The one that was given back last is given away next: what it needs is in the caches, and the others may be
+    /// ended.
+    private(set) var reusable: [WorkerLink] = []
+    private var bySession: [UInt64: WorkerLink] = [:]
+    private(set) var inUseCount = 0
+    /// Told that a call found none.
+    var lacking: (() -> Void)?
+    /// The fewest that were reusable at any time since ``beginPeriod()``: so many more than needed there were.
+    private(set) var leastReusable = 0
+    private(set) var warmStarts = 0
+    private(set) var coldStarts = 0
+
+    init(per: PoolSettings.Lease) { self.per = per }
+
+    /// A process is reusable.
+    func add(_ link: WorkerLink) { reusable.append(link) }
+
+    /// A process is not there any more, or not for others.
+    func remove(_ link: WorkerLink) {
+        reusable.removeAll { $0 === link }
+        guard link.isLeased else { return }
+        link.isLeased = false
+        inUseCount -= 1
+        if let session = bySession.first(where: { $0.value === link })?.key { bySession[session] = nil }
+    }
+
+    /// From here on it is counted how many nobody needs.
+    func beginPeriod() { leastReusable = reusable.count }
+
+    /// Whether there is one for a call.
+    func takes(_ call: Call) -> Bool {
+        if !reusable.isEmpty || lease(of: call) != nil { return true }
+        lacking?()
+        return false
+    }
+
+    /// The process that works on a call, from now on its caller's; nil: there is none.
+    func take(for call: Call) -> WorkerLink? {
+        if let link = lease(of: call) { return link }
+        guard let link = reusable.popLast() else { return nil }
+        leastReusable = min(leastReusable, reusable.count)
+        link.isLeased = true
+        link.uses += 1
+        inUseCount += 1
+        if link.isColdStart { coldStarts += 1 } else { warmStarts += 1 }
+        link.isColdStart = false
+        if per == .session, let session = call.session { bySession[session.number] = link }
+        return link
+    }
+
+    private func lease(of call: Call) -> WorkerLink? {
+        guard per == .session, let session = call.session else { return nil }
+        return bySession[session.number]
+    }
+
+    /// A session has gone.
+    ///
+    /// - Returns: the process that it had.
+    func end(_ session: UInt64) -> WorkerLink? { bySession.removeValue(forKey: session) }
+
+    /// Whether a session has it still.
+    func isKept(_ link: WorkerLink) -> Bool { bySession.contains { $0.value === link } }
+}

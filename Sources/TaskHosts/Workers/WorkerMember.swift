@@ -1,0 +1,175 @@
+import BridgeJSON
+import EventLoop
+import Glibc
+import TaskRuntime
+import WorkerProtocol
+
+/// One process of a plugin from its start on: what it is asked before it takes calls, and whether it still answers.
+/// Loop thread only.
+@LoopActor
+final class WorkerMember {
+    let process: WorkerProcess
+    var link: WorkerLink { process.link }
+    /// Whether it takes calls.
+    private(set) var isReady = false
+    /// Whether it knows `plugin.clean`; not to know it is to have nothing to clean.
+    private var needsCleaning = true
+    /// Its resident memory when it was ready, in bytes.
+    private var residentBytesAtFirst: UInt64 = 0
+
+    private let times: WorkerSupervisor.Times
+    private var pingTimer: LoopTimer?
+    private var pingRequest: UInt64?
+    /// Whether it takes pings while it works.
+    private var isPingedAlways = false
+
+    init(_ process: WorkerProcess, times: WorkerSupervisor.Times) {
+        self.process = process
+        self.times = times
+    }
+
+    // MARK: Before it takes calls
+
+    /// Says hello.
+    ///
+    /// - Parameter options: those of `plugin.hello`.
+    /// - Returns: what the worker says of itself.
+    func greet(_ options: JSON) async throws(BridgeError) -> JSON {
+        let answer = try await ask("plugin.hello", options, within: times.hello)
+        let other = answer["protocol"]?["version"]?.stringValue ?? WorkerProtocol.version
+        guard other.split(separator: ".").first == WorkerProtocol.version.split(separator: ".").first else {
+            throw BridgeError(
+                .pluginUnavailable,
+                "it speaks version \(other.prefix(32)) of the worker protocol, this daemon \(WorkerProtocol.version)")
+        }
+        isPingedAlways = answer["ping"] == "always"
+        return answer
+    }
+
+    /// Brings it to where the processes before were.
+    func prepare(section: JSON?, start: JSON?) async throws(BridgeError) {
+        if let section { _ = try await ask("plugin.configure", section, within: times.start) }
+        if let start { _ = try await ask("plugin.start", start, within: times.start) }
+    }
+
+    /// It takes calls from now on, and is pinged.
+    func becomeReady() {
+        isReady = true
+        residentBytesAtFirst = Self.residentBytes(of: process.pid) ?? 0
+        schedulePing()
+    }
+
+    /// Asks the process something; not to know it is an answer, as good as an empty one.
+    func ask(_ task: String, _ options: JSON, within limit: Duration) async throws(BridgeError) -> JSON {
+        let outcome: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
+            var timer: LoopTimer?
+            let request = link.request(task, options) { outcome in
+                LoopActor.assumeIsolated {
+                    timer?.close()
+                    timer = nil
+                }
+                continuation.resume(returning: outcome)
+            }
+            timer = LoopTimer { [weak process] in
+                timer?.close()
+                process?.link.forget(request)
+                let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")
+                process?.fail("did not answer \(task) within \(limit)")
+                continuation.resume(returning: .failure(error))
+            }
+            timer?.schedule(after: limit)
+        }
+        if case .failure(let error) = outcome, error.code == .taskNotFound { return .object([:]) }
+        return try outcome.get()
+    }
+
+    // MARK: Between one caller and the next
+
+    /// Has it forget its last caller.
+    ///
+    /// - Parameter done: told when the next one may have it; not at all where it ends instead.
+    func clean(_ done: @escaping @LoopActor () -> Void) {
+        guard needsCleaning else { return done() }
+        var timer: LoopTimer?
+        let request = link.request("plugin.clean", [:]) { [weak self] outcome in
+            LoopActor.assumeIsolated {
+                timer?.close()
+                timer = nil
+                guard let self else { return }
+                switch outcome {
+                case .success: done()
+                case .failure(let error) where error.code == .taskNotFound:
+                    self.needsCleaning = false
+                    done()
+                // Where it has ended, that is seen to.
+                case .failure(let error) where error.code == .pluginCrashed: break
+                case .failure(let error): self.process.fail("cannot be cleaned: \(error.message)")
+                }
+            }
+        }
+        timer = LoopTimer { [weak process, times] in
+            timer?.close()
+            process?.link.forget(request)
+            process?.fail("did not answer plugin.clean within \(times.ping)")
+        }
+        timer?.schedule(after: times.ping)
+    }
+
+    /// How much more memory it takes than when it was ready, in bytes.
+    var grownBytes: UInt64 {
+        guard let now = Self.residentBytes(of: process.pid), now > residentBytesAtFirst else { return 0 }
+        return now - residentBytesAtFirst
+    }
+
+    /// The second number of /proc/PID/statm: resident pages.
+    private static func residentBytes(of pid: Int32) -> UInt64? {
+        let file = open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { buffer in
+            let count = read(file, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return nil }
+            let numbers = buffer[..<count].split(separator: UInt8(ascii: " "))
+            guard numbers.count > 1, let pages = UInt64(String(decoding: numbers[1], as: UTF8.self)) else { return nil }
+            return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+        }
+    }
+
+    // MARK: Pings
+
+    private func schedulePing() {
+        pingTimer?.close()
+        pingTimer = LoopTimer { [weak self] in self?.ping() }
+        pingTimer?.schedule(after: times.ping)
+    }
+
+    private func ping() {
+        guard !process.isEndExpected else { return }
+        guard pingRequest == nil else {
+            return process.fail("did not answer a ping within \(times.ping)")
+        }
+        if isPingedAlways || link.isIdle {
+            pingRequest = link.request("plugin.ping", [:]) { [weak self] _ in
+                LoopActor.assumeIsolated { self?.pingRequest = nil }
+            }
+        }
+        pingTimer?.schedule(after: times.ping)
+    }
+
+    // MARK: The end
+
+    /// It gets no more calls; it finishes, and ends.
+    func retire() {
+        process.isEndExpected = true
+        stopPings()
+        Task { @LoopActor in
+            _ = try? await ask("plugin.stop", [:], within: times.hello)
+            process.finish()
+        }
+    }
+
+    func stopPings() {
+        pingTimer?.close()
+        pingTimer = nil
+    }
+}

@@ -1,0 +1,172 @@
+import BridgeJSON
+import EventLoop
+import TaskRuntime
+
+/// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given back,
+/// replaced when they are worn. Loop thread only.
+///
+/// Who has which is ``WorkerLeases``; this sees to it that there are enough of them.
+@LoopActor
+final class WorkerPool {
+    private let settings: PoolSettings
+    private let leases: WorkerLeases
+    /// Owns this.
+    private unowned let supervisor: WorkerSupervisor
+    private var starting = 0
+    private var recycled = 0
+    private var isFillDue = false
+    /// Runs while there are more processes than there are to be at any time.
+    private var thriftTimer: LoopTimer?
+    private static let thriftPeriod = Duration.seconds(60)
+    /// Processes that were started before this take no more calls once they are free: they go by another configuration.
+    private var stale: Set<ObjectIdentifier> = []
+
+    init(_ settings: PoolSettings, _ supervisor: WorkerSupervisor) {
+        self.settings = settings
+        self.supervisor = supervisor
+        leases = WorkerLeases(per: settings.per)
+        leases.lacking = { [weak self] in LoopActor.assumeIsolated { self?.fillSoon() } }
+        supervisor.host.leases = leases
+    }
+
+    var status: PoolStatus {
+        var status = PoolStatus(least: settings.least, most: settings.most, per: settings.per.rawValue)
+        (status.reusable, status.inUse, status.starting) = (leases.reusable.count, leases.inUseCount, starting)
+        (status.warmStarts, status.coldStarts, status.recycled) = (leases.warmStarts, leases.coldStarts, recycled)
+        return status
+    }
+
+    // MARK: Enough of them
+
+    /// A process that is ready is the next caller's.
+    func add(_ member: WorkerMember) {
+        member.link.becameIdle = { [weak self, weak member] in
+            LoopActor.assumeIsolated {
+                if let self, let member { self.becameIdle(member) }
+            }
+        }
+        leases.add(member.link)
+        supervisor.host.slot?.roomWasMade()
+        if supervisor.members.count > settings.least, thriftTimer == nil { beThrifty() }
+    }
+
+    /// Ends, again and again, those that nobody has needed since the last time, down to those that are to be there.
+    private func beThrifty() {
+        leases.beginPeriod()
+        thriftTimer = LoopTimer { [weak self] in
+            guard let self else { return }
+            close()
+            let count = min(leases.leastReusable, supervisor.members.count - settings.least)
+            for link in leases.reusable.prefix(max(0, count)) {
+                if let member = supervisor.members.first(where: { $0.link === link }) { supervisor.retire(member) }
+            }
+            if supervisor.members.count > settings.least { beThrifty() }
+        }
+        thriftTimer?.schedule(after: Self.thriftPeriod)
+    }
+
+    /// Nothing is started or ended any more.
+    func close() {
+        thriftTimer?.close()
+        thriftTimer = nil
+    }
+
+    /// Starts as many as are to be there.
+    ///
+    /// - Throws: `plugin.unavailable`, where one does not start.
+    func prewarm() async throws(BridgeError) {
+        let missing = settings.least - supervisor.members.count
+        guard missing > 0 else { return }
+        starting += missing
+        let starts = (0..<missing).map { _ in Task { @LoopActor in await startOne(isWaitedFor: false) } }
+        var started = true
+        for start in starts where await !start.value { started = false }
+        if !started { throw BridgeError(.pluginUnavailable, "not all processes of its pool could be started") }
+    }
+
+    /// Several calls find none in one turn: what they need is looked at when all of them wait.
+    private func fillSoon() {
+        guard !isFillDue else { return }
+        isFillDue = true
+        Task { @LoopActor in
+            isFillDue = false
+            fill()
+        }
+    }
+
+    /// Starts what is missing: for those who wait, and of those that are to be there at any time.
+    func fill() {
+        guard supervisor.mayStart, let slot = supervisor.host.slot else { return }
+        let waiting = settings.per == .call ? slot.waitingCount : slot.waitingSessionCount
+        let wanted = max(settings.least - supervisor.members.count, waiting - starting - leases.reusable.count)
+        let count = min(wanted, settings.most - supervisor.members.count)
+        guard count > 0 else { return }
+        starting += count
+        for index in 0..<count {
+            Task { @LoopActor in _ = await startOne(isWaitedFor: index < waiting) }
+        }
+    }
+
+    private func startOne(isWaitedFor: Bool) async -> Bool {
+        let member = await supervisor.startAnother(isWaitedFor: isWaitedFor)
+        starting -= 1
+        guard let member else { return false }
+        if supervisor.host.slot?.state == .restarting { supervisor.noteRestart() }
+        add(member)
+        return true
+    }
+
+    // MARK: From one caller to the next
+
+    private func becameIdle(_ member: WorkerMember) {
+        guard member.link.isLeased, !leases.isKept(member.link) else { return }
+        giveBack(member)
+    }
+
+    /// A session has gone: what it had is somebody else's.
+    func end(_ session: UInt64) {
+        guard let link = leases.end(session), link.isIdle,
+            let member = supervisor.members.first(where: { $0.link === link })
+        else { return }
+        giveBack(member)
+    }
+
+    private func giveBack(_ member: WorkerMember) {
+        leases.remove(member.link)
+        guard !isWorn(member) else { return replace(member) }
+        member.clean { [weak self, weak member] in
+            guard let self, let member, !member.process.isEndExpected else { return }
+            guard !stale.contains(ObjectIdentifier(member)) else { return replace(member) }
+            leases.add(member.link)
+            supervisor.host.slot?.roomWasMade()
+        }
+    }
+
+    private func isWorn(_ member: WorkerMember) -> Bool {
+        stale.contains(ObjectIdentifier(member)) || member.link.uses >= settings.mostUses
+            || member.grownBytes > settings.growthBytes
+    }
+
+    private func replace(_ member: WorkerMember) {
+        recycled += 1
+        supervisor.retire(member)
+        fill()
+    }
+
+    /// The configuration is another, of which the process that is asked about the plugin is told: the others are replaced
+    /// once they are free.
+    func replaceOthers() {
+        let others = supervisor.members.filter { $0.link !== supervisor.host.current }
+        stale = Set(others.map { ObjectIdentifier($0) })
+        for member in others where leases.reusable.contains(where: { $0 === member.link }) {
+            leases.remove(member.link)
+            replace(member)
+        }
+    }
+
+    /// That process is not there any more.
+    func forget(_ member: WorkerMember) {
+        leases.remove(member.link)
+        stale.remove(ObjectIdentifier(member))
+    }
+}

@@ -1,0 +1,70 @@
+// How many processes a plugin has.
+import BridgeJSON
+import TaskHosts
+
+/// What a plugin's section says of its processes, or a worker's manifest: `pool = { min = 1, max = 4 }`.
+enum PluginPool {
+    /// The key that says so; the plugin is not handed it.
+    static let key = "pool"
+    /// What may stand behind it.
+    static let keys = ["growth", "max", "min", "per", "uses"]
+
+    /// - Parameter path: where it stands, for errors.
+    static func settings(_ json: JSON, path: String) throws(JSONMismatch) -> PoolSettings {
+        guard let object = json.objectValue else {
+            throw JSONMismatch(path: path, expected: "a table with min and max", got: json.text)
+        }
+        if let unknown = object.keys.first(where: { !keys.contains($0) }) {
+            throw JSONMismatch(
+                path: "\(path).\(unknown)", expected: "one of \(keys.joined(separator: ", "))", got: unknown)
+        }
+        let most = try count(object["max"], in: 1...PoolSettings.mostProcesses, "\(path).max")
+        let least = try object["min"].map { json throws(JSONMismatch) in try count(json, in: 0...most, "\(path).min") }
+        var settings = PoolSettings(least: least ?? 0, most: most)
+        if let per = object["per"] {
+            guard let lease = per.stringValue.flatMap(PoolSettings.Lease.init) else {
+                let known = PoolSettings.Lease.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+                throw JSONMismatch(path: "\(path).per", expected: known, got: per.text)
+            }
+            settings.per = lease
+        }
+        if let uses = object["uses"] { settings.mostUses = try count(uses, in: 1...Int.max, "\(path).uses") }
+        if let growth = object["growth"] {
+            guard let bytes = growth.stringValue.flatMap(Quantity.bytes), bytes > 0 else {
+                throw JSONMismatch(
+                    path: "\(path).growth", expected: "a size, such as \"64MiB\"", got: growth.text)
+            }
+            settings.growthBytes = UInt64(bytes)
+        }
+        return settings
+    }
+
+    private static func count(
+        _ json: JSON?, in range: ClosedRange<Int>, _ path: String
+    ) throws(JSONMismatch) -> Int {
+        if let number = json?.int64Value, let count = Int(exactly: number), range.contains(count) { return count }
+        let expected =
+            range.upperBound == .max
+            ? "an integer of \(range.lowerBound) or more"
+            : "an integer from \(range.lowerBound) to \(range.upperBound)"
+        throw JSONMismatch(path: path, expected: expected, got: json?.text ?? "nothing")
+    }
+}
+
+extension Configuration {
+    /// What a plugin's section says of its processes; nil: nothing, or what is wrong (``poolProblem(of:)``).
+    func pool(of plugin: String) -> PoolSettings? {
+        section(of: plugin)?.json[PluginPool.key].flatMap { try? PluginPool.settings($0, path: "") }
+    }
+
+    /// What is wrong with what it says.
+    func poolProblem(of plugin: String) -> ConfigurationProblem? {
+        guard let section = section(of: plugin), let written = section.json[PluginPool.key] else { return nil }
+        do throws(JSONMismatch) {
+            _ = try PluginPool.settings(written, path: "$.\(PluginPool.key)")
+            return nil
+        } catch {
+            return section.problem(BridgeError(error))
+        }
+    }
+}
