@@ -34,9 +34,10 @@ def daemon_folder() -> Optional[Path]:
 
 
 class Daemon:
-    """A daemon with a socket and a state of its own, and with the plugins of a folder, by default those beside it."""
+    """A daemon with a socket and a state of its own, and with the plugins of a folder, by default those beside it. The
+    configuration is the text of its file."""
 
-    def __init__(self, plugins: Optional[Path] = None) -> None:
+    def __init__(self, plugins: Optional[Path] = None, configuration: str = "") -> None:
         binaries = daemon_folder()
         if binaries is None:
             raise unittest.SkipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
@@ -45,6 +46,7 @@ class Daemon:
         self._folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
         self.path = f"{self._folder.name}/s.sock"
         self._process: Optional[subprocess.Popen[bytes]] = None
+        Path(f"{self._folder.name}/trestled.toml").write_text(configuration, "utf-8")
         self.start()
 
     def start(self) -> None:
@@ -57,7 +59,7 @@ class Daemon:
             notify.settimeout(PATIENCE)
             self._process = subprocess.Popen(
                 [
-                    self._binaries / "trestled", "--socket", self.path,
+                    self._binaries / "trestled", "--config", f"{self._folder.name}/trestled.toml", "--socket", self.path,
                     "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._plugins,
                     "--log-level", "error",
                 ],

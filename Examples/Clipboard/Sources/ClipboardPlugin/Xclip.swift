@@ -1,0 +1,171 @@
+// The program xclip, on behalf of one call. Everything here blocks: it runs on a lane, never on the loop. It waits in short
+// steps, and looks between them whether the call is still wanted and has time.
+import Glibc
+import TaskKit
+
+struct Xclip {
+    private let settings: Settings
+    private let environment: [String]
+    private let display: String
+    private let deadline: ContinuousClock.Instant
+    private let isCancelled: () -> Bool
+
+    /// The longest time for which nobody looks whether the call was cancelled.
+    private static let stepMilliseconds: Int32 = 20
+    /// How long a read after a write waits for one answer: longer than xclip takes to give one.
+    private static let patienceWithOwnerBefore = Duration.milliseconds(200)
+    /// What is kept of what it says about an error.
+    private static let mostErrorBytes = 1_024
+
+    /// - Throws: `clipboard.unavailable` where there is no display.
+    init(_ settings: Settings, isCancelled: @escaping () -> Bool) throws {
+        guard let display = settings.display else { throw Failure.noDisplay() }
+        self.settings = settings
+        self.display = display
+        self.isCancelled = isCancelled
+        environment = settings.environment(display: display)
+        deadline = .now + settings.timeout
+    }
+
+    /// What the selection is as UTF-8; nil: nobody has it, or not so.
+    ///
+    /// - Throws: `clipboard.too_large`, beyond the bound, and before the rest has been read.
+    func text(of selection: Selection) throws -> [UInt8]? {
+        try answer(selection, target: "UTF8_STRING")
+    }
+
+    /// In what forms the selection can be had; nil: nobody has it.
+    func targets(of selection: Selection) throws -> [String]? {
+        try answer(selection, target: "TARGETS").map { bytes in
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+
+    private func answer(_ selection: Selection, target: String) throws -> [UInt8]? {
+        switch try ask(selection, target: target, until: deadline) {
+        case .bytes(let bytes): return bytes
+        case .nothing: return nil
+        case .tooMuch: throw Failure.tooLarge(settings.textBytes)
+        case .silence: throw Failure.noAnswer(after: settings.timeout)
+        }
+    }
+
+    /// Has a process of its own offer a text, and waits until it does.
+    ///
+    /// - Returns: that process, which goes on until another program takes the selection over. It may have done so.
+    func offer(_ text: [UInt8], as selection: Selection) throws -> Child {
+        let input = try Descriptor.pair()
+        // Quiet is what it calls staying in the foreground. In the background it would be nobody's child: it would outlive
+        // the daemon, and who waited for its output would wait as long.
+        let arguments = ["-quiet", "-in", "-selection", selection.rawValue, "-target", "UTF8_STRING"]
+        let child = try Child(settings.tool, arguments, environment: environment, input: input.theirs.number)
+        do {
+            try feed(text, to: input, child)
+            while try !isOffered(text, as: selection) {
+                // Zero: it had the selection, and another program has it by now.
+                guard let status = child.status else {
+                    try pause()
+                    continue
+                }
+                guard status == 0 else { throw Failure.refused(display: display, "its tool ended with \(status)") }
+                break
+            }
+        } catch {
+            child.kill()
+            child.wait()
+            throw error
+        }
+        return child
+    }
+
+    /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be anything,
+    /// and its owner may be as slow as it likes.
+    private func isOffered(_ text: [UInt8], as selection: Selection) throws -> Bool {
+        let end = min(deadline, .now + Self.patienceWithOwnerBefore)
+        guard case .bytes(text) = try ask(selection, target: "UTF8_STRING", until: end) else { return false }
+        return true
+    }
+
+    private func feed(_ text: [UInt8], to input: consuming Descriptor.Pair, _ child: Child) throws {
+        var sent = 0
+        while sent < text.count {
+            let count = text[sent...].withUnsafeBytes { bytes in
+                send(input.ours.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                try pause([input.ours.number], POLLOUT)
+                // Its end of the socket is open here, too, and so never hangs up.
+                if child.status != nil { return }
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+
+    /// What a question to a selection's owner comes to.
+    private enum Answer {
+        case bytes([UInt8])
+        /// Nobody has the selection, or not in this form.
+        case nothing
+        /// More than the bound.
+        case tooMuch
+        /// Nothing, until the time was over.
+        case silence
+    }
+
+    private func ask(_ selection: Selection, target: String, until end: ContinuousClock.Instant) throws -> Answer {
+        let output = try Descriptor.pair()
+        let errors = try Descriptor.pair()
+        let child = try Child(
+            settings.tool, ["-out", "-selection", selection.rawValue, "-target", target], environment: environment,
+            output: output.theirs.number, errors: errors.theirs.number)
+        defer {
+            child.kill()
+            child.wait()
+        }
+        var found: [UInt8] = []
+        var said: [UInt8] = []
+        var status: Int32?
+        // Its end, and not that of its output: whatever it started may hold that open.
+        repeat {
+            status = child.status
+            if status == nil {
+                guard ContinuousClock.now < end else { return .silence }
+                try pause([output.ours.number, errors.ours.number], POLLIN)
+            }
+            read(output.ours.number) { found += $0 }
+            read(errors.ours.number) { said += $0.prefix(Self.mostErrorBytes - said.count) }
+            if found.count > settings.textBytes { return .tooMuch }
+        } while status == nil
+        if status == 0 { return .bytes(found) }
+        let sentence = String(decoding: said, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        // Its sentence where nobody has the selection, or has no such form of it.
+        if sentence.hasPrefix("Error: target ") { return .nothing }
+        throw Failure.refused(display: display, sentence)
+    }
+
+    /// Hands over what can be read by now; of a program that writes without end, some of it.
+    private func read(_ descriptor: Int32, _ take: (ArraySlice<UInt8>) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        for _ in 0..<16 {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 {
+                take(buffer[..<count])
+            } else if count == 0 || errno != EINTR {
+                return
+            }
+        }
+    }
+
+    /// Waits a moment: less, where one of the descriptors is ready.
+    ///
+    /// - Throws: where nobody wants the answer any more, or the time is over.
+    private func pause(_ descriptors: [Int32] = [], _ events: Int32 = 0) throws {
+        if isCancelled() { throw CancellationError() }
+        guard ContinuousClock.now < deadline else { throw Failure.noAnswer(after: settings.timeout) }
+        var waiting = descriptors.map { pollfd(fd: $0, events: Int16(events), revents: 0) }
+        _ = poll(&waiting, nfds_t(waiting.count), waiting.isEmpty ? 2 : Self.stepMilliseconds)
+    }
+}

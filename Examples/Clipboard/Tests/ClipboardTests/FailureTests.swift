@@ -1,0 +1,113 @@
+import Foundation
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@testable import ClipboardPlugin
+
+@Suite("What goes wrong with a clipboard", .timeLimit(.minutes(1)))
+struct FailureTests {
+    /// What a read answers where the tool behaves so.
+    private func read(_ script: String, _ code: ErrorCode, _ settings: JSON = [:]) async throws -> BridgeError {
+        let tool = try FakeTool(script)
+        let bridge = try await tool.bridge(settings)
+        let page = await bridge.session()
+        let error = await expect(code) { try await page.call("clipboard.read") }
+        await bridge.stop()
+        return try #require(error)
+    }
+
+    @Test("Nothing in the clipboard, a picture, and text that is none, are told apart")
+    func contents() async throws {
+        _ = try await read(#"echo "Error: target $6 not available" >&2; exit 1"#, "clipboard.empty")
+        let picture = """
+            case "$*" in
+            *TARGETS) printf 'TARGETS\\nimage/png\\n' ;;
+            *) echo "Error: target UTF8_STRING not available" >&2; exit 1 ;;
+            esac
+            """
+        let error = try await read(picture, "clipboard.not_text")
+        #expect(error.data == ["targets": ["TARGETS", "image/png"]])
+        _ = try await read(#"printf 'h\351llo'"#, "clipboard.not_text")
+    }
+
+    @Test("Text without end is cut off at the bound, and its program ended")
+    func tooLarge() async throws {
+        let error = try await read("exec yes", "clipboard.too_large", ["text_bytes": 1_000])
+        #expect(error.data == ["mostBytes": 1_000])
+    }
+
+    @Test("Without a display, without the tool, and where the display refuses, it says what to do")
+    func unavailable() async throws {
+        let refused = try await read(#"echo "Error: Can't open display: :99" >&2; exit 1"#, "clipboard.unavailable")
+        #expect(refused.message.contains("Can't open display"))
+        let missing = try await read("", "clipboard.unavailable", ["tool": "/nowhere/xclip"])
+        #expect(missing.message.contains("apt install xclip"))
+        #expect(Settings(Section(display: ":7")).display == ":7")
+        var settings = Settings()
+        settings.display = nil
+        let error = #expect(throws: BridgeError.self) { try Xclip(settings) { false } }
+        #expect(error?.code == "clipboard.unavailable")
+    }
+
+    @Test("A write to a display that refuses says so, too, and a large one as well", arguments: [1, 250_000])
+    func writeRefused(_ count: Int) async throws {
+        let tool = try FakeTool(#"echo "Error: Can't open display: :99" >&2; exit 1"#)
+        let bridge = try await tool.bridge()
+        let page = await bridge.session()
+        await expect("clipboard.unavailable") {
+            try await page.call("clipboard.write", ["text": .string(String(repeating: "x", count: count))])
+        }
+        await bridge.stop()
+    }
+
+    @Test(
+        "A program that does not answer is given up and ended; meanwhile the daemon goes on",
+        arguments: [
+            "clipboard.read", "clipboard.write", "clipboard.clear",
+        ])
+    func hanging(_ task: String) async throws {
+        let tool = try FakeTool("echo $$ >> pids; exec sleep 1000")
+        let bridge = try await tool.bridge(["timeout_ms": 300])
+        let page = await bridge.session()
+        let call = await page.begin(task, ["text": .string(String(repeating: "x", count: 250_000))])
+        try await page.call("bridge.ping")
+        let error = await expect("clipboard.no_answer") { _ = try await page.outcome(of: call) }
+        #expect(error?.isTransient == true)
+        for pid in try await tool.pids() { try await end(of: pid) }
+        await bridge.stop()
+    }
+
+    @Test(
+        "Cancelling ends the program, and the next call finds its way",
+        arguments: [
+            "clipboard.read", "clipboard.write", "clipboard.clear",
+        ])
+    func cancelling(_ task: String) async throws {
+        let tool = try FakeTool(
+            """
+            if ! test -e pids; then echo $$ >> pids; exec sleep 1000; fi
+            \(FakeTool.working)
+            """)
+        let bridge = try await tool.bridge()
+        let page = await bridge.session()
+        let call = await page.begin(task, ["text": .string(String(repeating: "x", count: 250_000))])
+        let pid = try await tool.pids()[0]
+        await page.cancel(call)
+        await expect(.callCancelled) { _ = try await page.outcome(of: call) }
+        try await end(of: pid)
+        try await page.call("clipboard.write", ["text": "after"])
+        #expect(try await page.call("clipboard.read") == ["text": "after"])
+        await bridge.stop()
+    }
+
+    @Test("A process that the tool leaves behind is not waited for, though it holds its output open")
+    func leftBehind() async throws {
+        let tool = try FakeTool("printf text; sleep 1000 & echo $! >> pids; exit 0")
+        let bridge = try await tool.bridge()
+        let page = await bridge.session()
+        #expect(try await page.call("clipboard.read") == ["text": "text"])
+        try await end(of: try await tool.pids()[0])
+        await bridge.stop()
+    }
+}
