@@ -29,7 +29,7 @@ export function temporaryDirectory(t) {
 export async function startDaemon(t) {
     const directory = temporaryDirectory(t);
     const folder = daemonFolder();
-    const daemon = { socket: join(directory, "s.sock"), start, stop };
+    const daemon = { socket: join(directory, "s.sock"), state: join(directory, "state"), start, stop };
     let child;
     let ended;
     t.after(() => stop("SIGKILL"));
@@ -37,7 +37,7 @@ export async function startDaemon(t) {
     return daemon;
 
     async function start() {
-        const flags = ["--socket", daemon.socket, "--state-dir", join(directory, "state"), "--plugin-dir", folder];
+        const flags = ["--socket", daemon.socket, "--state-dir", daemon.state, "--plugin-dir", folder];
         child = spawn(join(folder, "trestled"), [...flags, "--log-level", "error"], { stdio: "ignore" });
         ended = new Promise((done) => child.once("exit", done));
         await accepting(daemon.socket, ended);

@@ -1,0 +1,54 @@
+// A page in a real web view, WebKitGTK's, in a container that carries its messages to a daemon; on a screen that nobody sees.
+
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+import { temporaryDirectory, withoutDaemon } from "./daemon.mjs";
+import { foundCommand, startProgram, within } from "./processes.mjs";
+
+const container = fileURLToPath(new URL("../pages/container.py", import.meta.url));
+const importing = "import gi; gi.require_version('WebKit2', '4.1'); from gi.repository import WebKit2";
+// The first on the PATH may be one that has not got Debian's modules.
+const python = foundCommand(["python3", "/usr/bin/python3"], ["-c", importing]);
+
+/** What a test without a web view, or without a daemon, says of why it is skipped; false where there are both. */
+export function reasonWithoutWebView() {
+    if (withoutDaemon) return withoutDaemon;
+    if (!python) return "there is no WebKitGTK 4.1 for Python (gir1.2-webkit2-4.1, python3-gi)";
+    // It has no flag that only asks.
+    return foundCommand(["sh"], ["-c", "command -v Xvfb"]) ? false : "there is no Xvfb";
+}
+
+/** A screen that nobody sees; resolves to its name. It chooses a number that is free. */
+async function startScreen(t, environment) {
+    const flags = ["-displayfd", "3", "-screen", "0", "640x480x24", "-nolisten", "tcp"];
+    const screen = startProgram(t, "Xvfb", flags, {
+        env: environment, stdio: ["ignore", "ignore", "pipe", "pipe"],
+        // It removes its lock and its socket only then.
+        ask: (child) => child.kill("SIGTERM"),
+    });
+    const [number] = await within(once(screen.stdio[3].setEncoding("utf8"), "data"), "Xvfb", () => screen.output);
+    return `:${number.trim()}`;
+}
+
+/**
+ * Prepares all that a container needs.
+ * @returns a function that starts it with a page, and returns the program, with `failed`, a promise that rejects at its end
+ */
+export async function prepareContainer(t) {
+    const home = temporaryDirectory(t);
+    const environment = {
+        ...process.env, HOME: home, TMPDIR: home, XDG_RUNTIME_DIR: home, XDG_CACHE_HOME: home, XDG_DATA_HOME: home,
+        XDG_CONFIG_HOME: home, GDK_BACKEND: "x11", GSETTINGS_BACKEND: "memory", GIO_USE_VFS: "local", NO_AT_BRIDGE: "1",
+        LIBGL_ALWAYS_SOFTWARE: "1",
+    };
+    const screen = await startScreen(t, environment);
+    return (socket, page, origin) => {
+        const program = startProgram(t, python, [container, socket, page, origin], {
+            env: { ...environment, DISPLAY: screen }, stdio: "pipe",
+        });
+        program.failed = program.ended.then((code) => Promise.reject(new Error(`it ended: ${code}. ${program.output}`)));
+        program.failed.catch(() => {});
+        return program;
+    };
+}

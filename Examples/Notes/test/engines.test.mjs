@@ -1,0 +1,163 @@
+// The page in real engines, and beside it another page that is none but its logic.
+
+import { once } from "node:events";
+import http from "node:http";
+import { test } from "node:test";
+
+import { chromium, startPage } from "../../../Clients/JavaScript/test/support/chromium.mjs";
+import { startDaemon, temporaryDirectory, withoutDaemon } from "../../../Clients/JavaScript/test/support/daemon.mjs";
+import { lastFirst, patienceMs } from "../../../Clients/JavaScript/test/support/processes.mjs";
+import { prepareContainer, reasonWithoutWebView } from "../../../Clients/JavaScript/test/support/webView.mjs";
+import { connect } from "../../../Clients/JavaScript/src/index.js";
+import { Notes } from "../notes.js";
+import { serve } from "../serve.mjs";
+import { assert, show } from "./pages.mjs";
+
+const scripts = { "/driver.js": "test/driver.js" };
+
+/** A page of the same origin that is only its logic, and the means to use the one in the engine. */
+async function startOther(t, daemon, origin) {
+    const bridge = await connect({ socket: daemon.socket, hello: { origin }, backoff: { firstMs: 10, longestMs: 50 } });
+    t.after(() => bridge.close());
+    const notes = new Notes(bridge);
+    t.after(() => notes.close());
+    notes.open();
+    // A page that is only being loaded has no such task yet, and one that connects anew has it no more.
+    const page = async (...action) => {
+        const end = Date.now() + patienceMs;
+        for (;;) {
+            try {
+                return await bridge.call("page.do", action);
+            } catch (error) {
+                if (!["task.not_found", "session.closed"].includes(error.code) || Date.now() > end) throw error;
+                await new Promise((done) => setTimeout(done, 20));
+            }
+        }
+    };
+    /** Looks at the page until it is so. */
+    const sees = async (isSo) => {
+        const end = Date.now() + patienceMs;
+        for (;;) {
+            const seen = await page("look");
+            if (isSo(seen)) return seen;
+            assert.ok(Date.now() < end, `${isSo}: ${JSON.stringify(seen)}`);
+            await new Promise((done) => setTimeout(done, 10));
+        }
+    };
+    return { bridge, notes, page, sees };
+}
+
+/** What is tried in each engine. `lose` breaks the page's connection. */
+async function tryPage(t, other, lose) {
+    const { notes, page, sees } = other;
+    const seesTexts = (...texts) => sees((seen) => JSON.stringify(seen.notes.map(({ text }) => text)) === JSON.stringify(texts));
+
+    await t.test("what is written here is seen there, and the other way round", async () => {
+        await sees(({ state }) => state === "live");
+        await page("add", "milk & <b>bread</b>");
+        await show([other], ["milk & <b>bread</b>"]);
+        await notes.add("of the other");
+        await seesTexts("milk & <b>bread</b>", "of the other");
+        await page("type", 0, "oat milk");
+        await page("pause", 0);
+        await show([other], ["oat milk", "of the other"]);
+        await page("press", 1, "Delete");
+        await show([other], ["oat milk"]);
+        await seesTexts("oat milk");
+    });
+
+    await t.test("what is being typed is not overwritten; of two changes the person chooses", async () => {
+        for (const label of ["Keep mine", "Take theirs"]) {
+            const [mine, theirs] = [`${label}: mine`, `${label}: theirs`];
+            const [note] = notes.list();
+            await page("type", 0, mine);
+            await notes.edit(note.key, theirs, note.version);
+            await page("leave", 0);
+            const seen = await sees((now) => now.notes[0].conflict !== undefined);
+            assert.deepEqual([seen.notes[0].text, seen.notes[0].isUnsaved], [mine, true]);
+            assert.ok(seen.notes[0].conflict.endsWith(`There it says: ${theirs}`));
+            await page("press", 0, label);
+            const chosen = label === "Keep mine" ? mine : theirs;
+            await seesTexts(chosen);
+            await show([other], [chosen]);
+        }
+    });
+
+    await t.test("a note that was deleted there, while it was changed here, can be kept", async () => {
+        const [note] = notes.list();
+        await page("type", 0, "kept");
+        await notes.remove(note.key, note.version);
+        await page("leave", 0);
+        await sees((now) => now.notes[0]?.conflict);
+        await page("press", 0, "Keep mine");
+        await show([other], ["kept"]);
+        await sees((now) => !now.notes[0].isUnsaved);
+    });
+
+    await t.test("after its connection was lost it has what was changed meanwhile", async () => {
+        await lose(async () => {
+            const [note] = notes.list();
+            await notes.edit(note.key, "changed meanwhile", note.version);
+        });
+        await sees(({ state }) => state === "live");
+        await seesTexts("changed meanwhile");
+        await page("add", "again");
+        await show([other], ["changed meanwhile", "again"]);
+    });
+}
+
+test("in Chromium, over serve.mjs", { skip: withoutDaemon || (chromium ? false : "there is no Chromium") }, async (t) => {
+    const ending = lastFirst(t);
+    const daemon = await startDaemon(ending);
+    const server = await serve({ socket: daemon.socket, port: 0, scripts });
+    ending.after(() => server.close());
+    const other = await startOther(ending, daemon, server.address);
+    await startPage(ending, { home: temporaryDirectory(ending), url: server.url, binding: "unused", onText: () => {} });
+    await tryPage(t, other, async (change) => {
+        await change();
+        await daemon.stop("SIGKILL");
+        await daemon.start();
+    });
+});
+
+test("in WebKitGTK, in a container", { skip: reasonWithoutWebView() }, async (t) => {
+    const ending = lastFirst(t);
+    const daemon = await startDaemon(ending);
+    const server = await serve({ socket: daemon.socket, port: 0, scripts });
+    ending.after(() => server.close());
+    const other = await startOther(ending, daemon, server.address);
+    const startContainer = await prepareContainer(ending);
+    const container = startContainer(daemon.socket, `${server.address}/`, server.address);
+    await tryPage(t, other, async (change) => {
+        container.stdin.write("drop\n");
+        await change();
+    });
+});
+
+test("serve.mjs lends the daemon to nobody without the token, and hands out nothing but the page", { skip: withoutDaemon },
+    async (t) => {
+        const ending = lastFirst(t);
+        const daemon = await startDaemon(ending);
+        const { address, url, close } = await serve({ socket: daemon.socket, port: 0 });
+        ending.after(close);
+        const token = new URL(url).hash.slice(1);
+        const ask = async (path, { headers = {}, method = "GET" } = {}) => {
+            const request = http.request(`${address}`, { path, method, headers }).end();
+            const [response] = await once(request, "response");
+            response.destroy();
+            return response.statusCode;
+        };
+        assert.equal(await ask("/"), 200);
+        assert.equal(await ask(`/events?token=${token}`), 200);
+        for (const path of ["/events", "/events?token=", `/events?token=${token}x`]) assert.equal(await ask(path), 403);
+        assert.equal(await ask("/send?connection=x", { method: "POST" }), 403);
+        const authorization = `Bearer ${token}`;
+        assert.equal(await ask("/send?connection=x", { method: "POST", headers: { authorization } }), 410);
+        assert.equal(await ask(`/events?token=${token}`, { headers: { host: "evil.example" } }), 403);
+        for (const path of ["/serve.mjs", "/../../LICENSE", "/..%2f..%2fLICENSE", "/test/driver.js"]) {
+            assert.equal(await ask(path), 404, path);
+        }
+        assert.equal(await ask("//"), 400);
+        await daemon.stop();
+        assert.equal(await ask(`/events?token=${token}`), 503);
+    });
