@@ -157,6 +157,38 @@ testOfPages("where the store is another than before, the page shows that one and
     assert.deepEqual(problems, []);
 });
 
+testOfPages("a page from which events were kept, because it was slow, reads the table anew", async ([one, other]) => {
+    const { bridge } = one.container;
+    one.container.hears = ({ event }) => event !== "record.changed";
+    const { key, version } = await other.notes.add("unheard", undefined, 1);
+    await other.notes.remove(key, version);
+    await other.notes.add("unheard as well", undefined, 2);
+    // Behind what was kept.
+    await bridge.call("bridge.ping");
+    assert.deepEqual(texts(one), []);
+    one.container.hears = () => true;
+    bridge.receive({ event: "bridge.events_dropped", data: { count: 3 } });
+    await show([one], ["unheard as well"]);
+    await other.notes.add("heard", undefined, 3);
+    await show([one], ["unheard as well", "heard"]);
+});
+
+testOfPages("pages show the store that was restored under them, and follow it", async ([one, other], daemon, t) => {
+    await one.notes.add("kept", undefined, 1);
+    const operator = await connect({ socket: daemon.socket });
+    t.after(() => operator.close());
+    const { download, bytes } = await operator.call("persistence.backup");
+    const { data } = await operator.call("persistence.download.read", { download, offset: 0 });
+    await one.notes.add("gone", undefined, 2);
+    await show([one, other], ["kept", "gone"]);
+    const { upload } = await operator.call("persistence.upload");
+    await operator.call("persistence.upload.write", { upload, offset: 0, data });
+    await operator.call("persistence.restore", { upload, bytes });
+    await show([one, other], ["kept"]);
+    await other.notes.add("new", undefined, 3);
+    await show([one, other], ["kept", "new"]);
+});
+
 testOfPages("more notes than a page of a query are all there, and changes during the reading are not lost", async (
     [one], daemon, t,
 ) => {
