@@ -1,0 +1,85 @@
+import EventLoop
+import Glibc
+import Testing
+
+@Suite @LoopActor struct FolderWatcherTests {
+    /// Says what was told, as it comes.
+    @LoopActor
+    private final class Ear {
+        private var heard: [String] = []
+        private let waiting = WaitingList<Void>()
+
+        func take(_ change: FolderWatcher.Change) {
+            switch change {
+            case .changed(let path): heard.append(path)
+            case .unwatched(let path, let error): heard.append("\(path): \(error)")
+            }
+            waiting.resumeAll(())
+        }
+
+        /// Waits until that path has been told.
+        ///
+        /// - Returns: all that was told since the last time, each once.
+        @discardableResult
+        func hears(_ path: String) async -> Set<String> {
+            while !heard.contains(path) { _ = await waiting.wait() }
+            defer { heard.removeAll() }
+            return Set(heard)
+        }
+
+        var isSilent: Bool { heard.isEmpty }
+    }
+
+    private func write(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(Glibc.write(descriptor, "x", 1) == 1)
+        close(descriptor)
+    }
+
+    @Test("It tells of files that are written, renamed and removed, in folders that come later too")
+    func tells() async throws {
+        let folder = try TemporaryDirectory()
+        mkdir(folder.file("old"), 0o700)
+        let ear = Ear()
+        let watcher = try FolderWatcher(folder.path) { ear.take($0) }
+        write(folder.file("a"))
+        await ear.hears(folder.file("a"))
+        rename(folder.file("a"), folder.file("old/b"))
+        await ear.hears(folder.file("old/b"))
+        mkdir(folder.file("new"), 0o700)
+        await ear.hears(folder.file("new"))
+        mkdir(folder.file("new/inner"), 0o700)
+        await ear.hears(folder.file("new/inner"))
+        write(folder.file("new/inner/c"))
+        await ear.hears(folder.file("new/inner/c"))
+        // What the write still told is told before this.
+        unlink(folder.file("new/inner/c"))
+        mkdir(folder.file("last"), 0o700)
+        #expect(await ear.hears(folder.file("last")).contains(folder.file("new/inner/c")))
+        watcher.close()
+        write(folder.file("a"))
+        await turns()
+        #expect(ear.isSilent)
+    }
+
+    @Test("What is to be skipped is not told, and folders of that name are not looked into")
+    func skips() async throws {
+        let folder = try TemporaryDirectory()
+        mkdir(folder.file(".build"), 0o700)
+        let ear = Ear()
+        let watcher = try FolderWatcher(folder.path, skipping: { $0.hasPrefix(".") }) { ear.take($0) }
+        defer { watcher.close() }
+        write(folder.file(".build/object"))
+        write(folder.file(".swap"))
+        write(folder.file("source"))
+        // In the order of events: the others would have been told before.
+        #expect(await ear.hears(folder.file("source")) == [folder.file("source")])
+    }
+
+    @Test("A folder that is not there is an error that names it")
+    func missing() {
+        let error = #expect(throws: SystemError.self) { try FolderWatcher("/nowhere/at/all") { _ in } }
+        #expect(error?.code == ENOENT)
+        #expect(error?.description.contains("/nowhere/at/all") == true)
+    }
+}
