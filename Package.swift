@@ -61,6 +61,7 @@ let package = Package(
         .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
         .library(name: "CounterPlugin", type: .dynamic, targets: ["CounterPlugin"]),
+        .library(name: "SysinfoPlugin", type: .dynamic, targets: ["SysinfoPlugin"]),
         // For the package in Benchmarks, which measures these two by themselves; no promise to anybody else.
         .library(name: "BridgeMessage", targets: ["BridgeMessage"]),
         .library(name: "TaskRuntime", targets: ["TaskRuntime"]),
@@ -139,19 +140,25 @@ let package = Package(
             // functions bound as they are first called; with a plugin, all at once, which takes a tenth of the daemon's start.
             linkerSettings: [.linkedLibrary("Foundation")]),
 
+        // MARK: A daemon of one's own, for tools and tests
+        .target(name: "PrivateDaemon", dependencies: ["BridgeJSON", "EventLoop"], swiftSettings: strict),
+
         // MARK: The other end of the socket
         .target(
             name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
         .executableTarget(
             name: "trestle",
-            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "SessionBus", "Sodium", argumentParser],
+            dependencies: [
+                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "SessionBus", "Sodium", argumentParser,
+            ],
             swiftSettings: strict),
 
         // MARK: Test kit
         .target(
             name: "TaskKitTesting",
             dependencies: [
-                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "TaskHosts", "TaskKit", "TaskRuntime",
+                "BridgeClient", "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PrivateDaemon", "TaskHosts",
+                "TaskKit", "TaskRuntime",
                 logging,
             ],
             swiftSettings: strict),
@@ -161,6 +168,9 @@ let package = Package(
             name: "trestle-demo", dependencies: ["BridgeJSON"], path: "Examples/Demo", swiftSettings: strict),
         .target(
             name: "CounterPlugin", dependencies: ["CTaskPlugin"], path: "Examples/CounterC", publicHeadersPath: "."),
+        .target(
+            name: "SysinfoPlugin", dependencies: ["CTaskPlugin"], path: "Examples/SysinfoC",
+            exclude: ["Makefile", "README.md", "test_sysinfo.py"], publicHeadersPath: "."),
 
         // MARK: Tests, mirroring Sources
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
@@ -190,7 +200,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "trestleTests",
-            dependencies: ["BridgeClient", "BridgeJSON", "EventLoop", "TestSupport", "trestle", argumentParser],
+            dependencies: [
+                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "TestSupport", "trestle", argumentParser,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "trestledTests",

@@ -8,6 +8,7 @@
 //   Generating/  typed functions for tasks, in TypeScript and Python
 //   Input/       options, passwords and lines that people type
 //   Output/      JSON, tables and reports, for people and for programs
+//   Plugins/     plugins that are made, checked, and run while they are written
 //   Presenting/  alerts, in a terminal and on a desktop
 //   Recording/   traffic that is kept, sent again and compared
 //   Running/     commands that answer calls
@@ -50,7 +51,8 @@ struct Trestle: AsyncParsableCommand {
                     PluginsCommand.self, ConformanceCommand.self,
                 ]),
             CommandGroup(
-                name: "Developing", subcommands: [GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
+                name: "Developing",
+                subcommands: [PluginCommand.self, GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
             CommandGroup(
                 name: "Changing",
                 subcommands: [KillCommand.self, ReloadCommand.self, UserCommand.self, StoreCommand.self]),

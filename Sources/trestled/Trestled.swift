@@ -65,7 +65,11 @@ struct Trestled: ParsableCommand {
             valueName: PrintedConfiguration.allValueStrings.joined(separator: "|")))
     var printConfig: PrintedConfiguration?
 
+    @Flag(help: "End when the program that started it has ended, however: for tools and tests.")
+    var endWithParent = false
+
     func run() throws {
+        if endWithParent { ParentProcess.endWithIt() }
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
         let source = source

@@ -1,0 +1,44 @@
+import EventLoop
+
+/// Lines that a process writes to a pipe.
+@LoopActor
+final class LineStream: UnixStreamDelegate {
+    /// A longer line is cut.
+    private static let longestLineBytes = 64 << 10
+
+    private let stream: UnixStream
+    private let say: @LoopActor (String) -> Void
+    private var line: [UInt8] = []
+
+    init(_ stream: UnixStream, _ say: @escaping @LoopActor (String) -> Void) {
+        self.stream = stream
+        self.say = say
+        stream.delegate = self
+        stream.startReading()
+    }
+
+    /// Takes what is still there, and closes the stream. What the process has started may hold it open for ever.
+    func finish() {
+        stream.readAvailable(limitBytes: 16 << 20)
+        endLine()
+        stream.close()
+    }
+
+    func read(bytes: UnsafeRawBufferPointer) {
+        for byte in bytes {
+            if byte == 0x0A { endLine() } else if line.count < Self.longestLineBytes { line.append(byte) }
+        }
+    }
+
+    private func endLine() {
+        guard !line.isEmpty else { return }
+        let text = String(decoding: line, as: UTF8.self)
+        line.removeAll(keepingCapacity: true)
+        say(text)
+    }
+
+    func endOfInput() { endLine() }
+    func hangUp() { endLine() }
+    func failed(_ error: SystemError) { endLine() }
+    func writable() {}
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import BridgeJSON
+import EventLoop
+import Glibc
+import PrivateDaemon
+
+/// `trestle plugin check`
+struct CheckPluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Holds a plugin against all that a plugin must do, in a daemon of its own.",
+        discussion: """
+            Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: that a call \
+            has one answer, which fits its schema, and that the work ends when the call is cancelled or its deadline passes. \
+            At last that no call is left, that it stops, and that it starts again on what it left. A library is tried in a \
+            process of its own, and then in the daemon's; where --config is given, only where that says.
+
+            A call may do anything, so only those tasks are called that --call names, besides calls that the task's schema \
+            refuses. Nothing of the daemon that may be running on this machine is touched: socket, state and configuration are \
+            others, and gone afterwards. What the plugin does elsewhere, it does.
+
+            EXAMPLES
+              trestle plugin check libScannerPlugin.so
+              trestle plugin check scanner.plugin.toml --call scanner='{"who": "World"}'
+              trestle plugin check libScannerPlugin.so --call-all --json | jq 'select(.outcome == "failed")'
+              trestle plugin check libScannerPlugin.so --call scanner=@options.json --config scanner.toml
+
+            EXIT STATUS
+              0  every check passed or was skipped   1  one failed
+            """)
+
+    @Argument(
+        help: "The library, or the manifest NAME.plugin.toml.", completion: .file(extensions: ["so", "toml"]))
+    var path: String
+
+    @Option(
+        help: ArgumentHelp(
+            "A task that may be called, with these options, or else with some that are made from its schema.",
+            valueName: "task | task=json | task=@file"))
+    var call: [String] = []
+
+    @Flag(help: "Every task may be called.")
+    var callAll = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A configuration of the daemon's, which may have the plugin's section and those of no other.",
+            valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("How long an answer may take, and the end of cancelled work.", valueName: "duration"))
+    var patience: TimeLimit?
+
+    @Flag(help: "One line of JSON for each check, on a terminal too.")
+    var json = false
+
+    func validate() throws {
+        if patience.map({ $0.duration < .milliseconds(10) }) == true {
+            throw ValidationError("--patience is too short: nothing answers within less than 10ms")
+        }
+    }
+
+    func run() async throws {
+        guard access(path, R_OK) == 0 else { throw Failure.report(FileFailure(path, "cannot be checked")) }
+        let choice = try CheckChoice(call, all: callAll)
+        do {
+            try await Interruption.cancelling { [self] in
+                if try await check(choice) > 0 { throw ExitCode(1) }
+            }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw Failure.report(error)
+        }
+    }
+
+    /// - Returns: how many checks failed.
+    @LoopActor
+    private func check(_ choice: CheckChoice) async throws -> Int {
+        let folder = try PrivateFolder(for: "check")
+        defer { folder.remove() }
+        try folder.offer(path)
+        var settings = PrivateDaemon.Settings(daemon: try Self.daemon())
+        settings.configurationPath = config
+        let line = ProgressLine()
+        // Between two findings a plugin may be waited for.
+        let ticker = Task {
+            while true {
+                try await Task.sleep(for: .seconds(1))
+                line.show("checking …")
+            }
+        }
+        defer { ticker.cancel() }
+        var report = CheckReport(writesJSON: json || !Screen.output.isTerminal)
+        func run(_ place: CheckFinding.Place) async throws -> String? {
+            try await PlaceCheck(
+                place: place, settings: settings, folder: folder, choice: choice,
+                patience: patience?.duration ?? .seconds(5),
+                tell: { finding in
+                    line.end()
+                    report.take(finding)
+                }
+            ).run()
+        }
+        let name = try await run(.isolated)
+        // Elsewhere it would take the daemon with it.
+        if let name, path.hasSuffix(".so"), config == nil, report.failed == 0 {
+            try folder.configure("[plugins.\(name)]\nisolation = \"none\"\n")
+            _ = try await run(.inProcess)
+        }
+        line.end()
+        report.finish()
+        return report.failed
+    }
+
+    /// The daemon that came with this program.
+    static func daemon() throws -> String {
+        try TrestlePrograms(in: [TrestlePrograms.ownFolder].compactMap { $0 }).daemon
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import EventLoop
+import PrivateDaemon
+
+/// `trestle plugin dev`
+struct DevelopPluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev",
+        abstract: "Builds a plugin and runs it, in a daemon of its own; each save builds and reloads it.",
+        discussion: """
+            Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not at all \
+            where it has a manifest NAME.plugin.toml. Shows each call with its progress and its end, and what the plugin logs. \
+            A build that fails, or a plugin that does not start, leaves the one that runs. The socket that it prints is for \
+            this user alone. Interrupted, it ends the daemon and removes its files.
+
+            EXAMPLES
+              trestle plugin dev
+              trestle plugin dev scanner
+              trestle plugin dev . --plugin out/libScannerPlugin.so
+            """)
+
+    @Argument(help: "The plugin's folder.", completion: .directory)
+    var directory = "."
+
+    @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
+    var plugin: String?
+
+    func run() async throws {
+        let project = try PluginProject(directory, plugin: plugin)
+        let program = try TrestlePlace.find(package: nil).program
+        do {
+            try await Interruption.cancelling { try await Self.develop(project, program) }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw Failure.report(error)
+        }
+    }
+
+    @LoopActor
+    private static func develop(_ project: PluginProject, _ program: String) async throws {
+        let folder = try PrivateFolder(for: "dev")
+        defer { folder.remove() }
+        try await DevelopmentRun(project, in: folder, program: program).run()
+    }
+}

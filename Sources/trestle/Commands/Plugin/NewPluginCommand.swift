@@ -1,0 +1,67 @@
+import ArgumentParser
+
+/// `trestle plugin new`
+struct NewPluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Writes the folder of a new plugin, which builds, passes a test and answers.",
+        discussion: """
+            Its one task bears the plugin's name and greets somebody. README.md in the folder has the commands that build, \
+            test, check and run it. Nothing that exists is overwritten.
+
+            EXAMPLES
+              trestle plugin new scanner
+              trestle plugin new scanner --language python --directory /tmp/scanner
+              trestle plugin new scanner --trestle https://example.org/trestle.git
+            """)
+
+    @Argument(help: "The plugin's name: letters a-z, digits, - and _, beginning with a letter.")
+    var name: String
+
+    @Option(help: ArgumentHelp("swift, c, python or sh.", valueName: "language"))
+    var language = PluginLanguage.swift
+
+    @Option(help: ArgumentHelp("The folder to write; without it ./NAME.", valueName: "path"))
+    var directory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "For Swift: the folder or the URL of Trestle's package.",
+            discussion: """
+                Without it the checkout that this program was built in, or else what is installed along with it, which has \
+                TaskKit and no test kit.
+                """,
+            valueName: "path | url"))
+    var trestle: String?
+
+    func validate() throws {
+        _ = try PluginName(name)
+    }
+
+    func run() async throws {
+        let name = try PluginName(self.name)
+        let place = try TrestlePlace.find(package: trestle)
+        try place.check(for: language)
+        let template = PluginTemplate(name: name, place: place)
+        let folder = directory ?? name.text
+        let files = template.files(language)
+        do {
+            try NewFolder.write(files, to: folder)
+        } catch let failure as FileFailure {
+            throw Failure.report(failure)
+        }
+        show(files, folder, template)
+    }
+
+    private func show(_ files: [PluginTemplate.File], _ folder: String, _ template: PluginTemplate) {
+        guard Screen.output.isTerminal else {
+            for file in files { Screen.output.write("\(folder)/\(file.path)\n") }
+            return
+        }
+        for file in files { Screen.output.write("wrote \(folder)/\(file.path)\n") }
+        Screen.output.write("\nNow:\n  cd \(template.shell(folder))\n")
+        for (command, meaning) in template.commands(language) {
+            Screen.output.write("  \(command)\n      \(meaning)\n")
+        }
+    }
+}

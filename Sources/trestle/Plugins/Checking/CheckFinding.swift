@@ -1,0 +1,73 @@
+import BridgeJSON
+
+/// What came of one check of a plugin.
+struct CheckFinding: Sendable, Equatable {
+    enum Outcome: String, Sendable {
+        case passed
+        case failed
+        case skipped
+    }
+
+    /// Where the plugin ran.
+    enum Place: String, Sendable {
+        /// In a process of its own.
+        case isolated
+        /// In the daemon's process.
+        case inProcess = "in-process"
+    }
+
+    var place: Place
+    /// The task that it is about; nil: the plugin as a whole.
+    var task: String?
+    /// The check's name: `load`, `options`, `call`, `once`, `result`, `progress`, `cancel`, `deadline`, `leak`, `crash`, `output`,
+    /// `stop`, `restart`.
+    var check: String
+    var outcome: Outcome
+    /// One sentence: what was sent, and what came.
+    var says: String
+
+    /// A line for programs.
+    var json: JSON {
+        [
+            "place": .string(place.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
+            "outcome": .string(outcome.rawValue), "says": .string(says),
+        ]
+    }
+
+    /// A line for people.
+    func line(bold: (String) -> String) -> String {
+        let about = task.map { "\(PlainText.line($0)) " } ?? ""
+        return "\(outcome.rawValue)  \(bold(about + check)): \(PlainText.line(says))"
+    }
+}
+
+/// Writes findings as they come, and counts them.
+struct CheckReport {
+    let writesJSON: Bool
+    private(set) var failed = 0
+    private var passed = 0
+    private var skipped = 0
+    private var place: CheckFinding.Place?
+
+    init(writesJSON: Bool) { self.writesJSON = writesJSON }
+
+    mutating func take(_ finding: CheckFinding) {
+        switch finding.outcome {
+        case .passed: passed += 1
+        case .failed: failed += 1
+        case .skipped: skipped += 1
+        }
+        guard !writesJSON else { return Screen.output.write(finding.json.text + "\n") }
+        if place != finding.place {
+            place = finding.place
+            let title = finding.place == .isolated ? "In a process of its own" : "In the daemon's process"
+            Screen.output.write("\(Screen.output.bold(title))\n")
+        }
+        Screen.output.write("  \(finding.line(bold: Screen.output.bold))\n")
+    }
+
+    func finish() {
+        (writesJSON ? Screen.error : Screen.output).write(
+            "check: \(passed) passed, \(failed) failed, \(skipped) skipped\n")
+    }
+}

@@ -1,0 +1,178 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import PrivateDaemon
+
+/// Checks a plugin in one place: in a process of its own, or in the daemon's.
+@LoopActor
+struct PlaceCheck {
+    let place: CheckFinding.Place
+    let settings: PrivateDaemon.Settings
+    let folder: PrivateFolder
+    let choice: CheckChoice
+    let patience: Duration
+    let tell: @LoopActor (CheckFinding) -> Void
+
+    private func say(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ says: String) {
+        tell(CheckFinding(place: place, task: task, check: check, outcome: outcome, says: says))
+    }
+
+    /// Checks it; the daemons that it starts have ended when this returns.
+    ///
+    /// - Returns: the plugin's name; nil: it cannot be used.
+    func run() async throws -> String? {
+        let daemon: CheckedDaemon
+        do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
+            say(nil, "load", .failed, "the daemon does not start with it: \(error)")
+            return nil
+        }
+        var name: String?
+        do {
+            name = try await check(daemon)
+        } catch let error as BridgeError where error.code == .sessionClosed {
+            let status = await daemon.stop()
+            if status.isSuccess {
+                say(nil, "call", .skipped, "the session of its caller was closed, so that nothing more could be tried")
+            } else {
+                say(nil, "crash", .failed, "the daemon ended while the plugin was called (\(status))")
+            }
+            return nil
+        } catch {
+            _ = await daemon.stop()
+            throw error
+        }
+        if name != nil { try await checkSecondStart() }
+        return name
+    }
+
+    private func check(_ daemon: CheckedDaemon) async throws -> String? {
+        guard let plugin = try await runningPlugin(daemon) else {
+            _ = await daemon.stop()
+            return nil
+        }
+        let name = plugin["name"]?.stringValue ?? ""
+        let tasks = (plugin["tasks"]?.arrayValue ?? []).compactMap(\.stringValue)
+        say(
+            nil, "load", .passed,
+            "the plugin \(name) \(plugin["version"]?.stringValue ?? "") was started, with \(tasks.count) \(tasks.count == 1 ? "task" : "tasks")"
+        )
+        for unknown in choice.unknown(among: tasks) {
+            say(unknown, "call", .failed, "the plugin has no such task; it has \(tasks.joined(separator: ", "))")
+        }
+        var answering: (task: String, options: JSON)?
+        for task in tasks {
+            let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
+            let check = TaskCheck(
+                daemon: daemon, description: description, options: choice.options(for: task), patience: patience,
+                tell: { say($0, $1, $2, $3) })
+            if let options = try await check.run() { answering = (task, options) }
+        }
+        try await checkLeaks(daemon, name)
+        try await checkStop(daemon, name, answering)
+        return name
+    }
+
+    private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
+        let plugins = try await daemon.client.call("bridge.plugins")["plugins"]?.arrayValue ?? []
+        guard let plugin = plugins.first else {
+            say(
+                nil, "load", .failed,
+                "the daemon found no plugin in it: libraries end in .so, manifests in .plugin.toml")
+            return nil
+        }
+        guard plugin["state"]?.stringValue == "running" else {
+            let why = plugin["error"]?.stringValue ?? plugin["state"]?.stringValue ?? ""
+            say(nil, "load", .failed, "the daemon cannot use it: \(why)")
+            return nil
+        }
+        return plugin
+    }
+
+    /// Whatever was begun has ended.
+    private func checkLeaks(_ daemon: CheckedDaemon, _ name: String) async throws {
+        let status = try await daemon.client.call("bridge.status")
+        let left = (status["tasks"]?.arrayValue ?? []).filter {
+            $0["name"]?.stringValue != "bridge.status" && ($0["inFlight"]?.int64Value ?? 0) > 0
+        }
+        let waiting = status["waitingCalls"]?.int64Value ?? 0
+        let names = left.compactMap { $0["name"]?.stringValue }
+        if names.isEmpty, waiting == 0 {
+            say(nil, "leak", .passed, "no call is in flight or waits when all have been answered")
+        } else {
+            say(
+                nil, "leak", .failed,
+                "\(waiting) calls wait, and some are in flight (\(names.joined(separator: ", "))) when all should have ended"
+            )
+        }
+        let restarts =
+            status["plugins"]?.arrayValue?.first { $0["name"]?.stringValue == name }?["restarts"]?.int64Value ?? 0
+        if restarts > 0 {
+            let times = restarts == 1 ? "once" : "\(restarts) times"
+            say(nil, "crash", .failed, "its process ended while it was checked, and was started anew \(times)")
+        }
+    }
+
+    /// The daemon is told to end, with a call in flight where one may be made.
+    private func checkStop(
+        _ daemon: CheckedDaemon, _ name: String, _ answering: (task: String, options: JSON)?
+    ) async throws {
+        var stream: CallProgress?
+        if let answering {
+            stream = try await daemon.client.stream(answering.task, options: answering.options, timeout: patience)
+        }
+        daemon.beginStop()
+        if let stream {
+            do throws(BridgeError) { _ = try await stream.result } catch  where error.code == .sessionClosed {
+                say(
+                    answering?.task, "stop", .failed,
+                    "the daemon was told to end while it worked on a call, and the call had no answer: \(error.message)"
+                )
+            } catch {}
+        }
+        let status = await daemon.stop()
+        let complaints = daemon.lines(saying: "did not stop")
+        if let first = complaints.first {
+            say(nil, "stop", .failed, "the daemon was told to end: \(first)")
+        } else if !status.isSuccess {
+            say(nil, "stop", .failed, "the daemon was told to end, and ended with \(status)")
+        } else {
+            say(nil, "stop", .passed, "it finished when the daemon was told to end")
+        }
+        checkOutput(daemon, name)
+    }
+
+    private func checkOutput(_ daemon: CheckedDaemon, _ name: String) {
+        if let line = daemon.outputLines.first {
+            say(
+                nil, "output", .failed,
+                "it wrote to standard output, which is the daemon's: \"\(PlainText.cut(PlainText.line(line), to: 80))\"; lines "
+                    + "for operators go to the log")
+        } else if place == .inProcess {
+            say(nil, "output", .passed, "it wrote nothing to standard output")
+        }
+        if let line = daemon.lines(saying: "lines of the plugin were left out").first {
+            say(nil, "output", .failed, "it wrote more than the log takes, 100 lines a second: \(line)")
+        }
+    }
+
+    /// A second daemon on the same state.
+    private func checkSecondStart() async throws {
+        let daemon: CheckedDaemon
+        do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
+            return say(nil, "restart", .failed, "a second daemon does not start on the state of the first: \(error)")
+        }
+        do {
+            let plugins = try await daemon.client.call("bridge.plugins")["plugins"]?.arrayValue ?? []
+            if plugins.first?["state"]?.stringValue == "running" {
+                say(nil, "restart", .passed, "it starts again on the state that it left")
+            } else {
+                let why = plugins.first?["error"]?.stringValue ?? ""
+                say(nil, "restart", .failed, "it does not start again on the state that it left: \(why)")
+            }
+            _ = await daemon.stop()
+        } catch {
+            _ = await daemon.stop()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import BridgeJSON
+
+/// Values that a JSON Schema allows, and such as it forbids, made from the schema itself.
+struct SampleOptions {
+    private let root: JSON
+    private let check: SchemaCheck
+
+    /// References within references, and schemas within schemas, that are followed.
+    private static let deepest = 16
+    /// Strings and arrays are made so long at the most.
+    private static let longest = 10_000
+    /// As many forbidden values as are told.
+    private static let mostForbidden = 200
+
+    /// - Throws: ``JSONSchemaError`` where it is no schema.
+    init(_ schema: JSON) throws(JSONSchemaError) {
+        root = schema
+        check = try SchemaCheck(schema)
+    }
+
+    /// Why a value is forbidden; nil: it is allowed.
+    func misfit(_ value: JSON) -> JSONMismatch? {
+        // The check may read some bytes past the end.
+        let bytes = value.bytes
+        return (bytes + [UInt8](repeating: 0, count: 64)).withUnsafeBytes { buffer in
+            do throws(JSONMismatch) {
+                try check.check(UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count]))
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    /// A value that is allowed; nil: none was found, as where a keyword asks for more than types and bounds.
+    var allowed: JSON? {
+        guard check.uncheckedKeywords.isEmpty, let value = sample(root, Self.deepest), misfit(value) == nil else {
+            return nil
+        }
+        return value
+    }
+
+    /// Values that are forbidden, with what is wrong with each; none where anything goes.
+    ///
+    /// - Parameter isSubtle: also such as a lenient task may take: a member that is not known, a number or a length just past
+    ///   its bound. Else only wrong kinds, and members that are missing.
+    func forbidden(isSubtle: Bool) -> [(value: JSON, misfit: JSONMismatch)] {
+        var seen: Set<String> = []
+        var found: [(value: JSON, misfit: JSONMismatch)] = []
+        let candidates =
+            Self.kinds(isSubtle) + (sample(root, Self.deepest).map { variations(of: $0, root, isSubtle) } ?? [])
+        for value in candidates where seen.insert(value.text).inserted && found.count < Self.mostForbidden {
+            if let misfit = misfit(value) { found.append((value, misfit)) }
+        }
+        return found
+    }
+
+    // MARK: What is allowed
+
+    private func sample(_ schema: JSON, _ depth: Int) -> JSON? {
+        guard depth > 0, schema != false else { return nil }
+        if let value = schema["const"] ?? schema["default"] ?? schema["examples"]?[0] ?? schema["enum"]?[0] {
+            return value
+        }
+        if let reference = schema["$ref"]?.stringValue { return resolve(reference).flatMap { sample($0, depth - 1) } }
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            for choice in schema[keyword]?.arrayValue ?? [] {
+                if schema["type"] == nil, let value = sample(choice, depth - 1) { return value }
+            }
+        }
+        switch kind(of: schema) {
+        case "object": return object(schema, depth)
+        case "array": return array(schema, depth)
+        case "string": return text(schema)
+        case "integer", "number": return number(schema)
+        case "boolean": return false
+        case "null": return .null
+        default: return [:]
+        }
+    }
+
+    /// The first of its types; without any the one that its other keywords speak of.
+    private func kind(of schema: JSON) -> String? {
+        if let type = schema["type"]?.stringValue { return type }
+        if let types = schema["type"]?.arrayValue { return types.compactMap(\.stringValue).first }
+        let keys = Set(schema.objectValue?.keys ?? [])
+        let hints = [
+            "object": ["properties", "required"], "array": ["items", "minItems", "prefixItems"],
+            "string": ["minLength", "maxLength"], "number": ["minimum", "maximum"],
+        ]
+        return hints.first { !keys.isDisjoint(with: $0.value) }?.key
+    }
+
+    private func object(_ schema: JSON, _ depth: Int) -> JSON? {
+        var members: JSONObject = [:]
+        for key in (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue) {
+            guard let value = sample(schema["properties"]?[key] ?? schema["additionalProperties"] ?? true, depth - 1)
+            else { return nil }
+            members[key] = value
+        }
+        return .object(members)
+    }
+
+    private func array(_ schema: JSON, _ depth: Int) -> JSON? {
+        let count = min(Int(clamping: schema["minItems"]?.int64Value ?? 0), Self.longest)
+        let first = schema["prefixItems"]?.arrayValue ?? []
+        var elements: [JSON] = []
+        for index in 0..<count {
+            guard let value = sample(index < first.count ? first[index] : schema["items"] ?? true, depth - 1) else {
+                return nil
+            }
+            elements.append(value)
+        }
+        return .array(elements)
+    }
+
+    private func text(_ schema: JSON) -> JSON {
+        let least = min(Int(clamping: schema["minLength"]?.int64Value ?? 0), Self.longest)
+        let most = Int(clamping: schema["maxLength"]?.int64Value ?? .max)
+        return .string(String("sample".prefix(max(0, most))) + String(repeating: "x", count: max(0, least - 6)))
+    }
+
+    private func number(_ schema: JSON) -> JSON {
+        func bound(_ keyword: String) -> Double? { schema[keyword]?.doubleValue }
+        var value = max(bound("minimum") ?? -.infinity, (bound("exclusiveMinimum") ?? -.infinity) + 1)
+        if value == -.infinity {
+            value = min(0, bound("maximum") ?? .infinity, (bound("exclusiveMaximum") ?? .infinity) - 1)
+        }
+        value.round(.up)
+        return Int64(exactly: value).map { .number(JSONNumber($0)) } ?? 0
+    }
+
+    /// A reference within the document.
+    private func resolve(_ reference: String) -> JSON? {
+        guard reference.hasPrefix("#") else { return nil }
+        var schema: JSON? = root
+        for part in reference.dropFirst().split(separator: "/") {
+            let key = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
+            let index = Int(key)
+            schema = schema?[key] ?? index.flatMap { schema?[$0] }
+        }
+        return schema
+    }
+
+    // MARK: What may be forbidden
+
+    /// One of each kind.
+    private static func kinds(_ isSubtle: Bool) -> [JSON] {
+        [nil] + kindsBesidesNull + (isSubtle ? [["unexpected": 1]] : [])
+    }
+
+    /// For members that may be left out, and for which a null is as good as that everywhere on the bridge.
+    private static let kindsBesidesNull: [JSON] = [true, 12, 1.5, "text", [], [:], [1]]
+
+    /// The value, with one thing another each time.
+    private func variations(of value: JSON, _ schema: JSON, _ isSubtle: Bool) -> [JSON] {
+        switch value {
+        case .object(let members): return objects(members, schema, isSubtle)
+        case .array(let elements):
+            let other: [JSON] = [.array(elements + [true]), .array(elements + ["text"])]
+            return other + (isSubtle ? longArrays(elements, schema["maxItems"]?.int64Value) : [])
+        case .string: return isSubtle ? [.string("")] + longText(schema["maxLength"]?.int64Value) : []
+        case .number: return isSubtle ? numbers(schema) : []
+        case .bool, .null: return []
+        }
+    }
+
+    private func objects(_ members: JSONObject, _ schema: JSON, _ isSubtle: Bool) -> [JSON] {
+        var result: [JSON] = []
+        for (key, value) in members {
+            var without = members
+            without[key] = nil
+            result.append(.object(without))
+            let inner = schema["properties"]?[key] ?? true
+            result += (Self.kinds(isSubtle) + variations(of: value, inner, isSubtle)).map { set(members, key, to: $0) }
+        }
+        for (key, inner) in schema["properties"]?.objectValue ?? [:] where members[key] == nil {
+            let sampled = sample(inner, Self.deepest).map { variations(of: $0, inner, isSubtle) } ?? []
+            result += (Self.kindsBesidesNull + sampled).map { set(members, key, to: $0) }
+        }
+        return isSubtle ? result + [set(members, "unexpected", to: 1)] : result
+    }
+
+    private func set(_ members: JSONObject, _ key: String, to value: JSON) -> JSON {
+        var changed = members
+        changed[key] = value
+        return .object(changed)
+    }
+
+    private func longText(_ most: Int64?) -> [JSON] {
+        guard let most, most < Self.longest else { return [] }
+        return [.string(String(repeating: "x", count: Int(clamping: most) + 1))]
+    }
+
+    private func longArrays(_ elements: [JSON], _ most: Int64?) -> [JSON] {
+        guard let most, most < Self.longest, let first = elements.first else { return [] }
+        return [.array(Array(repeating: first, count: Int(clamping: most) + 1))]
+    }
+
+    private func numbers(_ schema: JSON) -> [JSON] {
+        let outside = [
+            schema["minimum"]?.doubleValue.map { $0 - 1 }, schema["maximum"]?.doubleValue.map { $0 + 1 },
+            schema["exclusiveMinimum"]?.doubleValue, schema["exclusiveMaximum"]?.doubleValue,
+        ]
+        return outside.compactMap { $0 }.compactMap { Int64(exactly: $0) }.map { .number(JSONNumber($0)) }
+    }
+}

@@ -1,0 +1,245 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+
+/// Holds one task of a plugin against its description and the law of the bridge.
+@LoopActor
+struct TaskCheck {
+    let daemon: CheckedDaemon
+    /// What `bridge.describe` says.
+    let description: JSON
+    let options: CheckChoice.Options
+    let patience: Duration
+    let tell: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
+
+    private var name: String { description["name"]?.stringValue ?? "" }
+
+    /// The end of a call.
+    private enum End {
+        case result(JSON)
+        case error(BridgeError)
+
+        var text: String {
+            switch self {
+            case .result(let value): "the result \(TaskCheck.short(value))"
+            case .error(let error): "\(error.code): \(error.message)"
+            }
+        }
+    }
+
+    private func pass(_ check: String, _ says: String) { tell(name, check, .passed, says) }
+    private func fail(_ check: String, _ says: String) { tell(name, check, .failed, says) }
+    private func skip(_ check: String, _ says: String) { tell(name, check, .skipped, says) }
+
+    /// Checks it.
+    ///
+    /// - Returns: options with which it answers; nil: it was not called, or does not answer.
+    func run() async throws -> JSON? {
+        let schema = description["options"] ?? true
+        let sampler: SampleOptions
+        do throws(JSONSchemaError) { sampler = try SampleOptions(schema) } catch {
+            fail("options", "its schema of the options is no JSON Schema: \(error)")
+            return nil
+        }
+        try await checkForbidden(sampler)
+        guard daemon.isRunning, let options = chosen(sampler), try await checkCall(options) else { return nil }
+        try await checkCancel(options)
+        try await checkDeadline(options)
+        return options
+    }
+
+    private func chosen(_ sampler: SampleOptions) -> JSON? {
+        switch options {
+        case .these(let value):
+            if let misfit = sampler.misfit(value) {
+                fail(
+                    "options",
+                    "the options \(Self.short(value)) that were given for it do not fit its schema: \(misfit)")
+                return nil
+            }
+            return value
+        case .sample:
+            if let value = sampler.allowed { return value }
+            skip("call", "no options could be made from its schema: give some with --call '\(name)={…}'")
+        case .none:
+            skip("call", "it was not called, since a call may do anything: name it with --call, or say --call-all")
+        }
+        return nil
+    }
+
+    // MARK: Calls
+
+    private func end(_ options: JSON, within limit: Duration) async throws -> End {
+        do throws(BridgeError) {
+            return .result(try await daemon.client.call(name, options: options, timeout: limit))
+        } catch {
+            try Task.checkCancellation()
+            // Also told by a connection that is gone, which is no answer.
+            if error.code == .sessionClosed { throw error }
+            return .error(error)
+        }
+    }
+
+    /// Options that the schema forbids must be refused, by the daemon or by the task.
+    private func checkForbidden(_ sampler: SampleOptions) async throws {
+        // What a lenient task might take is sent only to one that may be called.
+        let forbidden = sampler.forbidden(isSubtle: options != .none)
+        guard !forbidden.isEmpty else {
+            return skip("options", "its schema allows any options, so that none can be wrong")
+        }
+        for (value, misfit) in forbidden {
+            let end = try await end(value, within: patience)
+            if case .error(let error) = end, error.code == .optionsInvalid { continue }
+            return fail(
+                "options",
+                "it was sent \(Self.short(value)), which its schema forbids (\(misfit)); instead of options.invalid "
+                    + "came \(end.text)")
+        }
+        pass(
+            "options",
+            "it was sent \(forbidden.count) options that its schema forbids, and refused each with options.invalid")
+    }
+
+    /// One call, with progress.
+    ///
+    /// - Returns: whether it answered as it should.
+    private func checkCall(_ options: JSON) async throws -> Bool {
+        let before = daemon.strayAnswers
+        let stream = try await daemon.client.stream(name, options: options, timeout: patience)
+        var progress: [JSON] = []
+        for await value in stream { progress.append(value) }
+        let end: End
+        do throws(BridgeError) { end = .result(try await stream.result) } catch {
+            try Task.checkCancellation()
+            if error.code == .sessionClosed { throw error }
+            end = .error(error)
+        }
+        guard judge(end, options) else {
+            if case .error(let error) = end, error.code == .callTimeout { await settle(before) }
+            return false
+        }
+        try await checkOnce(options, before)
+        check("progress", progress, against: description["progress"] ?? .null)
+        if case .result(let value) = end { check("result", [value], against: description["result"] ?? true) }
+        return true
+    }
+
+    private func judge(_ end: End, _ options: JSON) -> Bool {
+        let sent = "it was called with \(Self.short(options))"
+        guard case .error(let error) = end else {
+            pass("call", "\(sent), and answered")
+            return true
+        }
+        switch error.code {
+        case .callTimeout:
+            fail(
+                "call",
+                "\(sent), and did not answer within \(HumanDuration.text(patience)); if it works for longer than that, say so "
+                    + "with --patience")
+        case .pluginCrashed: fail("call", "\(sent), and its process ended: \(error.message)")
+        case .pluginNoReply, .pluginInvalidReply, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
+            fail("call", "\(sent), and what came was \(error.code): \(error.message)")
+        default:
+            pass("call", "\(sent), and answered with the error \(error.code)")
+            return true
+        }
+        return false
+    }
+
+    /// A second answer comes with the first, or soon behind it: another call of the daemon's and the plugin's is between.
+    private func checkOnce(_ options: JSON, _ before: Int) async throws {
+        _ = try await end(options, within: patience)
+        _ = try await daemon.client.call("bridge.status")
+        let more = daemon.strayAnswers - before - daemon.owedAnswers
+        if more > 0 {
+            fail(
+                "once",
+                "two calls with \(Self.short(options)) had \(2 + more) answers; every call has one, and only the first counts"
+            )
+        } else {
+            pass("once", "two calls had one answer each")
+        }
+    }
+
+    private func check(_ what: String, _ values: [JSON], against schema: JSON) {
+        if what == "progress", schema == .null {
+            if let first = values.first {
+                fail(what, "it sent \(Self.short(first)), and says in its description that it sends no progress")
+            }
+            return
+        }
+        let checker: SampleOptions
+        do throws(JSONSchemaError) { checker = try SampleOptions(schema) } catch {
+            return fail(what, "its schema is no JSON Schema: \(error)")
+        }
+        for value in values {
+            if let misfit = checker.misfit(value) {
+                return fail(what, "it answered \(Self.short(value)), which its schema forbids: \(misfit)")
+            }
+        }
+        if !values.isEmpty { pass(what, "what it sent fits its schema") }
+    }
+
+    /// A call that has ended must still be answered, which tells the daemon that the work is over.
+    private func settle(_ before: Int) async {
+        if await daemon.hasStrayAnswers(before + 1, within: patience) { return }
+        daemon.noteOwedAnswer()
+        fail(
+            "cancel",
+            "its call was ended at the deadline, and it did not say that the work was over within \(HumanDuration.text(patience))"
+        )
+    }
+
+    // MARK: Calls that are ended
+
+    private func checkCancel(_ options: JSON) async throws {
+        let before = daemon.strayAnswers
+        let stream = try await daemon.client.stream(name, options: options, timeout: patience)
+        let calls = try await daemon.client.call("bridge.calls")["calls"]?.arrayValue ?? []
+        if let number = calls.first(where: { $0["task"]?.stringValue == name && $0["plugin"] == nil })?["call"] {
+            // It may have ended meanwhile.
+            _ = try? await daemon.client.call("bridge.kill", options: ["call": number])
+        }
+        do throws(BridgeError) {
+            _ = try await stream.result
+            pass("cancel", "it had answered before its call could be cancelled")
+        } catch {
+            try Task.checkCancellation()
+            guard error.code == .callCancelled else {
+                if error.code == .sessionClosed { throw error }
+                return await checkEndOfWork(
+                    error, before, passing: "it had answered before its call could be cancelled")
+            }
+            await checkEndOfWork(error, before, passing: "its call was cancelled, and it ended its work")
+        }
+    }
+
+    private func checkEndOfWork(_ error: BridgeError, _ before: Int, passing: String) async {
+        guard error.code == .callCancelled || error.code == .callTimeout else { return pass("cancel", passing) }
+        if await daemon.hasStrayAnswers(before + 1, within: patience) { return pass("cancel", passing) }
+        daemon.noteOwedAnswer()
+        fail(
+            "cancel",
+            "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer nobody waits for "
+                + "says that the work is over, and until then it counts as running")
+    }
+
+    private func checkDeadline(_ options: JSON) async throws {
+        let before = daemon.strayAnswers
+        switch try await end(options, within: .milliseconds(1)) {
+        case .error(let error) where error.code == .callTimeout:
+            if await daemon.hasStrayAnswers(before + 1, within: patience) {
+                return pass("deadline", "its call was ended after a millisecond, and it ended its work")
+            }
+            daemon.noteOwedAnswer()
+            fail(
+                "deadline",
+                "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(patience)) later; its work "
+                    + "still counts as running")
+        case .result, .error: pass("deadline", "it answered within a millisecond")
+        }
+    }
+
+    /// A value as much of it as a sentence bears.
+    nonisolated static func short(_ value: JSON) -> String { PlainText.cut(PlainText.line(value.text), to: 120) }
+}

@@ -1,0 +1,111 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import PrivateDaemon
+
+/// The daemon in which a plugin runs that is being written: what passes and what the plugin logs is shown.
+@LoopActor
+final class DevelopmentDaemon {
+    /// What the plugin says of itself in `bridge.plugins`.
+    private(set) var plugin: JSON = [:]
+    let client: BridgeClient
+    private let daemon: PrivateDaemon
+    private var traffic: Task<Void, Never>?
+
+    private init(_ daemon: PrivateDaemon, _ client: BridgeClient) {
+        self.daemon = daemon
+        self.client = client
+    }
+
+    /// Starts it, with the plugin that the folder offers. Whoever starts it stops it.
+    ///
+    /// - Parameter show: shows a line; nil: nothing is shown.
+    /// - Throws: ``ProjectFailure`` where the daemon cannot use the plugin, with its reason.
+    static func start(in folder: PrivateFolder, show: (@LoopActor (String) -> Void)?) async throws -> DevelopmentDaemon
+    {
+        let daemon: PrivateDaemon
+        do {
+            daemon = try await PrivateDaemon.start(
+                PrivateDaemon.Settings(daemon: try CheckPluginCommand.daemon()), in: folder
+            ) { line in
+                if let text = logText(line) { show?(text) }
+            }
+        } catch let error as PrivateDaemonError {
+            throw ProjectFailure("\(error)")
+        }
+        do {
+            let client = try await BridgeClient.connect(to: folder.socketPath, as: "trestle", version: Trestle.version)
+            let run = DevelopmentDaemon(daemon, client)
+            try await run.look()
+            if let show { try await run.watch(show) }
+            return run
+        } catch {
+            await daemon.stop()
+            throw error
+        }
+    }
+
+    private func look() async throws {
+        plugin = try await client.call("bridge.plugins")["plugins"]?.arrayValue?.first ?? [:]
+        guard plugin["state"]?.stringValue == "running" else {
+            throw ProjectFailure(plugin["error"]?.stringValue ?? "the daemon found no plugin in it")
+        }
+    }
+
+    private func watch(_ show: @escaping @LoopActor (String) -> Void) async throws {
+        // First, so that no line is missed.
+        let events = try await client.subscribe(["bridge.traffic"])
+        _ = try await client.call("bridge.monitor")
+        traffic = Task { @LoopActor in
+            // Ends with the connection, which whoever waits for the daemon's end is told of.
+            do {
+                for try await event in events where event.name == "bridge.traffic" && Self.isOfInterest(event.data) {
+                    show(TrafficText.line(event.data, colour: Screen.output.hasColour))
+                }
+            } catch {}
+        }
+    }
+
+    /// Whether traffic is about the plugin: not what clients ask the daemon, nor what the daemon does with plugins and sessions.
+    nonisolated static func isOfInterest(_ traffic: JSON) -> Bool {
+        if let task = traffic["task"]?.stringValue {
+            return !task.hasPrefix("plugin.") && (!task.hasPrefix("bridge.") || traffic["plugin"] != nil)
+        }
+        let event = traffic["event"]?.stringValue ?? ""
+        return !event.hasPrefix("session.") && !event.hasPrefix("plugin.")
+    }
+
+    /// A line of the log, where it is about the plugin or something is wrong.
+    nonisolated static func logText(_ line: DaemonLogLine) -> String? {
+        let isBad = line.level == "error" || line.level == "warning"
+        guard line.plugin != nil || isBad else { return nil }
+        return "\(line.level): \(PlainText.line(line.message))"
+    }
+
+    var isRunning: Bool { daemon.isRunning }
+    /// The plugin's name.
+    var name: String { plugin["name"]?.stringValue ?? "" }
+
+    /// Has the plugin start anew with what its files say now.
+    ///
+    /// - Throws: `BridgeError` where the new one is no good; the old one goes on then.
+    func reload() async throws {
+        _ = try await client.call("bridge.plugin.reload", options: ["name": .string(name)])
+        try await look()
+    }
+
+    /// A call that somebody may try: the first task, with options that its schema allows.
+    func exampleCall() async throws -> String? {
+        guard let task = plugin["tasks"]?[0]?.stringValue else { return nil }
+        let description = try await client.call("bridge.describe", options: ["task": .string(task)])
+        let options = (try? SampleOptions(description["options"] ?? true))?.allowed ?? [:]
+        return "call \(task) '\(options.text.replacing("'", with: "'\\''"))'"
+    }
+
+    /// Ends it, and waits for that.
+    func stop() async {
+        traffic?.cancel()
+        await client.close()
+        await daemon.stop()
+    }
+}

@@ -1,0 +1,155 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import Glibc
+import PrivateDaemon
+
+/// Builds a plugin and runs it, and does so again with every save, until it is cancelled.
+@LoopActor
+final class DevelopmentRun {
+    private let project: PluginProject
+    private let folder: PrivateFolder
+    private let program: String
+    private var daemon: DevelopmentDaemon?
+    private var debounce = SaveDebounce()
+    private var isDue = false
+    private let saves = WaitingList<Void>()
+    private var timer: LoopTimer?
+
+    init(_ project: PluginProject, in folder: PrivateFolder, program: String) {
+        self.project = project
+        self.folder = folder
+        self.program = program
+    }
+
+    /// Runs until the Swift task is cancelled. The daemon has ended when this returns.
+    func run() async throws {
+        let watcher = try FolderWatcher(project.folder, skipping: PluginProject.isProduct) { [weak self] in
+            self?.take($0)
+        }
+        timer = LoopTimer { [weak self] in self?.wake() }
+        defer {
+            watcher.close()
+            timer?.close()
+        }
+        do {
+            while !Task.isCancelled {
+                if try await build() { try await bring() }
+                await nextSave()
+            }
+        } catch {
+            await daemon?.stop()
+            throw error
+        }
+        await daemon?.stop()
+    }
+
+    private func show(_ text: String) { Screen.output.write(text + "\n") }
+    private func announce(_ text: String) { show(Screen.output.bold(text)) }
+
+    // MARK: Saves
+
+    private func take(_ change: FolderWatcher.Change) {
+        if case .unwatched(let path, let error) = change { show("warning: \(path) is not watched: \(error.reason)") }
+        debounce.save(at: EventLoop.now)
+        if let due = debounce.due { timer?.schedule(at: due) }
+    }
+
+    private func wake() {
+        guard debounce.take(at: EventLoop.now) else {
+            if let due = debounce.due { timer?.schedule(at: due) }
+            return
+        }
+        isDue = true
+        saves.resumeAll(())
+    }
+
+    private func nextSave() async {
+        while !isDue, !Task.isCancelled { _ = await saves.wait() }
+        isDue = false
+    }
+
+    // MARK: Building
+
+    /// - Returns: whether there is something to run.
+    private func build() async throws -> Bool {
+        guard let command = project.command else { return true }
+        announce("Building: \(command.joined(separator: " "))")
+        var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
+        options.workingDirectory = project.folder
+        options.standardInput = .null
+        let process: ChildProcess
+        do { process = try ChildProcess.spawn(options) } catch {
+            guard error.code == ENOENT else { throw error }
+            throw ProjectFailure("\(command[0]) is not to be found: it builds the plugin, and must be on the PATH")
+        }
+        let status = await withTaskCancellationHandler {
+            await process.exitStatus()
+        } onCancel: {
+            EventLoop.post { process.kill(SIGTERM) }
+        }
+        if Task.isCancelled { return false }
+        guard status.isSuccess else {
+            announce(
+                daemon == nil
+                    ? "The build failed (\(status)); the next save tries again."
+                    : "The build failed (\(status)), and the plugin that runs stays; the next save tries again.")
+            return false
+        }
+        return true
+    }
+
+    // MARK: Running
+
+    /// Brings what was built into the daemon.
+    private func bring() async throws {
+        do {
+            try folder.offer(try project.plugin())
+            if let daemon, daemon.isRunning {
+                try await replace(daemon)
+            } else {
+                await daemon?.stop()
+                daemon = nil
+                try await start()
+            }
+        } catch let failure as ProjectFailure {
+            announce("Not run: \(failure); the next save tries again.")
+        }
+    }
+
+    private func start() async throws {
+        let daemon = try await DevelopmentDaemon.start(in: folder) { [weak self] in self?.show($0) }
+        self.daemon = daemon
+        announce("Running: \(daemon.name) \(daemon.plugin["version"]?.stringValue ?? ""). From another terminal:")
+        if let call = try await daemon.exampleCall() { show("  \(program) --socket \(folder.socketPath) \(call)") }
+        show("Each save builds and reloads it; ^C ends it.")
+    }
+
+    private func replace(_ daemon: DevelopmentDaemon) async throws {
+        let began = ContinuousClock.now
+        do {
+            try await daemon.reload()
+            announce("Reloaded: \(daemon.name), in \(HumanDuration.text(ContinuousClock.now - began)).")
+        } catch let error as BridgeError {
+            guard error.code != .sessionClosed else { throw error }
+            try await restart(daemon)
+        }
+    }
+
+    /// What a reload does not take, such as other tasks, a new daemon does. That it does is tried beside the old one, which
+    /// goes on where it does not.
+    private func restart(_ old: DevelopmentDaemon) async throws {
+        let trial = try PrivateFolder(for: "dev")
+        defer { trial.remove() }
+        try trial.offer(try project.plugin())
+        do {
+            await (try await DevelopmentDaemon.start(in: trial, show: nil)).stop()
+        } catch let failure as ProjectFailure {
+            return announce("Not reloaded, and the plugin that runs stays: \(failure)")
+        }
+        show("It is another plugin than before, such as one with other tasks: a new daemon takes it.")
+        daemon = nil
+        await old.stop()
+        try await start()
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import PrivateDaemon
+
+/// A folder in which a plugin is written: how it is built, and where the plugin is then.
+struct PluginProject: Sendable, Equatable {
+    /// What builds it.
+    enum Build: Sendable, Equatable {
+        case swift
+        case make
+        /// Nothing has to be built.
+        case none
+    }
+
+    let folder: String
+    let build: Build
+    /// The plugin that was named; nil: the one that there is.
+    let named: String?
+
+    /// - Throws: the exit code where it cannot be told how the folder is built.
+    init(_ folder: String, plugin named: String?) throws {
+        guard let real = realpath(folder, nil) else { throw Failure.report(FileFailure(folder, "cannot be read")) }
+        defer { free(real) }
+        self.folder = String(cString: real)
+        self.named = named
+        func exists(_ name: String) -> Bool { access("\(folder)/\(name)", F_OK) == 0 }
+        if exists("Package.swift") {
+            build = .swift
+        } else if !Self.names(in: folder).filter({ $0.hasSuffix(PrivateFolder.manifestSuffix) }).isEmpty {
+            build = .none
+        } else if exists("Makefile") || exists("makefile") || exists("GNUmakefile") {
+            build = .make
+        } else {
+            throw Failure.usage(
+                "\(folder) has neither a Package.swift nor a Makefile nor a manifest NAME.plugin.toml; "
+                    + "`trestle plugin new` writes a folder that has")
+        }
+    }
+
+    /// The command that builds it, in its folder; nil: none.
+    var command: [String]? {
+        switch build {
+        case .swift: ["swift", "build"]
+        case .make: ["make"]
+        case .none: nil
+        }
+    }
+
+    /// The path of the plugin. Blocks.
+    ///
+    /// - Throws: ``ProjectFailure`` where there is none, or more than one.
+    func plugin() throws(ProjectFailure) -> String {
+        if let named {
+            guard access(named, R_OK) == 0 else { throw ProjectFailure("the plugin \(named) is not there") }
+            return named
+        }
+        let (places, suffix): ([String], String) =
+            switch build {
+            case .swift: (["\(folder)/.build/debug"], "Plugin.so")
+            case .make: (["\(folder)/build", folder], ".so")
+            case .none: ([folder], PrivateFolder.manifestSuffix)
+            }
+        let found = places.flatMap { place in
+            Self.names(in: place).filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map {
+                "\(place)/\($0)"
+            }
+        }
+        guard let first = found.first else {
+            throw ProjectFailure(
+                "no plugin *\(suffix) is in \(places.joined(separator: " or ")): name it with --plugin")
+        }
+        guard found.count == 1 else {
+            throw ProjectFailure(
+                "there are several plugins (\(found.joined(separator: ", "))): name one with --plugin")
+        }
+        return first
+    }
+
+    /// Whether a file or folder of that name is none that somebody writes.
+    static func isProduct(_ name: String) -> Bool {
+        name.hasPrefix(".") || name.hasSuffix("~") || ["build", "__pycache__", "node_modules"].contains(name)
+            || [".so", ".o", ".d", ".swp", ".pyc"].contains { name.hasSuffix($0) }
+    }
+
+    private static func names(in path: String) -> [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+}
+
+/// Why there is no plugin to run.
+struct ProjectFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Glibc
+
+/// A folder that is there whole, or not at all: it is filled under another name, and renamed at the end.
+enum NewFolder {
+    /// Writes files into a folder that is not there yet, or is empty. Blocks.
+    ///
+    /// - Throws: the exit code where something is in it already; ``FileFailure``. Nothing is left behind then.
+    static func write(_ files: [PluginTemplate.File], to path: String) throws {
+        let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        try check(path)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileFailure(path, "cannot be made") }
+        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        do {
+            for file in files { try write(file, in: folder) }
+            // As the umask has it, which can only be read by setting it.
+            let mask = umask(0o077)
+            umask(mask)
+            chmod(folder, 0o777 & ~mask)
+            // Takes the place of an empty folder, and of nothing else.
+            guard rename(folder, path) == 0 else {
+                try check(path)
+                throw FileFailure(path, "cannot be made")
+            }
+        } catch {
+            remove(folder, files)
+            throw error
+        }
+    }
+
+    private static func check(_ path: String) throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw Failure.usage("\(path) exists and is no folder: name another with --directory")
+        }
+        guard let stream = opendir(path) else { throw FileFailure(path, "cannot be read") }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            // `.` and `..` are in every one.
+            let first = entry.pointee.d_name
+            let isDots = first.0 == 46 && (first.1 == 0 || (first.1 == 46 && first.2 == 0))
+            guard isDots else {
+                throw Failure.usage("\(path) exists and is not empty: name another folder with --directory")
+            }
+        }
+    }
+
+    private static func write(_ file: PluginTemplate.File, in folder: String) throws {
+        let parts = file.path.split(separator: "/").map(String.init)
+        for count in 1..<max(1, parts.count) {
+            mkdir(([folder] + parts.prefix(count)).joined(separator: "/"), 0o777)
+        }
+        let path = "\(folder)/\(file.path)"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file.isExecutable ? 0o777 : 0o666)
+        guard descriptor >= 0 else { throw FileFailure(path, "cannot be made") }
+        defer { close(descriptor) }
+        let bytes = Array(file.text.utf8)
+        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw FileFailure(path, "cannot be written")
+        }
+    }
+
+    /// Only what was made here can be in it.
+    private static func remove(_ folder: String, _ files: [PluginTemplate.File]) {
+        for file in files {
+            var parts = file.path.split(separator: "/").map(String.init)
+            unlink("\(folder)/\(file.path)")
+            while parts.count > 1 {
+                parts.removeLast()
+                rmdir(([folder] + parts).joined(separator: "/"))
+            }
+        }
+        rmdir(folder)
+    }
+}

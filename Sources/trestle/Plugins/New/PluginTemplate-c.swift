@@ -1,0 +1,63 @@
+extension PluginTemplate {
+    var cFiles: [File] {
+        [
+            File(
+                path: "\(name.text).c",
+                text: #"""
+                    #include <stdio.h>
+                    #include <trestle_plugin.h>
+
+                    #define MANIFEST "{\"name\":\"\#(name.text)\",\"version\":\"0.1.0\",\"tasks\":[{\"name\":\"\#(name.text)\"," \
+                        "\"summary\":\"Greets somebody by name.\",\"options\":{\"type\":\"object\",\"required\":[\"who\"]," \
+                        "\"properties\":{\"who\":{\"type\":\"string\",\"maxLength\":100}},\"maxProperties\":1}}]}"
+
+                    static const trestle_host *host;
+
+                    static void attach(void *context, const trestle_host *table) { host = table; }
+
+                    static void call(void *context, const trestle_request *request) {
+                        char text[request->options.size + 64];
+                        const int size = snprintf(text, sizeof text, "{\"greeting\":\"Hello\",\"to\":%.*s}",
+                                                  (int)request->options.size, request->options.data);
+                        host->reply(host, request->call, (trestle_bytes){text, (size_t)size});
+                    }
+
+                    const trestle_plugin *trestle_plugin_entry(void) {
+                        static const trestle_plugin plugin = {.size = sizeof plugin, .abi = TRESTLE_ABI,
+                            .manifest = {MANIFEST, sizeof MANIFEST - 1}, .attach = attach, .call = call};
+                        return &plugin;
+                    }
+
+                    """#),
+            File(
+                path: "Makefile",
+                text: """
+                    # make: build/lib\(name.camel)Plugin.so; make test: the same, and tries it in a daemon of its own.
+
+                    CFLAGS ?= -O2 -g
+                    # Where trestle_plugin.h is.
+                    TRESTLE_INCLUDE ?= \(make(place.header))
+                    TRESTLE ?= \(make(place.program))
+
+                    build/lib\(name.camel)Plugin.so: \(name.text).c
+                    \t@mkdir -p build
+                    \t$(CC) -std=c11 -Wall -Wextra -Wno-unused-parameter $(CFLAGS) -shared -fPIC -I '$(TRESTLE_INCLUDE)' -o $@ $<
+
+                    .PHONY: test
+                    test: build/lib\(name.camel)Plugin.so
+                    \t'$(TRESTLE)' plugin check $< --call '\(name.text)=\(Self.sampleOptions)'
+
+                    """),
+            File(path: ".gitignore", text: "build/\n"),
+            readme(
+                .c,
+                files: [
+                    ("\(name.text).c", "the plugin: its manifest, its task, and the function that the daemon calls"),
+                    ("Makefile", "builds and tests it"),
+                ],
+                further: """
+                    `trestle_plugin.h` describes the interface line by line, docs/plugins.md of Trestle says what a manifest holds.
+                    """),
+        ]
+    }
+}

@@ -1,0 +1,128 @@
+extension PluginTemplate {
+    var pythonFiles: [File] {
+        let script = "\(name.snake)_worker"
+        return [
+            manifest(
+                command: "\(script).py",
+                settings: "# Where trestle_bridge is; of no use where it is installed.\n"
+                    + "environment = { PYTHONPATH = \(quoted(place.python)) }\n"),
+            File(
+                path: "\(script).py",
+                text: """
+                    #!/usr/bin/env python3
+                    from trestle_bridge import worker
+
+
+                    @worker.task("\(name.text)")
+                    def answer(options, call):
+                        return {"greeting": f"Hello, {options['who']}"}
+
+
+                    if __name__ == "__main__":
+                        worker.run()
+
+                    """, isExecutable: true),
+            File(
+                path: "test_\(script).py",
+                text: """
+                    import unittest
+
+                    import \(script)
+
+
+                    class AnswerTests(unittest.TestCase):
+                        def test_it_greets(self):
+                            self.assertEqual(\(script).answer({"who": "World"}, None), {"greeting": "Hello, World"})
+
+
+                    if __name__ == "__main__":
+                        unittest.main()
+
+                    """),
+            workerMakefile(
+                test: "PYTHONPATH='\(make(place.python))' python3 -B -m unittest",
+                says: "its function alone, and the worker in a daemon of its own"),
+            File(path: ".gitignore", text: "__pycache__/\n"),
+            readme(
+                .python,
+                files: [
+                    ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
+                    ("\(script).py", "the worker, which the daemon starts"),
+                    ("test_\(script).py", "its tests"), ("Makefile", "tests it"),
+                ],
+                further: """
+                    `trestle_bridge.worker` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
+                    to a worker in docs/workers.md.
+                    """),
+        ]
+    }
+
+    var shellFiles: [File] {
+        [
+            manifest(command: "\(name.text).sh", settings: ""),
+            File(
+                path: "\(name.text).sh",
+                text: #"""
+                    #!/bin/sh
+                    # The socket is descriptor 3: calls come and answers go, a line of JSON each.
+                    exec <&3 >&3
+                    while read -r message; do
+                        id=$(printf '%s' "$message" | jq .callbackId)
+                        case $(printf '%s' "$message" | jq -r .task) in
+                        \#(name.text)) printf '%s' "$message" | jq -c '{callbackId, result: {greeting: "Hello, \(.options.who)"}}' ;;
+                        *) [ "$id" = null ] || printf '{"callbackId":%s,"error":{"code":"task.not_found","message":"no"}}\n' "$id" ;;
+                        esac
+                    done
+
+                    """#, isExecutable: true),
+            workerMakefile(test: nil, says: "the worker in a daemon of its own"),
+            readme(
+                .sh,
+                files: [
+                    ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
+                    ("\(name.text).sh", "the worker, which the daemon starts; it needs `jq`"), ("Makefile", "tests it"),
+                ],
+                further: "Trestle's docs/workers.md says what the daemon says to a worker, and what it hears from one."),
+        ]
+    }
+
+    private func manifest(command: String, settings: String) -> File {
+        File(
+            path: "\(name.text).plugin.toml",
+            text: """
+                command = ["./\(command)"]
+                version = "0.1.0"
+                \(settings)
+                [[tasks]]
+                name = "\(name.text)"
+                summary = "Greets somebody by name."
+
+                [tasks.options]
+                type = "object"
+                required = ["who"]
+                properties.who = { type = "string", maxLength = 1000 }
+
+                [tasks.result]
+                type = "object"
+                required = ["greeting"]
+                properties.greeting = { type = "string" }
+
+                """)
+    }
+
+    private func workerMakefile(test: String?, says: String) -> File {
+        let first = test.map { "\t\($0)\n" } ?? ""
+        return File(
+            path: "Makefile",
+            text: """
+                # make test: tries \(says).
+
+                TRESTLE ?= \(make(place.program))
+
+                .PHONY: test
+                test:
+                \(first)\t'$(TRESTLE)' plugin check \(name.text).plugin.toml --call '\(name.text)=\(Self.sampleOptions)'
+
+                """)
+    }
+}

@@ -1,0 +1,97 @@
+/// What a new plugin's folder holds.
+struct PluginTemplate: Sendable {
+    /// A file.
+    struct File: Sendable, Equatable {
+        /// Below the folder.
+        var path: String
+        var text: String
+        var isExecutable = false
+    }
+
+    let name: PluginName
+    let place: TrestlePlace
+
+    /// The files for a language.
+    func files(_ language: PluginLanguage) -> [File] {
+        switch language {
+        case .swift: swiftFiles
+        case .c: cFiles
+        case .python: pythonFiles
+        case .sh: shellFiles
+        }
+    }
+
+    /// The commands that build, test, check and run it, each with what it does. In the plugin's folder.
+    func commands(_ language: PluginLanguage) -> [(command: String, meaning: String)] {
+        let (build, plugin): ([(String, String)], String) =
+            switch language {
+            case .swift:
+                (
+                    [("swift build", "builds it"), ("swift test", "tests it")],
+                    ".build/debug/lib\(name.camel)Plugin.so"
+                )
+            case .c: ([("make", "builds it"), ("make test", "tests it")], "build/lib\(name.camel)Plugin.so")
+            case .python: ([("make test", "tests it")], "\(name.text).plugin.toml")
+            case .sh: ([("make test", "tests it")], "\(name.text).plugin.toml")
+            }
+        return build + [
+            (
+                "\(shell(place.program)) plugin check \(plugin) --call \(name.text)='\(Self.sampleOptions)'",
+                "holds it against all that a plugin must do"
+            ),
+            ("\(shell(place.program)) plugin dev", "runs it, and builds and reloads it with every save"),
+        ]
+    }
+
+    /// Options that the first task takes.
+    static let sampleOptions = #"{"who": "World"}"#
+
+    /// A path as a shell takes it.
+    func shell(_ path: String) -> String {
+        let plain = path.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/._-+".unicodeScalars.contains($0)
+        }
+        return plain
+            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    /// A path in a Makefile.
+    func make(_ path: String) -> String { path.reduce(into: "") { $0 += $1 == "$" ? "$$" : "\($1)" } }
+
+    /// A string of TOML or JSON.
+    func quoted(_ text: String) -> String {
+        "\"" + text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" } + "\""
+    }
+
+    /// The page that explains the folder.
+    func readme(_ language: PluginLanguage, files: [(name: String, meaning: String)], further: String) -> File {
+        let lines = commands(language).map { command, meaning in "# \(meaning)\n\(command)" }
+        let table = files.map { "| `\($0.name)` | \($0.meaning) |" }.joined(separator: "\n")
+        return File(
+            path: "README.md",
+            text: """
+                # \(name.text)
+
+                A plugin of Trestle's daemon, with one task: `\(name.text)` greets somebody by name.
+
+                | file | what it is |
+                | --- | --- |
+                \(table)
+
+                ```sh
+                \(lines.joined(separator: "\n"))
+                ```
+
+                `plugin dev` prints the socket of its daemon. From another terminal:
+
+                ```sh
+                \(shell(place.program)) --socket SOCKET call \(name.text) who=World
+                ```
+
+                For good, it goes to a directory that the daemon's setting `plugin_dir` names.
+
+                \(further)
+
+                """)
+    }
+}

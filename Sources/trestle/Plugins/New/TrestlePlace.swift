@@ -1,0 +1,91 @@
+import Glibc
+import PrivateDaemon
+
+/// Where the things of Trestle are that a new plugin is built with: in the installation that the running program belongs to,
+/// or in the checkout that it was built in.
+struct TrestlePlace: Sendable, Equatable {
+    /// What stands behind `.package(` in a Swift manifest, but for the traits.
+    var package: String
+    /// The name by which products of that package are asked for.
+    var packageName: String
+    /// The folder of `trestle_plugin.h`.
+    var header: String
+    /// The folder that holds the Python package `trestle_bridge`.
+    var python: String
+    /// How to call this program from a shell.
+    var program: String
+
+    /// The places for the running program.
+    ///
+    /// - Parameter package: the path or the URL of Trestle's Swift package; nil: the one that belongs to the program.
+    /// - Throws: ``Failure/usage(_:)`` where something is not there.
+    static func find(package: String?) throws -> TrestlePlace {
+        guard let folder = TrestlePrograms.ownFolder else { throw Failure.usage("/proc is not there") }
+        return try find(programFolder: folder, package: package)
+    }
+
+    static func find(programFolder: String, package: String?) throws -> TrestlePlace {
+        let parts = programFolder.split(separator: "/")
+        // .build/TRIPLE/CONFIGURATION/trestle
+        let checkout = path(parts.dropLast(3))
+        let prefix = path(parts.dropLast())
+        let isCheckout = exists("\(checkout)/Package.swift") && exists("\(checkout)/Sources/TaskKit")
+        let share = "\(prefix)/share/trestle"
+        let standard = isCheckout ? checkout : "\(share)/swift"
+        if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
+            throw Failure.usage(
+                "\(package) holds no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
+            )
+        }
+        let chosen = package ?? standard
+        return TrestlePlace(
+            package: declaration(of: chosen), packageName: name(of: chosen),
+            header: isCheckout ? "\(checkout)/Sources/CTaskPlugin/include" : "\(prefix)/include",
+            python: isCheckout ? "\(checkout)/Clients/Python" : "\(share)/python",
+            program: isOnPath("\(programFolder)/trestle") ? "trestle" : "\(programFolder)/trestle")
+    }
+
+    /// Says what is missing for a language, if anything is.
+    func check(for language: PluginLanguage) throws {
+        let needed: (file: String, what: String)? =
+            switch language {
+            case .swift, .sh: nil
+            case .c: ("\(header)/trestle_plugin.h", "the header of the plugin interface")
+            case .python: ("\(python)/trestle_bridge/worker.py", "the Python package trestle_bridge")
+            }
+        guard let needed, !Self.exists(needed.file) else { return }
+        throw Failure.usage(
+            "\(needed.what) is not at \(needed.file): this trestle was taken out of its installation; install it whole")
+    }
+
+    private static func declaration(of package: String) -> String {
+        if package.contains("://") { return "url: \(quoted(package)), branch: \"main\"" }
+        return "name: \"trestle\", path: \(quoted(absolute(package)))"
+    }
+
+    /// SwiftPM knows a package from elsewhere by the end of its URL.
+    private static func name(of package: String) -> String {
+        guard package.contains("://") else { return "trestle" }
+        let last = package.split(separator: "/").last.map(String.init) ?? package
+        return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// A literal of Swift.
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" } + "\""
+    }
+
+    private static func path(_ parts: ArraySlice<Substring>) -> String { "/" + parts.joined(separator: "/") }
+    private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private static func isOnPath(_ program: String) -> Bool {
+        let candidates = TrestlePrograms.searchPath.map { "\($0)/trestle" }
+        return candidates.first { access($0, X_OK) == 0 }.map(absolute) == absolute(program)
+    }
+}

@@ -1,0 +1,139 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("trestle plugin dev", .blocking, .timeLimit(.minutes(3)))
+struct DevelopmentTests {
+    /// `trestle plugin dev` of a folder, read line by line.
+    private final class Development {
+        let process: SpawnedProcess
+        private let lines: LineReader
+        private let output: Int32
+        private(set) var said: [String] = []
+
+        init(_ folder: String) throws {
+            let ends = try connectedPair()
+            defer { close(ends.theirs) }
+            output = ends.ours
+            lines = LineReader(output)
+            process = try SpawnedProcess(
+                Place.program("trestle"), ["plugin", "dev", folder], output: .descriptor(ends.theirs),
+                errors: .descriptor(ends.theirs))
+        }
+
+        deinit { close(output) }
+
+        /// Reads on until a line has this in it, which is returned.
+        @discardableResult
+        func says(_ text: String) throws -> String {
+            while let line = try lines.line().map({ String(decoding: $0, as: UTF8.self) }) {
+                said.append(line)
+                if line.contains(text) { return line }
+            }
+            throw Failure("it did not say \(text):\n\(said.joined(separator: "\n"))")
+        }
+    }
+
+    private func new(_ language: String, in folder: TemporaryFolder) throws -> String {
+        let path = folder.file("greet")
+        let made = try run(
+            Place.program("trestle"), ["plugin", "new", "greet", "--language", language, "--directory", path])
+        guard made.end == .exited(0) else { throw Failure(made.errors) }
+        return path
+    }
+
+    private func edit(_ path: String, _ old: String, _ new: String, in folder: TemporaryFolder) throws {
+        let text = contents(of: path)
+        #expect(text.contains(old))
+        try folder.write(text.replacing(old, with: new), to: String(path.dropFirst(folder.path.count + 1)))
+    }
+
+    private func call(_ socket: String, _ task: String, _ options: String) throws -> ProgramRun {
+        try run(Place.program("trestle"), ["--socket", socket, "call", task, options])
+    }
+
+    /// The socket that a line names.
+    private func socket(in line: String) throws -> String {
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "--socket") else { throw Failure("no socket: \(line)") }
+        return String(words[place + 1])
+    }
+
+    @Test("It builds, runs, and reloads with every save; what does not build, or start, leaves what runs")
+    func developing() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("c", in: folder)
+        let source = path + "/greet.c"
+        let development = try Development(path)
+        try development.says("Running: greet 0.1.0")
+        let line = try development.says("--socket ")
+        #expect(line.hasSuffix(#"call greet '{"who":"sample"}'"#), "\(line)")
+        let socket = try socket(in: line)
+        try development.says("^C")
+        #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hello","to":{"who":"World"}}"# + "\n")
+        try development.says(#"callback"#)
+
+        try edit(source, "Hello", "Hi", in: folder)
+        try development.says("Reloaded: greet")
+        #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
+
+        try edit(source, "host->reply", "host->rply", in: folder)
+        try development.says("The build failed")
+        #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
+
+        // It builds, and is not to be used.
+        try edit(source, "host->rply", "host->reply", in: folder)
+        try development.says("Reloaded: greet")
+        try edit(source, "TRESTLE_ABI,", "TRESTLE_ABI + 1,", in: folder)
+        #expect(try development.says("Not reloaded").contains("version 2 of the plugin interface"))
+        #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
+
+        // Other tasks are more than a reload takes.
+        try edit(source, "TRESTLE_ABI + 1,", "TRESTLE_ABI,", in: folder)
+        try development.says("Reloaded: greet")
+        try edit(source, #"\"tasks\":[{\"name\":\"greet\""#, #"\"tasks\":[{\"name\":\"hail\""#, in: folder)
+        try development.says("Running: greet")
+        #expect(try call(socket, "hail", "who=World").output.contains("Hi"))
+
+        development.process.signal(SIGINT)
+        #expect(try development.process.wait() == .exited(130))
+        #expect(!exists(socket))
+    }
+
+    @Test("A worker is not built, and what it logs is shown")
+    func worker() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("python", in: folder)
+        let development = try Development(path)
+        let socket = try socket(in: try development.says("--socket "))
+        try edit(
+            path + "/greet_worker.py", "    return",
+            #"    worker.log(f"for {options['who']}", level="notice")"# + "\n    return",
+            in: folder)
+        try development.says("Reloaded: greet")
+        #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hello, World"}"# + "\n")
+        try development.says("notice: for World")
+        development.process.signal(SIGTERM)
+        #expect(try development.process.wait() == .exited(143))
+    }
+
+    @Test("A plugin that cannot be used is told, and the next save tries again")
+    func unusable() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("sh", in: folder)
+        try edit(path + "/greet.plugin.toml", "version", "verson", in: folder)
+        let development = try Development(path)
+        #expect(try development.says("Not run").contains("verson"))
+        try edit(path + "/greet.plugin.toml", "verson", "version", in: folder)
+        try development.says("Running: greet 0.1.0")
+        development.process.signal(SIGINT)
+        #expect(try development.process.wait() == .exited(130))
+    }
+
+    @Test("A folder that nothing is known of is refused, with what there might be in it")
+    func unknown() throws {
+        let folder = try TemporaryFolder()
+        let refused = try run(Place.program("trestle"), ["plugin", "dev", folder.path])
+        #expect(refused.end == .exited(64) && refused.errors.contains("Package.swift"), "\(refused.errors)")
+    }
+}

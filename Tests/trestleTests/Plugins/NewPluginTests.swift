@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import trestle
+
+@Suite("trestle plugin new")
+struct NewPluginTests {
+    private let place = TrestlePlace(
+        package: "name: \"trestle\", path: \"/src/trestle\"", packageName: "trestle", header: "/usr/include",
+        python: "/usr/share/trestle/python", program: "trestle")
+
+    private func template(_ name: String = "qr-scan") throws -> PluginTemplate {
+        PluginTemplate(name: try PluginName(name), place: place)
+    }
+
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "trestle-new-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder.path(percentEncoded: false))
+    }
+
+    @Test("A name is taken in the forms that files and programs want")
+    func names() throws {
+        let name = try PluginName("qr-scan_2")
+        #expect(name.camel == "QrScan2")
+        #expect(name.snake == "qr_scan_2")
+    }
+
+    @Test(
+        "A name that the daemon would refuse is refused, and the rule is told",
+        arguments: ["", "9x", "a.b", "a b", "é", "../x", "bridge", "Plugin", String(repeating: "x", count: 65)])
+    func badNames(_ text: String) {
+        #expect(throws: ValidationError.self) { try PluginName(text) }
+    }
+
+    /// Lines of a program that do something.
+    private func code(_ text: String, comment: String) -> [Substring] {
+        text.split(separator: "\n").filter {
+            let line = $0.trimmingCharacters(in: .whitespaces)
+            return !line.isEmpty && !line.hasPrefix(comment) && line != "}"
+        }
+    }
+
+    @Test("The program has ten lines of code, in Swift, Python and sh")
+    func tenLines() throws {
+        let files = try [PluginLanguage.swift, .python, .sh].flatMap { try template().files($0) }
+        let programs = ["Sources/QrScanPlugin/QrScanPlugin.swift", "qr_scan_worker.py", "qr-scan.sh"]
+        for program in programs {
+            let text = try #require(files.first { $0.path == program }?.text)
+            #expect(code(text, comment: "#").count <= 10, "\(text)")
+        }
+    }
+
+    @Test("What a line of C is for is one thing: ten of them besides the manifest")
+    func linesOfC() throws {
+        let text = try #require(try template().files(.c).first { $0.path == "qr-scan.c" }?.text)
+        #expect(code(text, comment: "#").filter { !$0.contains(#"\""#) }.count <= 12, "\(text)")
+    }
+
+    @Test(
+        "Every file of every language names the plugin, and the page in it has the commands",
+        arguments: PluginLanguage.allCases)
+    func files(_ language: PluginLanguage) throws {
+        let template = try template()
+        let files = template.files(language)
+        let readme = try #require(files.first { $0.path == "README.md" }?.text)
+        for (command, _) in template.commands(language) { #expect(readme.contains(command)) }
+        for file in files where file.path != ".gitignore" {
+            #expect(["qr-scan", "QrScan", "qr_scan"].contains { file.text.contains($0) }, "\(file.path)")
+            #expect(file.text.hasSuffix("\n") && !file.text.hasSuffix("\n\n"), "\(file.path)")
+        }
+    }
+
+    @Test("Paths with strange letters stay whole in shells, Makefiles and literals")
+    func strangePaths() throws {
+        let template = try template()
+        #expect(template.shell("/a b/it's") == #"'/a b/it'\''s'"#)
+        #expect(template.shell("/usr/bin/x-1.2_y") == "/usr/bin/x-1.2_y")
+        #expect(template.make("/a$b") == "/a$$b")
+        #expect(template.quoted(#"a"b\c"#) == #""a\"b\\c""#)
+    }
+
+    @Test("A folder comes to be whole, with programs that can be run, and nothing beside it is left")
+    func writing() throws {
+        try withFolder { folder in
+            let files = try template().files(.swift) + [PluginTemplate.File(path: "run", text: "x", isExecutable: true)]
+            try NewFolder.write(files, to: "\(folder)/new/")
+            for file in files {
+                #expect(try String(contentsOfFile: "\(folder)/new/\(file.path)", encoding: .utf8) == file.text)
+            }
+            #expect(FileManager.default.isExecutableFile(atPath: "\(folder)/new/run"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["new"])
+        }
+    }
+
+    @Test("A folder that is empty is filled; one with anything in it, and a file, are left as they are")
+    func existing() throws {
+        try withFolder { folder in
+            let files = try template().files(.sh)
+            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
+            try NewFolder.write(files, to: "\(folder)/empty")
+            let before = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty").sorted()
+            #expect(throws: ExitCode.self) { try NewFolder.write(files, to: "\(folder)/empty") }
+            #expect(throws: ExitCode.self) { try NewFolder.write(files, to: "\(folder)/empty/README.md") }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty").sorted() == before)
+            #expect(throws: FileFailure.self) { try NewFolder.write(files, to: "\(folder)/no/such/folder") }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["empty"])
+        }
+    }
+
+    @Test("A new plugin is built with what belongs to the program: its checkout, or its installation")
+    func places() throws {
+        try withFolder { folder in
+            let files = FileManager.default
+            let real = URL(filePath: folder).resolvingSymlinksInPath().path(percentEncoded: false)
+            for path in ["checkout/Sources/TaskKit", "checkout/.build/x/debug", "usr/bin"] {
+                try files.createDirectory(atPath: "\(real)/\(path)", withIntermediateDirectories: true)
+            }
+            try Data().write(to: URL(filePath: "\(real)/checkout/Package.swift"))
+            let built = try TrestlePlace.find(programFolder: "\(real)/checkout/.build/x/debug", package: nil)
+            #expect(built.package == "name: \"trestle\", path: \"\(real)/checkout\"")
+            #expect(built.header == "\(real)/checkout/Sources/CTaskPlugin/include")
+            #expect(built.python == "\(real)/checkout/Clients/Python")
+            let installed = try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: nil)
+            #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift\"")
+            #expect(installed.header == "\(real)/usr/include")
+            #expect(throws: ExitCode.self) { try installed.check(for: .c) }
+            #expect(throws: ExitCode.self) { try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: real) }
+        }
+    }
+
+    @Test("A package from elsewhere is named as SwiftPM knows it")
+    func url() throws {
+        let place = try TrestlePlace.find(programFolder: "/usr/bin", package: "https://example.org/a/bridge.git")
+        #expect(place.package == "url: \"https://example.org/a/bridge.git\", branch: \"main\"")
+        #expect(place.packageName == "bridge")
+    }
+}
