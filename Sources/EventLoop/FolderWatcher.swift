@@ -16,6 +16,7 @@ public final class FolderWatcher {
 
     private let folder: String
     private let skips: (String) -> Bool
+    private let isDeep: Bool
     private var tell: (@LoopActor (Change) -> Void)?
     private var descriptor: Int32
     private var watcher: DescriptorWatcher?
@@ -30,15 +31,17 @@ public final class FolderWatcher {
     /// Watches a folder and all below it.
     ///
     /// - Parameters:
+    ///   - isDeep: whether the folders below it are watched too.
     ///   - skips: whether a file or folder of that name, wherever it is, is of no interest.
     ///   - tell: told of each change, in order; one save may be several.
     /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as he may.
     public init(
-        _ folder: String, skipping skips: @escaping (String) -> Bool = { _ in false },
+        _ folder: String, isDeep: Bool = true, skipping skips: @escaping (String) -> Bool = { _ in false },
         _ tell: @escaping @LoopActor (Change) -> Void
     ) throws(SystemError) {
         self.folder = folder
         self.skips = skips
+        self.isDeep = isDeep
         self.tell = tell
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { throw SystemError(code: errno, operation: "watch folders", subject: folder) }
@@ -72,7 +75,7 @@ public final class FolderWatcher {
             throw SystemError(code: errno, operation: "watch", subject: path, advice: advice)
         }
         folders[number] = path
-        for name in Self.subfolders(of: path) where !skips(name) {
+        for name in isDeep ? Self.subfolders(of: path) : [] where !skips(name) {
             // One that went meanwhile need not be watched.
             do throws(SystemError) { try add("\(path)/\(name)") } catch  where error.code == ENOENT {}
         }
@@ -119,7 +122,7 @@ public final class FolderWatcher {
         if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
         guard let place = folders[event.wd], !name.isEmpty, !skips(name) else { return }
         let path = "\(place)/\(name)"
-        if event.mask & UInt32(bitPattern: Int32(IN_ISDIR)) != 0,
+        if isDeep, event.mask & UInt32(bitPattern: Int32(IN_ISDIR)) != 0,
             event.mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
         {
             // Before it is told, so that whatever comes into it is either there when that is heard, or told by itself.

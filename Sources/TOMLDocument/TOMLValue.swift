@@ -66,6 +66,11 @@ public struct TOMLValue: Sendable, Hashable {
         if case .string(let string) = content { string } else { nil }
     }
 
+    /// The boolean, where it is one.
+    public var boolean: Bool? {
+        if case .boolean(let boolean) = content { boolean } else { nil }
+    }
+
     /// The integer, where it is one.
     public var integer: Int64? {
         if case .integer(let integer) = content { integer } else { nil }

@@ -40,6 +40,8 @@ final class Daemon {
     let changes = TurnTaking()
     /// The plugins that are there.
     var installedPlugins = InstalledPlugins()
+    /// Follows the files of plugins; nil: nobody does.
+    var pluginWatch: PluginWatch?
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?
     /// Whether it cannot start because its configuration is at fault.
@@ -98,6 +100,8 @@ final class Daemon {
         let signal = await shutdown.first()
         isStopping = true
         thrift.close()
+        pluginWatch?.close()
+        pluginWatch = nil
         log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
         await drain()
         log.notice("stopped")

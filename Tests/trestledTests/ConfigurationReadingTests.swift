@@ -13,6 +13,7 @@ struct ConfigurationReadingTests {
             socket_mode = "0660"
             state_dir = "/a/state"
             plugin_dir = ["/a/p", "/b/p"]
+            plugin_watch = true
             log_level = "debug"
             log_format = "json"
             drain_timeout = "250ms"
@@ -36,6 +37,7 @@ struct ConfigurationReadingTests {
         #expect(read.socketMode == 0o660)
         #expect(read.stateDirectory == "/a/state")
         #expect(read.pluginSearch.named == ["/a/p", "/b/p"])
+        #expect(read.watchesPlugins)
         #expect(read.logLevel == .debug)
         #expect(read.logFormat == .json)
         #expect(read.drainTimeout == .milliseconds(250))

@@ -79,6 +79,7 @@ struct ConfigurationSchemaTests {
         case "integer":
             guard let number = value.int64Value else { return false }
             return number >= schema["minimum"]?.int64Value ?? .min && number <= schema["maximum"]?.int64Value ?? .max
+        case "boolean": return value.boolValue != nil
         case "array":
             guard let items = value.arrayValue, let item = schema["items"] else { return false }
             return items.allSatisfy { fits($0, item) }

@@ -15,6 +15,8 @@ struct Configuration: Sendable, Equatable {
     var stateDirectory: String
     /// Where plugins are looked for.
     var pluginSearch: PluginSearch
+    /// Whether files that come, change and go there are loaded, loaded anew and unloaded.
+    var watchesPlugins = false
     /// The least severe messages that are logged.
     var logLevel = LogLevel.notice
     /// The form of the log.

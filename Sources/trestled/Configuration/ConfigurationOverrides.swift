@@ -54,6 +54,8 @@ extension ConfigurationOverrides.Entry {
         case .path:
             let isRelative = !text.isEmpty && !text.hasPrefix("/")
             return TOMLValue(.string(isRelative ? "\(workingDirectory)/\(text)" : text), at: nowhere)
+        case .truth:
+            return TOMLValue(["true": true, "false": false][text].map { .boolean($0) } ?? .string(text), at: nowhere)
         case .text, .urlScheme, .fileMode, .choice, .duration:
             return TOMLValue(.string(text), at: nowhere)
         }

@@ -44,6 +44,12 @@ extension Configuration {
                 it for /usr/bin/trestled), else the executable's own directory, where only lib*Plugin.so counts.
                 """,
             example: #""/usr/lib/trestle/plugins""#),
+        Declaration(
+            "plugin_watch", .truth, \.watchesPlugins, .restart,
+            """
+            Whether plugins are loaded, loaded anew and unloaded while the daemon serves, as their files come, change and \
+            go. Whoever may write there has code run by the daemon, at once.
+            """),
         Declaration("log_level", .choice, \.logLevel, .reload, "The least severe messages that are logged."),
         Declaration(
             "log_format", .choice, \.logFormat, .restart,

@@ -94,7 +94,8 @@ extension PluginSearch.Directory {
         return names.sorted().map { "\(path)/\($0)" }
     }
 
-    private func counts(_ name: String) -> Bool {
+    /// Whether a file of that name is a plugin.
+    func counts(_ name: String) -> Bool {
         guard !name.hasPrefix(".") else { return false }
         if name.hasSuffix(WorkerManifest.suffix) { return true }
         guard name.hasSuffix(".so") else { return false }

@@ -11,6 +11,8 @@ indirect enum SettingShape: Sendable, Hashable {
     case urlScheme
     /// Permission bits as octal digits in a string.
     case fileMode
+    /// True or false.
+    case truth
     /// One of these words.
     case choice([String])
     /// A whole number of something.
@@ -29,6 +31,7 @@ indirect enum SettingShape: Sendable, Hashable {
         case .path: "an absolute path as a string"
         case .urlScheme: #"the scheme of a URL in small letters, such as "jxaction""#
         case .fileMode: #"octal permission bits as a string, such as "0600""#
+        case .truth: "true or false"
         case .choice(let words): "one of " + words.map(TOMLText.quoted).joined(separator: ", ")
         case .count(let range, let unit): "a number of \(unit) from \(range.lowerBound) to \(range.upperBound)"
         case .bytes(let range):

@@ -166,3 +166,17 @@ extension SettingType where Value == Duration {
         TOMLText.quoted(Quantity.text(duration))
     }
 }
+
+extension SettingType where Value == Bool {
+    /// True or false.
+    static var truth: SettingType {
+        SettingType(
+            .truth, convert: \.boolean,
+            advice: { value in
+                let word = value.string?.lowercased()
+                return ["true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"][
+                    word ?? ""]
+            },
+            write: { $0 ? "true" : "false" })
+    }
+}

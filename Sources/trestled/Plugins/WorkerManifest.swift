@@ -55,10 +55,7 @@ enum WorkerManifest {
             )
         }
         let directory = path.parentFolder
-        for part in text.command where part.contains("/") || part.contains(".") {
-            let file = part.hasPrefix("/") ? part : directory + "/" + part
-            if isThere(file) { try check(file) }
-        }
+        for file in files(of: text.command, in: directory) where isThere(file) { try check(file) }
         var manifest = JSON(document.root).objectValue ?? [:]
         let pool = try manifest["pool"].map { (json) throws(BridgeError) in
             do throws(JSONMismatch) { return try PluginPool.settings(json, path: "$.pool") } catch {
@@ -76,6 +73,14 @@ enum WorkerManifest {
     static func name(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         return String(file.dropLast(suffix.count))
+    }
+
+    /// What a command may name of files.
+    static func files(of arguments: [String], in directory: String) -> [String] {
+        arguments.filter { $0.contains("/") || $0.contains(".") }.map { part in
+            if part.hasPrefix("/") { return part }
+            return directory + "/" + (part.hasPrefix("./") ? String(part.dropFirst(2)) : part)
+        }
     }
 
     private static func limits(

@@ -39,6 +39,7 @@ extension Daemon {
     func becomeReady() {
         isReady = true
         launchEnd.resumeAll(())
+        if configuration.watchesPlugins { pluginWatch = PluginWatch(self) }
         if isReloadDue { reloadOnSignal() }
     }
 

@@ -57,6 +57,8 @@ struct UnloadPluginCommand: BridgeCommand {
         commandName: "unload",
         abstract: "Has the running daemon stop a plugin and forget it.",
         discussion: """
+            Calls that are under way may end first, for as long as the setting stop_timeout says.
+
             EXAMPLES
               trestle plugin unload scanner
             """)
@@ -72,9 +74,10 @@ struct UnloadPluginCommand: BridgeCommand {
 struct ReloadPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Has a plugin's process started anew, with what its files say now.",
+        abstract: "Puts what a plugin's files say now in its place, without losing a call.",
         discussion: """
-            Calls that are under way end where they began. Where the new process is no good, the one before stays.
+            The new version is started before it takes over; calls that are under way end where they began. Where it is no \
+            good, the one before stays, and the status is 1.
 
             EXAMPLES
               trestle plugin reload scanner
@@ -93,17 +96,11 @@ extension BridgeCommand {
         try await withClient { client in
             let line = ProgressLine()
             defer { line.end() }
-            do {
-                let result = try await line.waiting(for: "waiting for the plugin") {
-                    try await client.call(task, options: options)
-                }
-                line.end()
-                Screen.output.show(result)
-            } catch let error as BridgeError where error.code == .taskNotFound {
-                throw Failure.usage(
-                    "this daemon has no \(task): it takes plugins when it starts, from the directories that plugin_dir names; "
-                        + "restart it, or use a newer one")
+            let result = try await line.waiting(for: "waiting for the plugin") {
+                try await client.call(task, options: options)
             }
+            line.end()
+            Screen.output.show(result)
         }
     }
 }

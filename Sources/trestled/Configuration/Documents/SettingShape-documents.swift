@@ -9,6 +9,7 @@ extension SettingShape {
         case .path: "absolute path"
         case .urlScheme: "scheme of a URL"
         case .fileMode: "octal digits as text"
+        case .truth: "true or false"
         case .choice(let words): words.map(TOMLText.quoted).joined(separator: ", ")
         case .count(let range, let unit): "number of \(unit), \(range.lowerBound) to \(range.upperBound)"
         case .bytes(let range):
@@ -30,6 +31,7 @@ extension SettingShape {
         case .text: return ["type": "string", "minLength": 1]
         case .path: return ["type": "string", "pattern": "^/"]
         case .urlScheme: return ["type": "string", "pattern": "^[a-z][a-z0-9+.-]*$"]
+        case .truth: return ["type": "boolean"]
         case .fileMode: return ["type": "string", "pattern": "^0?[0-7]{3}$"]
         case .choice(let words): return ["enum": .array(words.map(JSON.string))]
         case .count(let range, _): return Self.integer(range)

@@ -1,0 +1,98 @@
+// Plugins whose files come, change and go while the daemon serves, where the setting plugin_watch says so.
+import BridgeJSON
+import EventLoop
+import Glibc
+import Logging
+import TaskHosts
+import TaskRuntime
+
+/// Watches the plugin directories. What has changed is looked at when nothing more has changed for a moment: a file may
+/// take several writes, and a plugin several files.
+@LoopActor
+final class PluginWatch {
+    /// Nothing has to change for so long.
+    private static let quiet = Duration.milliseconds(300)
+
+    private unowned let daemon: Daemon
+    private var watchers: [FolderWatcher] = []
+    private var changed: Set<String> = []
+    private var timer: LoopTimer?
+
+    /// Begins to watch. A directory that cannot be watched is reported.
+    init(_ daemon: Daemon) {
+        self.daemon = daemon
+        for directory in daemon.configuration.pluginSearch.directories {
+            do throws(SystemError) {
+                watchers.append(
+                    try FolderWatcher(directory.path, isDeep: false) { [weak self] in self?.note($0, in: directory) })
+            } catch  where error.code == ENOENT && !daemon.configuration.pluginSearch.isNamed {
+                // A candidate that is not there.
+                continue
+            } catch {
+                daemon.log.error("changes of the plugins in \(directory.path) will not be seen: \(error)")
+            }
+        }
+    }
+
+    /// Watches no more.
+    func close() {
+        for watcher in watchers { watcher.close() }
+        watchers = []
+        timer?.close()
+        timer = nil
+    }
+
+    private func note(_ change: FolderWatcher.Change, in directory: PluginSearch.Directory) {
+        guard case .changed(let path) = change else { return }
+        if path == directory.path {
+            // So much has happened that nobody knows what.
+            changed.formUnion((try? directory.libraries()) ?? [])
+            changed.formUnion(daemon.runtime.plugins.map(\.path).filter { $0.parentFolder == directory.path })
+        } else if directory.counts(String(path.dropFirst(directory.path.count + 1))) {
+            changed.insert(path)
+        } else {
+            changed.formUnion(workers(running: path))
+        }
+        guard !changed.isEmpty else { return }
+        if timer == nil { timer = LoopTimer { [weak self] in self?.carryOut() } }
+        timer?.schedule(after: Self.quiet)
+    }
+
+    /// The manifests whose command names this file.
+    private func workers(running file: String) -> [String] {
+        daemon.runtime.plugins.map(\.path).filter { path in
+            guard path.hasSuffix(WorkerManifest.suffix), let command = try? WorkerManifest.command(at: path) else {
+                return false
+            }
+            return WorkerManifest.files(of: command.arguments, in: command.directory).contains(file)
+        }
+    }
+
+    private func carryOut() {
+        let paths = changed.sorted()
+        changed = []
+        Task { @LoopActor in for path in paths { await daemon.follow(path) } }
+    }
+}
+
+extension Daemon {
+    /// A plugin's file has come, changed or gone.
+    fileprivate func follow(_ path: String) async {
+        let plugin = runtime.plugins.first { $0.path == path }
+        let isThere = access(path, F_OK) == 0
+        do throws(BridgeError) {
+            switch (plugin, isThere) {
+            case (let plugin?, true): _ = try await carryOut(.reload(name: plugin.name))
+            case (let plugin?, false): _ = try await carryOut(.unload(name: plugin.name))
+            case (nil, true): _ = try await carryOut(.load(path: path))
+            case (nil, false): runtime.refusedPlugins.removeAll { $0.path == path }
+            }
+        } catch {
+            // Of a reload it has been said.
+            guard plugin == nil else { return }
+            log.error("the plugin \(path) is not used: \(error.message)")
+            runtime.refusedPlugins.removeAll { $0.path == path }
+            loader.refuse(nil, path: path, reason: error.message)
+        }
+    }
+}
