@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -33,7 +34,8 @@ class Screen:
 
     def __init__(self) -> None:
         ours, theirs = os.pipe()
-        flags = ["-screen", "0", "64x64x24", "-nolisten", "tcp"]
+        # Else it begins anew, and refuses who comes meanwhile, whenever its last client has left.
+        flags = ["-noreset", "-screen", "0", "64x64x24", "-nolisten", "tcp"]
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(theirs), *flags], pass_fds=[theirs],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -67,6 +69,13 @@ class Screen:
         )
         return done.stdout if done.returncode == 0 else None
 
+    def start_pasting(self) -> subprocess.Popen[bytes]:
+        """Somebody who begins to paste."""
+        return subprocess.Popen(
+            ["xclip", "-out", "-selection", "clipboard", "-target", "UTF8_STRING"], env=self._environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+
     @property
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "DISPLAY": self.name}
@@ -80,16 +89,17 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def xclips(display: str) -> list[int]:
-    """The processes of that name on the display, those that ended and that nobody waited for among them."""
+    """The processes of that name that keep a selection of the display, and those that ended and that nobody waited for."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if (folder / "comm").read_text("utf-8").strip() != "xclip":
                 continue
+            arguments = (folder / "cmdline").read_bytes().split(b"\0")
             environment = (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if environment == [b""] or f"DISPLAY={display}".encode() in environment:
+        if environment == [b""] or (b"-in" in arguments and f"DISPLAY={display}".encode() in environment):
             found.append(int(folder.name))
     return found
 
@@ -178,6 +188,23 @@ class ClipboardTests(unittest.TestCase):
         self.copied(b"theirs")
         self.assertEqual(self.bridge.call("clipboard.read"), {"text": "theirs"})
         until(lambda: len(xclips(self.screen.name)) == 1)
+
+    def test_who_reads_and_ends_too_soon_takes_nothing_away(self) -> None:
+        self.bridge.call("clipboard.write", {"text": "x" * 200_000})
+        first = xclips(self.screen.name)
+        end = time.monotonic() + 2
+        while xclips(self.screen.name) == first and time.monotonic() < end:
+            reader = self.screen.start_pasting()
+            time.sleep(random.uniform(0.001, 0.006))
+            reader.kill()
+            reader.wait(PATIENCE)
+        until(lambda: self.screen.paste() == b"x" * 200_000)
+        # In case that no reader was ended at such a moment.
+        for pid in xclips(self.screen.name):
+            os.kill(pid, signal.SIGTERM)
+        until(lambda: self.screen.paste() == b"x" * 200_000)
+        self.copied(b"theirs")
+        self.assertEqual(self.bridge.call("clipboard.read"), {"text": "theirs"})
 
     def test_the_daemon_leaves_no_process(self) -> None:
         self.bridge.call("clipboard.write", {"text": "a"})

@@ -4,8 +4,13 @@ import TaskKit
 /// The clipboard of one display, and the processes that offer what was written to it.
 final class Clipboard: Sendable {
     private let settings = Mutex(Settings())
-    /// The newest process that offers, for each selection. The older ones have lost it, and end.
-    private let offering = Mutex<[Selection: Child]>([:])
+    /// What was written last to each selection, and the process that offers it. The older ones have lost it, and end.
+    private let offers = Mutex<[Selection: Offer]>([:])
+
+    private struct Offer {
+        var child: Child
+        var text: [UInt8]
+    }
 
     /// Reads wait for programs that may be slow to answer, so they wait beside each other.
     private let readers = BlockingLane(name: "clipboard read", threads: 4)
@@ -39,7 +44,9 @@ final class Clipboard: Sendable {
         let bytes = Array(text.utf8)
         guard bytes.count <= settings.textBytes else { throw Failure.tooLarge(settings.textBytes) }
         try await writer.run { [self] in
-            keep(try Xclip(settings) { call.isCancelled }.offer(bytes, as: selection), selection)
+            keep(
+                Offer(child: try Xclip(settings) { call.isCancelled }.offer(bytes, as: selection), text: bytes),
+                selection)
         }
     }
 
@@ -48,27 +55,47 @@ final class Clipboard: Sendable {
         let settings = settings.withLock { $0 }
         try await writer.run { [self] in
             let child = try Xclip(settings) { call.isCancelled }.offer([], as: selection)
-            keep(child, selection)
+            keep(nil, selection)
             child.kill()
             child.wait()
         }
     }
 
-    private func keep(_ child: Child, _ selection: Selection) {
-        waiters.submit { child.wait() }
-        offering.withLock { offering in
+    /// On the writer's thread.
+    private func keep(_ offer: Offer?, _ selection: Selection) {
+        offers.withLock { offers in
             // It has lost the selection and ends by itself, unless something is wrong with it.
-            offering[selection]?.kill()
-            offering[selection] = child
+            offers[selection]?.child.kill()
+            offers[selection] = offer
+        }
+        guard let child = offer?.child else { return }
+        waiters.submit { [self] in
+            child.wait()
+            if child.status != 0 { writer.submit { self.renew(selection, after: child) } }
+        }
+    }
+
+    /// Offers a text again whose process has ended, though nobody had copied anything else: X ends a program with an error where
+    /// it answers one that is gone. Where that fails the clipboard is empty, as it is when such a program ends.
+    private func renew(_ selection: Selection, after child: Child) {
+        let offer = offers.withLock { $0[selection] }
+        guard let offer, offer.child === child else { return }
+        let settings = settings.withLock { $0 }
+        do {
+            let xclip = try Xclip(settings) { false }
+            guard try xclip.isFree(selection) else { return keep(nil, selection) }
+            keep(Offer(child: try xclip.offer(offer.text, as: selection), text: offer.text), selection)
+        } catch {
+            keep(nil, selection)
         }
     }
 
     /// Ends what is left. A text that was written goes with the daemon, as it does with any program that was copied from.
     func finish() async {
         try? await writer.run { [self] in
-            let last = offering.withLock { offering in
-                defer { offering = [:] }
-                return offering.values.map { $0 }
+            let last = offers.withLock { offers in
+                defer { offers = [:] }
+                return offers.values.map(\.child)
             }
             for child in last { child.kill() }
             for child in last { child.wait() }

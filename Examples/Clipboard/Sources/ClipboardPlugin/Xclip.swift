@@ -12,8 +12,10 @@ struct Xclip {
 
     /// The longest time for which nobody looks whether the call was cancelled.
     private static let stepMilliseconds: Int32 = 20
-    /// How long a read after a write waits for one answer: longer than xclip takes to give one.
-    private static let patienceWithOwnerBefore = Duration.milliseconds(200)
+    /// How long one answer is waited for where it may never come, and another question is no harm: far longer than xclip takes to give one.
+    private static let patience = Duration.seconds(1)
+    /// How often an offer is begun: xclip ends with an error where a program that reads from it ends first.
+    private static let attempts = 3
     /// What is kept of what it says about an error.
     private static let mostErrorBytes = 1_024
 
@@ -41,6 +43,18 @@ struct Xclip {
         }
     }
 
+    /// Whether nobody has the selection. A question that reaches an owner while it ends is never answered, so it is asked
+    /// again.
+    func isFree(_ selection: Selection) throws -> Bool {
+        while true {
+            switch try ask(selection, target: "TARGETS", until: min(deadline, .now + Self.patience)) {
+            case .nothing: return true
+            case .silence: try pause()
+            case .bytes, .tooMuch: return false
+            }
+        }
+    }
+
     private func answer(_ selection: Selection, target: String) throws -> [UInt8]? {
         switch try ask(selection, target: target, until: deadline) {
         case .bytes(let bytes): return bytes
@@ -54,6 +68,27 @@ struct Xclip {
     ///
     /// - Returns: that process, which goes on until another program takes the selection over. It may have done so.
     func offer(_ text: [UInt8], as selection: Selection) throws -> Child {
+        var status: Int32 = 0
+        for _ in 0..<Self.attempts {
+            let child = try begin(text, as: selection)
+            do {
+                repeat {
+                    if try isOffered(text, as: selection) { return child }
+                    try pause()
+                } while child.status == nil
+            } catch {
+                child.kill()
+                child.wait()
+                throw error
+            }
+            status = child.status ?? 0
+            // It had the selection, and another program has it by now.
+            if status == 0 { return child }
+        }
+        throw Failure.refused(display: display, "its tool ended with \(status)")
+    }
+
+    private func begin(_ text: [UInt8], as selection: Selection) throws -> Child {
         let input = try Descriptor.pair()
         // Quiet is what it calls staying in the foreground. In the background it would be nobody's child: it would outlive
         // the daemon, and who waited for its output would wait as long.
@@ -61,15 +96,6 @@ struct Xclip {
         let child = try Child(settings.tool, arguments, environment: environment, input: input.theirs.number)
         do {
             try feed(text, to: input, child)
-            while try !isOffered(text, as: selection) {
-                // Zero: it had the selection, and another program has it by now.
-                guard let status = child.status else {
-                    try pause()
-                    continue
-                }
-                guard status == 0 else { throw Failure.refused(display: display, "its tool ended with \(status)") }
-                break
-            }
         } catch {
             child.kill()
             child.wait()
@@ -81,7 +107,7 @@ struct Xclip {
     /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be anything,
     /// and its owner may be as slow as it likes.
     private func isOffered(_ text: [UInt8], as selection: Selection) throws -> Bool {
-        let end = min(deadline, .now + Self.patienceWithOwnerBefore)
+        let end = min(deadline, .now + Self.patience)
         guard case .bytes(text) = try ask(selection, target: "UTF8_STRING", until: end) else { return false }
         return true
     }

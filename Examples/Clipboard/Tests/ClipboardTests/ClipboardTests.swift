@@ -42,6 +42,23 @@ struct ClipboardTests {
         await bridge.stop()
     }
 
+    @Test("A text whose process was ended is offered again")
+    func renewing() async throws {
+        let tool = try FakeTool(
+            """
+            case "$*" in *TARGETS) echo "Error: target TARGETS not available" >&2; exit 1 ;; esac
+            \(FakeTool.working)
+            """)
+        let bridge = try await tool.bridge()
+        let page = await bridge.session()
+        try await page.call("clipboard.write", ["text": "kept"])
+        kill(try await tool.pids()[0], SIGTERM)
+        let second = try await tool.pids(2)[1]
+        #expect(try await page.call("clipboard.read") == ["text": "kept"])
+        await bridge.stop()
+        try await end(of: second)
+    }
+
     @Test("Clearing leaves no process behind")
     func clearing() async throws {
         let tool = try FakeTool(FakeTool.working)
