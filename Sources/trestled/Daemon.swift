@@ -71,6 +71,8 @@ final class Daemon {
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
         var settings = PluginLoader.Settings(launch: launchOptions)
         settings.stopTimeout = configuration.stopTimeout
+        settings.helloTimeout = configuration.workerTimeout
+        settings.pingInterval = configuration.workerTimeout
         loader = PluginLoader(runtime: runtime, settings: settings, log: log)
     }
 

@@ -8,6 +8,21 @@ import Testing
 struct CallTests {
     let bench = Bench()
 
+    @Test("What a plugin answers while it is told to stop comes too late: the caller learns why the call ended")
+    func answerToCancel() {
+        bench.host.onCancel = { [bench] handle in bench.slot.fail(handle, BridgeError(.callCancelled, "as you wish")) }
+        let client = bench.client()
+        client.send(#"{"task":"quick","callbackId":1}"#)
+        bench.clock.advance(.milliseconds(50))
+        let ended = client.read()
+        #expect(ended.map(\.errorCode) == ["call.timeout"])
+        #expect(ended.first?["error"]?["data"] == ["started": true])
+        // The work is over: nothing of it is counted any more.
+        var isIdle = false
+        bench.slot.whenIdle { isIdle = true }
+        #expect(isIdle)
+    }
+
     @Test("It reaches the plugin with its options as they came, and its result goes back under its id")
     func result() {
         let client = bench.client()

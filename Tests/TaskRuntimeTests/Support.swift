@@ -52,7 +52,13 @@ final class FakeHost: TaskHost {
         onStart?(item)
     }
 
-    func cancel(_ call: CallHandle, reason: CancelReason) { cancelled.append((call, reason)) }
+    /// Called where work is to stop.
+    var onCancel: ((CallHandle) -> Void)?
+
+    func cancel(_ call: CallHandle, reason: CancelReason) {
+        cancelled.append((call, reason))
+        onCancel?(call)
+    }
     func tell(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
 }
 

@@ -19,6 +19,7 @@ struct ConfigurationReadingTests {
             drain_timeout = "250ms"
             call_timeout = "2m"
             stop_timeout = "1h"
+            worker_timeout = "2s"
             [limits]
             message_bytes = "64KiB"
             calls_in_flight = 7
@@ -43,6 +44,7 @@ struct ConfigurationReadingTests {
         #expect(read.drainTimeout == .milliseconds(250))
         #expect(read.callTimeout == .seconds(120))
         #expect(read.stopTimeout == .seconds(3600))
+        #expect(read.workerTimeout == .seconds(2))
         #expect(read.limits.messageBytes == 65_536)
         #expect(read.limits.callsInFlight == 7)
         #expect(read.limits.unreadBytes == 8_192)

@@ -120,4 +120,6 @@ enum CallState {
     case waiting
     /// Its work has begun.
     case running
+    /// It is about to end before its work does: what its provider says while it is told so comes too late.
+    case ending
 }

@@ -180,6 +180,7 @@ public final class PluginSlot: TaskProvider {
             some.value.runningCount -= 1
         }
         abandoned[call.handle] = task
+        call.state = .ending
         host.cancel(call.handle, reason: reason)
     }
 

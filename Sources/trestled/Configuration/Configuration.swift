@@ -27,6 +27,8 @@ struct Configuration: Sendable, Equatable {
     var callTimeout = Duration.seconds(60)
     /// How long a plugin may take to stop.
     var stopTimeout = Duration.seconds(5)
+    /// How long a plugin's process may take to answer what it can answer at once.
+    var workerTimeout = Duration.seconds(10)
     /// The bounds on what one client, and all of them, may take.
     var limits = Limits()
     /// The schemes of URLs that are calls.

@@ -66,6 +66,12 @@ extension Configuration {
         Declaration(
             "stop_timeout", .duration(in: .zero ... .seconds(3_600)), \.stopTimeout, .reload,
             "How long a plugin may take to stop."),
+        Declaration(
+            "worker_timeout", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.workerTimeout, .restart,
+            """
+            How long a plugin's process may take to say what it is, and to answer a ping; it is pinged as often. One that \
+            takes longer is killed, and started again.
+            """),
     ]
 
     // The ranges keep out what cannot work (a limit of 0) and what must be a slip of the hand.
