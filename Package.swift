@@ -191,6 +191,10 @@ let package = Package(
             name: "TaskRuntimeTests", dependencies: ["BridgeJSON", "BridgeMessage", "TaskRuntime", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "TaskKitTestingTests",
+            dependencies: ["BridgeJSON", "EchoTasks", "PrivateDaemon", "TaskKit", "TaskKitTesting"],
+            swiftSettings: strict),
+        .testTarget(
             name: "TaskHostsTests",
             dependencies: ["BridgeJSON", "EchoTasks", "EventLoop", "TaskHosts", "TaskKit", "TaskKitTesting"],
             swiftSettings: strict),

@@ -12,6 +12,8 @@ public final class PrivateDaemon {
         public var daemon: String
         /// Another configuration than the folder's own.
         public var configurationPath: String?
+        /// Another socket than the folder's own.
+        public var socketPath: String?
         /// The least severe lines of the log.
         public var logLevel = "info"
 
@@ -46,7 +48,8 @@ public final class PrivateDaemon {
         var options = ChildProcess.Options(
             file: settings.daemon,
             arguments: [
-                "--config", settings.configurationPath ?? folder.configurationPath, "--socket", folder.socketPath,
+                "--config", settings.configurationPath ?? folder.configurationPath,
+                "--socket", settings.socketPath ?? folder.socketPath,
                 "--state-dir", folder.statePath, "--plugin-dir", folder.pluginPath, "--log-format", "json",
                 "--log-level", settings.logLevel, "--end-with-parent",
             ])

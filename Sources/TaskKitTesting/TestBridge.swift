@@ -58,6 +58,21 @@ public final class TestBridge: Sendable {
         return bridge
     }
 
+    /// The same with a library in a process of its own.
+    static func start(isolated built: BuiltPlugin, name: String, configuration: JSON) async throws -> TestBridge {
+        let directory = try TemporaryFolder.make()
+        let core = await TestCore(daemonUID: getuid(), stateDirectory: directory)
+        let bridge = TestBridge(core: core, stateDirectory: directory, ownsStateDirectory: true)
+        do {
+            try await core.add(isolated: built, [name: configuration])
+            try await core.launch()
+        } catch {
+            await bridge.stop()
+            throw error
+        }
+        return bridge
+    }
+
     /// A client that has just connected.
     ///
     /// - Parameters:

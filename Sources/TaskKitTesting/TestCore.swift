@@ -2,6 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 import Logging
+import PrivateDaemon
 import Synchronization
 import TaskHosts
 import TaskRuntime
@@ -34,6 +35,17 @@ final class TestCore {
 
     func add(_ table: PluginTable, _ configuration: [String: JSON]) async throws {
         let slot = try loader.adopt(table.address, path: "test")
+        try await loader.configure(slot, section: configuration[slot.name] ?? [:])
+        try await loader.start(slot)
+    }
+
+    func add(isolated built: BuiltPlugin, _ configuration: [String: JSON]) async throws {
+        let host = built.programs.pluginHost ?? ""
+        let folder = built.library.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
+        let command = WorkerCommand(
+            path: built.library, name: nil, arguments: [host, built.library], directory: folder,
+            limits: WorkerCommand.Limits(descriptors: nil))
+        let slot = try await loader.load(command) { () throws(BridgeError) in command }
         try await loader.configure(slot, section: configuration[slot.name] ?? [:])
         try await loader.start(slot)
     }

@@ -42,6 +42,16 @@ struct PluginCommandTests {
         #expect(run.errors.contains(" 0 failed"))
     }
 
+    @Test("check takes options for tasks that cannot be called with just any")
+    func options() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(#"{"path": "/"}"#, to: "options.json")
+        let sysinfo = Place.program("libSysinfoPlugin.so")
+        let (names, run) = try failures(sysinfo, "--call", "sysinfo.disk=@\(file)", "--call", "sysinfo.load")
+        #expect(names == [], "\(run.output)")
+        #expect(try failures(sysinfo, "--call", "sysinfo.disk").names == ["sysinfo.disk call"])
+    }
+
     @Test(
         "check finds what is wrong with a worker",
         arguments: [

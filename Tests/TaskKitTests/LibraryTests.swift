@@ -48,6 +48,30 @@ struct LibraryTests {
         }
     }
 
+    @Test("in C tells how the machine is, and asks a file system on another thread")
+    func sysinfo() async throws {
+        let host = try open("libSysinfoPlugin.so")
+        let names = (try host.manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
+        #expect(names == ["sysinfo.memory", "sysinfo.load", "sysinfo.uptime", "sysinfo.disk"])
+        for (index, member) in ["totalBytes", "processors", "seconds"].enumerated() {
+            guard case .result(let answer) = await host.answer(.call(UInt32(index)), "{}") else {
+                Issue.record("\(names[index]) failed")
+                continue
+            }
+            #expect(answer[member]?.int64Value ?? 0 > 0, "\(answer)")
+        }
+        guard case .result(let disk) = await host.answer(.call(3), #"{"path":"/"}"#) else {
+            Issue.record("the root has no disk")
+            return
+        }
+        #expect(disk["totalBytes"]?.int64Value != nil && disk["readOnly"]?.boolValue != nil, "\(disk)")
+        guard case .error(let error) = await host.answer(.call(3), #"{"path":"tmp"}"#) else {
+            Issue.record("what is no path was taken for one")
+            return
+        }
+        #expect(error.code == .optionsInvalid)
+    }
+
     @Test("in C counts, says its progress, and refuses what is no number")
     func counter() async throws {
         let host = try open("libCounterPlugin.so")

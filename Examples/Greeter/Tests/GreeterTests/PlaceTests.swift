@@ -1,0 +1,63 @@
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@testable import GreeterPlugin
+
+@Test("The plugin greets, wherever it runs", arguments: PluginPlace.all)
+func greets(place: PluginPlace) async throws {
+    try await withPlugin(makeGreeter(), in: place) { bridge in
+        let answer = try await bridge.call("greet", ["who": "World"])
+        #expect(answer == ["greeting": "Hello, World"])
+    }
+}
+
+@Test("Options that do not fit are refused, wherever the plugin runs", arguments: PluginPlace.all)
+func refuses(place: PluginPlace) async throws {
+    try await withPlugin(makeGreeter(), in: place) { bridge in
+        let error = await #expect(throws: BridgeError.self) { try await bridge.call("greet", ["who": 7]) }
+        #expect(error?.code == .optionsInvalid)
+    }
+}
+
+@Test(
+    "A guest signs as often as the configuration says, and others hear of it, wherever the plugin runs",
+    arguments: PluginPlace.all)
+func signs(place: PluginPlace) async throws {
+    try await withPlugin(makeGreeter(), in: place, configuration: ["signatures": 2]) { bridge in
+        let guest = try await bridge.session()
+        let other = try await bridge.session()
+        try await other.subscribe("greet.signed")
+        for place in 1...2 {
+            #expect(try await guest.call("greet.sign", ["name": "Ann"]) == ["place": .number(JSONNumber(place))])
+            #expect(await other.nextEvent().data == ["name": "Ann"])
+        }
+        await #expect(throws: BridgeError.self) { try await guest.call("greet.sign", ["name": "Ann"]) }
+    }
+}
+
+@Test(
+    "Progress comes in order, and a client provides what the plugin calls, wherever it runs", arguments: PluginPlace.all
+)
+func introduces(place: PluginPlace) async throws {
+    try await withPlugin(makeGreeter(), in: place) { bridge in
+        let desktop = try await bridge.session()
+        try await desktop.provide("Alert") { options in ["button": options["buttons"]?[0] ?? .null] }
+        #expect(try await bridge.call("greet.introduce", ["who": "Ann"]) == ["button": "Hello"])
+        try await bridge.call("greet.sign", ["name": "Ann"])
+        let roll = try await bridge.callWithProgress("greet.roll")
+        #expect(roll.progress == [["name": "Ann"]] && roll.result == ["names": 1])
+        await desktop.leave()
+        await #expect(throws: BridgeError.self) { try await bridge.call("greet.introduce", ["who": "Ann"]) }
+    }
+}
+
+@Test("A section that the plugin refuses is an error, wherever it runs", arguments: PluginPlace.all)
+func refusesConfiguration(place: PluginPlace) async throws {
+    do {
+        try await withPlugin(makeGreeter(), in: place, configuration: ["signatures": 0]) { _ in }
+        Issue.record("It was taken.")
+    } catch let error as BridgeError {
+        #expect(error.message.contains("signatures"))
+    }
+}

@@ -1,0 +1,48 @@
+import BridgeClient
+import BridgeJSON
+
+extension PluginSession {
+    /// A client of a daemon.
+    ///
+    /// - Throws: ``BridgeError`` where nobody listens there.
+    static func live(_ socketPath: String) async throws -> PluginSession {
+        let client = try await BridgeClient.connect(to: socketPath, as: "test")
+        let events = EventBox()
+        return PluginSession(
+            Face(
+                call: { task, options, timeout in
+                    let stream = try await client.stream(task, options: options, timeout: timeout)
+                    return try await withTaskCancellationHandler {
+                        var progress: [JSON] = []
+                        for await value in stream { progress.append(value) }
+                        return (progress, try await stream.result)
+                    } onCancel: {
+                        Task { await stream.cancel() }
+                    }
+                },
+                provide: { task, serve in try await client.register(task) { try await serve($0.options) } },
+                subscribe: { patterns in
+                    let stream = try await client.subscribe(patterns)
+                    Task {
+                        // Ends with the connection.
+                        do { for try await event in stream { await events.put((event.name, event.data)) } } catch {}
+                    }
+                },
+                nextEvent: { await events.next() }, leave: { await client.close() }))
+    }
+}
+
+/// Events that came, for whoever asks for the next one.
+private actor EventBox {
+    private var events: [(name: String, data: JSON)] = []
+    private var waiting: [CheckedContinuation<(name: String, data: JSON), Never>] = []
+
+    func put(_ event: (name: String, data: JSON)) {
+        if waiting.isEmpty { events.append(event) } else { waiting.removeFirst().resume(returning: event) }
+    }
+
+    func next() async -> (name: String, data: JSON) {
+        if !events.isEmpty { return events.removeFirst() }
+        return await withCheckedContinuation { waiting.append($0) }
+    }
+}

@@ -1,0 +1,110 @@
+public import BridgeJSON
+
+/// A bridge with one plugin, wherever that runs: what ``withPlugin(_:in:library:configuration:_:)`` hands to a test. Any thread.
+public final class PluginBridge: Sendable {
+    /// Where the plugin runs.
+    public let place: PluginPlace
+    private let open: @Sendable () async throws -> PluginSession
+    private let first: PluginSession
+
+    init(_ place: PluginPlace, open: @escaping @Sendable () async throws -> PluginSession) async throws {
+        self.place = place
+        self.open = open
+        first = try await open()
+    }
+
+    /// Another client that has just connected. Each has its own events and provided tasks.
+    ///
+    /// - Throws: ``BridgeError`` where a daemon does not take it.
+    public func session() async throws -> PluginSession { try await open() }
+
+    /// Calls a task, by a session that the bridge has from the beginning. Cancelling the Swift task cancels the call.
+    ///
+    /// - Parameter timeout: the call's deadline, in real time only where ``place`` is ``PluginPlace/live``; elsewhere the clock
+    ///   stands still. Nil: the task's own.
+    /// - Returns: the result.
+    /// - Throws: ``BridgeError`` as the callback bears it.
+    @discardableResult
+    public func call(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async throws -> JSON {
+        try await first.call(task, options, timeout: timeout)
+    }
+
+    /// Calls a task that reports progress.
+    ///
+    /// - Returns: the progress, in order, and the result.
+    /// - Throws: ``BridgeError`` as the callback bears it.
+    public func callWithProgress(
+        _ task: String, _ options: JSON = [:], timeout: Duration? = nil
+    ) async throws -> (progress: [JSON], result: JSON) {
+        try await first.callWithProgress(task, options, timeout: timeout)
+    }
+}
+
+/// A client of a bridge with one plugin. Any thread.
+public final class PluginSession: Sendable {
+    /// What a place does for a session.
+    struct Face: Sendable {
+        var call: @Sendable (String, JSON, Duration?) async throws -> (progress: [JSON], result: JSON)
+        var provide: @Sendable (String, @escaping @Sendable (JSON) async throws -> JSON) async throws -> Void
+        var subscribe: @Sendable ([String]) async throws -> Void
+        var nextEvent: @Sendable () async -> (name: String, data: JSON)
+        var leave: @Sendable () async -> Void
+    }
+
+    private let face: Face
+
+    init(_ face: Face) { self.face = face }
+
+    /// Calls a task and waits for the callback. Cancelling the Swift task cancels the call.
+    ///
+    /// - Returns: the result.
+    /// - Throws: ``BridgeError`` as the callback bears it.
+    @discardableResult
+    public func call(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async throws -> JSON {
+        try await face.call(task, options, timeout).result
+    }
+
+    /// Calls a task that reports progress.
+    ///
+    /// - Returns: the progress, in order, and the result.
+    /// - Throws: ``BridgeError`` as the callback bears it.
+    public func callWithProgress(
+        _ task: String, _ options: JSON = [:], timeout: Duration? = nil
+    ) async throws -> (progress: [JSON], result: JSON) {
+        try await face.call(task, options, timeout)
+    }
+
+    /// Provides a task to others, such as one that the plugin calls: `serve` is called for each call, with its options, on no
+    /// particular thread, and its answer goes back.
+    ///
+    /// - Throws: ``BridgeError`` where the name is another's.
+    public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {
+        try await face.provide(task, serve)
+    }
+
+    /// Listens to events.
+    ///
+    /// - Parameter patterns: names; with `*` at the end all that begin so.
+    /// - Throws: ``BridgeError`` where a pattern is none.
+    public func subscribe(_ patterns: String...) async throws { try await face.subscribe(patterns) }
+
+    /// The next event, which is waited for without a bound: let the test have a time limit.
+    public func nextEvent() async -> (name: String, data: JSON) { await face.nextEvent() }
+
+    /// Leaves, as a client that hangs up.
+    public func leave() async { await face.leave() }
+}
+
+extension PluginSession {
+    /// A client of a bridge in the test's own process.
+    convenience init(_ session: TestSession) {
+        self.init(
+            Face(
+                call: { try await session.callWithProgress($0, $1, timeout: $2) },
+                provide: { try await session.provide($0, $1) },
+                subscribe: { patterns in
+                    try await session.call("bridge.subscribe", ["events": .array(patterns.map(JSON.string))])
+                },
+                nextEvent: { await session.nextEvent() }, leave: { await session.hangUp() }))
+    }
+}

@@ -1,0 +1,52 @@
+import BridgeJSON
+import EchoTasks
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@Suite("A plugin in a test")
+struct PlaceTests {
+    @Test("answers the same wherever it runs", arguments: PluginPlace.all)
+    func answers(place: PluginPlace) async throws {
+        try await withPlugin(.echo(), in: place) { bridge in
+            #expect(bridge.place == place)
+            let options: JSON = ["b": 1, "a": [nil, "é\n"]]
+            let answer = try await bridge.call("Echo", options)
+            #expect(answer == options)
+            let error = await #expect(throws: BridgeError.self) { try await bridge.call("Ecko") }
+            #expect(error?.code == .taskNotFound)
+        }
+    }
+
+    @Test("has clients that provide tasks, hear events, and leave, wherever it runs", arguments: PluginPlace.all)
+    func clients(place: PluginPlace) async throws {
+        try await withPlugin(.echo(), in: place) { bridge in
+            let provider = try await bridge.session()
+            let listener = try await bridge.session()
+            try await listener.subscribe("session.closed")
+            try await provider.provide("half") { options in
+                guard let number = options.int64Value else { throw BridgeError(.optionsInvalid, "no number") }
+                return .number(JSONNumber(number / 2))
+            }
+            let half = try await bridge.call("half", 8)
+            #expect(half == 4)
+            let error = await #expect(throws: BridgeError.self) { try await bridge.call("half", "x") }
+            #expect(error?.code == .optionsInvalid)
+            await provider.leave()
+            #expect(await listener.nextEvent().name == "session.closed")
+        }
+    }
+
+    @Test("What the body throws comes out, and what it returns too", arguments: PluginPlace.all)
+    func outcome(place: PluginPlace) async throws {
+        struct Mine: Error, Equatable {}
+        let number = try await withPlugin(.echo(), in: place) { _ in 7 }
+        #expect(number == 7)
+        do {
+            try await withPlugin(.echo(), in: place) { _ in throw Mine() }
+            Issue.record("Nothing was thrown.")
+        } catch {
+            #expect(error is Mine)
+        }
+    }
+}
