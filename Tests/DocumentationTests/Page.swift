@@ -14,7 +14,7 @@ struct Page {
         ["README.md", "CONTRIBUTING.md"]
         + [
             "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
-            "plugins",
+            "plugins", "tutorial",
             "clients",
         ]
         .map { "docs/\($0).md" }

@@ -15,7 +15,7 @@ struct DevelopPluginCommand: AsyncParsableCommand {
 
             EXAMPLES
               trestle plugin dev
-              trestle plugin dev scanner
+              trestle plugin dev scanner --listen /tmp/scanner.sock
               trestle plugin dev . --plugin out/libScannerPlugin.so
             """)
 
@@ -25,11 +25,15 @@ struct DevelopPluginCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
     var plugin: String?
 
+    @Option(help: ArgumentHelp("Where its daemon listens; without it a place of its own.", valueName: "path"))
+    var listen: String?
+
     func run() async throws {
         let project = try PluginProject(directory, plugin: plugin)
         let program = try TrestlePlace.find(package: nil).program
+        let socket = listen
         do {
-            try await Interruption.cancelling { try await Self.develop(project, program) }
+            try await Interruption.cancelling { try await Self.develop(project, at: socket, program) }
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -38,9 +42,9 @@ struct DevelopPluginCommand: AsyncParsableCommand {
     }
 
     @LoopActor
-    private static func develop(_ project: PluginProject, _ program: String) async throws {
+    private static func develop(_ project: PluginProject, at socket: String?, _ program: String) async throws {
         let folder = try PrivateFolder(for: "dev")
         defer { folder.remove() }
-        try await DevelopmentRun(project, in: folder, program: program).run()
+        try await DevelopmentRun(project, in: folder, at: socket, program: program).run()
     }
 }

@@ -19,22 +19,26 @@ final class DevelopmentDaemon {
 
     /// Starts it, with the plugin that the folder offers. Whoever starts it stops it.
     ///
-    /// - Parameter show: shows a line; nil: nothing is shown.
+    /// - Parameters:
+    ///   - socketPath: where it listens; nil: in the folder.
+    ///   - show: shows a line; nil: nothing is shown.
     /// - Throws: ``ProjectFailure`` where the daemon cannot use the plugin, with its reason.
-    static func start(in folder: PrivateFolder, show: (@LoopActor (String) -> Void)?) async throws -> DevelopmentDaemon
-    {
+    static func start(
+        in folder: PrivateFolder, at socketPath: String? = nil, show: (@LoopActor (String) -> Void)?
+    ) async throws -> DevelopmentDaemon {
         let daemon: PrivateDaemon
         do {
-            daemon = try await PrivateDaemon.start(
-                PrivateDaemon.Settings(daemon: try CheckPluginCommand.daemon()), in: folder
-            ) { line in
+            var settings = PrivateDaemon.Settings(daemon: try CheckPluginCommand.daemon())
+            settings.socketPath = socketPath
+            daemon = try await PrivateDaemon.start(settings, in: folder) { line in
                 if let text = logText(line) { show?(text) }
             }
         } catch let error as PrivateDaemonError {
             throw ProjectFailure("\(error)")
         }
         do {
-            let client = try await BridgeClient.connect(to: folder.socketPath, as: "trestle", version: Trestle.version)
+            let client = try await BridgeClient.connect(
+                to: socketPath ?? folder.socketPath, as: "trestle", version: Trestle.version)
             let run = DevelopmentDaemon(daemon, client)
             try await run.look()
             if let show { try await run.watch(show) }

@@ -9,6 +9,7 @@ import PrivateDaemon
 final class DevelopmentRun {
     private let project: PluginProject
     private let folder: PrivateFolder
+    private let socketPath: String
     private let program: String
     private var daemon: DevelopmentDaemon?
     private var debounce = SaveDebounce()
@@ -16,9 +17,13 @@ final class DevelopmentRun {
     private let saves = WaitingList<Void>()
     private var timer: LoopTimer?
 
-    init(_ project: PluginProject, in folder: PrivateFolder, program: String) {
+    /// - Parameters:
+    ///   - socketPath: where its daemon listens; nil: in the folder.
+    ///   - program: how to call this program from a shell.
+    init(_ project: PluginProject, in folder: PrivateFolder, at socketPath: String?, program: String) {
         self.project = project
         self.folder = folder
+        self.socketPath = socketPath ?? folder.socketPath
         self.program = program
     }
 
@@ -118,10 +123,10 @@ final class DevelopmentRun {
     }
 
     private func start() async throws {
-        let daemon = try await DevelopmentDaemon.start(in: folder) { [weak self] in self?.show($0) }
+        let daemon = try await DevelopmentDaemon.start(in: folder, at: socketPath) { [weak self] in self?.show($0) }
         self.daemon = daemon
         announce("Running: \(daemon.name) \(daemon.plugin["version"]?.stringValue ?? ""). From another terminal:")
-        if let call = try await daemon.exampleCall() { show("  \(program) --socket \(folder.socketPath) \(call)") }
+        if let call = try await daemon.exampleCall() { show("  \(program) --socket \(socketPath) \(call)") }
         show("Each save builds and reloads it; ^C ends it.")
     }
 
