@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+// TaskKit alone, as it is installed for authors of plugins: `trestle plugin new` names this folder. The sources of Trestle
+// have the same package with the test kit.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "trestle",
+    products: [.library(name: "TaskKit", targets: ["TaskKit"])],
+    // So that a plugin's manifest may say `traits: []` of this package and of the sources alike.
+    traits: [
+        .default(enabledTraits: []), .trait(name: "Testing", description: "The test kit is in Trestle's sources."),
+    ],
+    targets: [
+        .target(name: "CTaskPlugin"),
+        .target(name: "BridgeJSON", swiftSettings: strict),
+        .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+    ]
+)
