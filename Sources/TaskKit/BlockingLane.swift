@@ -20,7 +20,7 @@ public final class BlockingLane: Sendable {
         queue.close()
     }
 
-    /// Runs `body` on a thread of the lane and waits for it.
+    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks. Any thread.
     ///
     /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
     ///   not run then.
@@ -39,7 +39,8 @@ public final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of the lane, sometime. Any thread.
+    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing; also where the lane is released meanwhile. There
+    /// is nobody to throw to: what goes wrong is the body's own to tell. Any thread.
     public func submit(_ body: @escaping @Sendable () -> Void) {
         queue.append(body)
     }

@@ -42,7 +42,7 @@ public struct Call: Sendable {
     }
 
     /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method; a slow
-    /// reader may get the newest only.
+    /// reader may get the newest only. A value that has no JSON is not sent, with a warning in the log. Any thread.
     public func progress(_ value: some Encodable) {
         guard wantsProgress else { return }
         do throws(JSONEncodingError) {
@@ -53,14 +53,15 @@ public struct Call: Sendable {
         }
     }
 
-    /// Sends an intermediate result that is JSON already.
+    /// Sends an intermediate result that is JSON already. What is none is not sent, with a warning in the log. Any thread.
     public func progress(raw value: RawSpan) {
         guard wantsProgress else { return }
         value.withUnsafeBytes { runtime.host.progress(handle, $0) }
     }
 
     /// Calls another task on behalf of this call's caller: the policy applies to him, and the task sees him as its own
-    /// caller. When this call ends, so does the other.
+    /// caller. When this call ends, so does the other. Any thread; what follows the `await` runs where it would have run
+    /// before.
     ///
     /// - Parameters:
     ///   - task: The task's name.
@@ -80,7 +81,8 @@ public struct Call: Sendable {
             onProgress: onProgress)
     }
 
-    /// Calls another task on behalf of this call's caller, with no interest in its progress.
+    /// Calls another task on behalf of this call's caller, with no interest in its progress; otherwise, and in what it
+    /// throws, as the other.
     public func bridge<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: TaskTimeout = .standard
@@ -89,7 +91,8 @@ public struct Call: Sendable {
             task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event.
+    /// Sends an event, behind what this thread has sent before. Any thread. Data that have no JSON are not sent, with a warning
+    /// in the log.
     ///
     /// - Parameters:
     ///   - event: Its name, such as `record.changed`.

@@ -8,6 +8,10 @@ public import CTaskPlugin
 ///
 /// Putting it together must have no effect: nothing is opened, read or started before the hooks run, because a mere
 /// check of the configuration, or a look at the manifest, goes no further than `configuration`.
+///
+/// It is put together and exported on one thread; the daemon asks for it once, on its loop thread. Nothing here throws: what is
+/// wrong is found by `check()`, and told by the daemon when it refuses the plugin. All hooks run on the loop thread, where they
+/// must not block: what they `await` leaves it free, `Call.blocking` and `BlockingLane` lead off it.
 public final class Plugin {
     var parts: PluginParts
 
@@ -45,15 +49,16 @@ public final class Plugin {
     }
 
     /// Makes the plugin ready, after the configuration and before the launch workers. Several run in their order, one
-    /// after the other. If one throws, the plugin is not used.
+    /// after the other, on the loop thread, and have a minute. If one throws, the plugin is not used, and the daemon tells
+    /// operators the error's sentence.
     @discardableResult
     public func onStart(_ body: @escaping @Sendable (PluginContext) async throws -> Void) -> Self {
         parts.startHooks.append(body)
         return self
     }
 
-    /// Finishes the plugin's work. No call follows. Several run in reverse order; past its deadline the daemon goes on
-    /// without.
+    /// Finishes the plugin's work, on the loop thread. No call follows. Several run in reverse order; past its deadline (the
+    /// setting `stop_timeout`) the daemon goes on without. There is nobody left to throw to.
     @discardableResult
     public func onStop(_ body: @escaping @Sendable () async -> Void) -> Self {
         parts.stopHooks.append(body)
@@ -66,8 +71,8 @@ public final class Plugin {
     ///   - name: Such as `persistence.migrate`; under the rules of `BridgeTask.name`.
     ///   - phase: Before or after the daemon listens.
     ///   - after: The launch workers, of any plugin, that must have run before.
-    ///   - required: Whether the daemon gives up if `body` throws.
-    ///   - body: The work, on the loop thread.
+    ///   - required: Whether the daemon gives up if `body` throws; else it tells operators, and goes on.
+    ///   - body: The work, on the loop thread; it has a minute.
     @discardableResult
     public func launchWorker(
         _ name: String, phase: LaunchPhase, after: [String] = [], required: Bool = true,

@@ -24,7 +24,7 @@ public struct PluginContext: Sendable {
         runtime.host.post(body)
     }
 
-    /// Calls a task in the plugin's own name; see `Call.bridge`.
+    /// Calls a task in the plugin's own name, whom the policy trusts; otherwise, and in what it throws, as `Call.bridge`.
     public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void
@@ -34,7 +34,7 @@ public struct PluginContext: Sendable {
             onProgress: onProgress)
     }
 
-    /// Calls a task in the plugin's own name, with no interest in its progress.
+    /// Calls a task in the plugin's own name, with no interest in its progress; throws as `Call.bridge`.
     public func bridge<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: TaskTimeout = .standard
@@ -42,12 +42,12 @@ public struct PluginContext: Sendable {
         try await runtime.bridge(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event; see `Call.emit`.
+    /// Sends an event, from any thread; see `Call.emit`.
     public func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, unasked: Bool = false) {
         runtime.emit(event, data, to: sessions, unasked: unasked, log: log)
     }
 
-    /// Runs `body` on a thread where it may block; see `Call.blocking`.
+    /// Runs `body` on a thread where it may block, and waits for it; throws as `Call.blocking`.
     public func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await runtime.blocking(body)
     }

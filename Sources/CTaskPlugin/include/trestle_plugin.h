@@ -9,6 +9,8 @@
  *
  * Rules that hold everywhere in this file
  *
+ *   Places     The process that loads the plugin is the daemon, or one of the plugin's own that the daemon starts
+ *              (`trestle-plugin-host`). "The daemon" below is either; where it makes a difference, it is said.
  *   Versions   Every struct starts with `size` (bytes, as its writer compiled it) and `abi`. New fields are
  *              only ever added at the end; a reader looks at `size` before it reads a field that its own
  *              version added. A different `abi` is refused by the daemon with a sentence that names both.
@@ -25,6 +27,14 @@
  *              the daemon has been checked; what goes to it will be.
  *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
  *              late or second reply is harmless: it is dropped, counted and logged.
+ *   Errors     No function returns one. What the plugin gets wrong is told where it can be: a result that is no JSON ends
+ *              its call with `plugin.invalid_reply`; progress, an event or a figure that is none is left out, with a
+ *              line in the log. A call that is never answered ends at its deadline, and its work counts as running.
+ *              A fault of the processor ends the process, and in the daemon's own the daemon.
+ *   Output     Standard output and standard error are the daemon's; in a process of the plugin's own they go to the
+ *              log, line by line. Better use `log`.
+ *
+ * `trestle plugin check` tries whether a library keeps to all this.
  */
 #ifndef TRESTLE_PLUGIN_H
 #define TRESTLE_PLUGIN_H
@@ -43,19 +53,20 @@ extern "C" {
 /* Readable bytes behind the options, results and progress that the daemon hands to a plugin. */
 #define TRESTLE_PADDING 64u
 
-/* A call in flight. 0 is no call. */
+/* A call in flight. 0 is no call. The numbers of the calls that the daemon makes and of those that the plugin makes with `call`
+ * are apart: `reply`, `fail` and `progress` take the former, `cancel` of the host the latter. */
 typedef uint64_t trestle_call;
 
-/* Borrowed bytes. `data` may be NULL where `size` is 0. */
+/* Borrowed bytes, not terminated. `data` may be NULL where `size` is 0; where it is not, `data` points to `size` bytes. */
 typedef struct trestle_bytes {
     const char *data;
     size_t size;
 } trestle_bytes;
 
-/* Who makes a call. Valid until the function that received it returns. */
+/* Who makes a call. Valid, with the texts in it, until the function that received it returns. */
 typedef struct trestle_caller {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size;        /* Bytes of this struct, as the daemon compiled it. */
+    uint32_t abi;         /* TRESTLE_ABI of the daemon. */
     uint64_t session;     /* The session's number; 0: the daemon itself. */
     uint32_t uid;         /* The peer's user id, as the kernel told it. */
     uint32_t gid;         /* The peer's group id, as the kernel told it. */
@@ -71,30 +82,33 @@ typedef struct trestle_caller {
 /* The caller is root, the daemon's own user, or the daemon itself. */
 #define TRESTLE_CALLER_TRUSTED 1u
 
-/* One request of the daemon to the plugin. Everything in it is borrowed until the function returns. */
+/* One request of the daemon to the plugin: a call of a task, or one of the functions from `configure` to `describe`. Everything in
+ * it is borrowed until the function returns; who answers later keeps `call`, and copies what else is needed. */
 typedef struct trestle_request {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size;         /* Bytes of this struct, as the daemon compiled it. */
+    uint32_t abi;          /* TRESTLE_ABI of the daemon. */
     trestle_call call;     /* What to hand to `reply` or `fail`: exactly one of them, exactly once. */
-    uint32_t index;        /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`. */
+    uint32_t index;        /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`; in
+                              `reconfigure`: TRESTLE_RECONFIGURE_…; else 0. */
     uint32_t flags;        /* TRESTLE_REQUEST_… */
     int64_t timeout_ns;    /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
-    trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them. */
-    const trestle_caller *caller;
+    trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them, {} where it sent none. At most
+                              as long as a message may be: 1 MiB, unless the daemon is configured otherwise. */
+    const trestle_caller *caller; /* Never NULL. */
 } trestle_request;
 
 /* The caller wants progress; without it `progress` is accepted and goes nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
-/* Nobody waits for the answer. Answer all the same: it ends the call. */
+/* Nobody waits for the answer. Answer all the same: it ends the call. Not told to a plugin in a process of its own. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
 
-/* An error, as the bridge protocol shows it to the caller. */
+/* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function returns. */
 typedef struct trestle_error {
-    uint32_t size;
-    uint32_t abi;
-    trestle_bytes code;     /* A stable code such as "record.not_found". */
+    uint32_t size;          /* sizeof(trestle_error) */
+    uint32_t abi;           /* TRESTLE_ABI */
+    trestle_bytes code;     /* A stable code such as "record.not_found"; empty: "internal". A plugin's own begin with its name. */
     trestle_bytes message;  /* One sentence for a person. */
-    trestle_bytes data;     /* JSON, or empty. */
+    trestle_bytes data;     /* JSON, or empty. What is no JSON is left out. */
     int64_t retry_after_ms; /* Milliseconds after which trying again makes sense; negative: not said. */
     uint32_t flags;         /* TRESTLE_ERROR_… */
     uint32_t reserved;      /* 0 */
@@ -103,10 +117,10 @@ typedef struct trestle_error {
 /* The same call may succeed later. */
 #define TRESTLE_ERROR_TRANSIENT 1u
 
-/* A call that the plugin makes to a task of the bridge. */
+/* A call that the plugin makes to a task of the bridge. The struct and its bytes are borrowed until `call` returns. */
 typedef struct trestle_bridge_call {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size;         /* sizeof(trestle_bridge_call) */
+    uint32_t abi;          /* TRESTLE_ABI */
     trestle_call parent;   /* The call on whose behalf this is made: the task sees that call's caller, and when
                               the parent ends, this call is cancelled. One that has ended already: the call is not
                               made, and `done` is told `call.cancelled`. 0: the plugin calls in its own name. */
@@ -114,24 +128,25 @@ typedef struct trestle_bridge_call {
     trestle_bytes options; /* JSON; empty: {}. */
     uint64_t session;      /* Only a task that this session registered; 0: any. */
     int64_t timeout_ns;    /* Nanoseconds; 0: the task's own deadline; negative: none. */
-    void *context;         /* Handed to the two functions below. */
-    /* LOOP THREAD. An intermediate result, or NULL where not wanted. Never after `done`. */
+    void *context;         /* Handed to the two functions below; the plugin's, until `done` has been called. */
+    /* LOOP THREAD. Told of each intermediate result (JSON), numbered from 0; some may be left out. NULL: none is wanted. Never
+       after `done`. */
     void (*progress)(void *context, uint64_t sequence, trestle_bytes value);
     /* LOOP THREAD. The end of the call, exactly once, possibly before `call` returns. `error` is NULL where
-       the call succeeded; `result` is JSON then. */
+       the call succeeded; `result` is JSON then. NULL: the plugin does not want to know. */
     void (*done)(void *context, trestle_bytes result, const trestle_error *error);
 } trestle_bridge_call;
 
-/* An event for the sessions that subscribed to its name. */
+/* An event for the sessions that subscribed to its name. The struct and its bytes are borrowed until `publish` returns. */
 typedef struct trestle_event {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size;            /* sizeof(trestle_event) */
+    uint32_t abi;             /* TRESTLE_ABI */
     trestle_bytes name;       /* Such as "record.changed". */
     trestle_bytes data;       /* JSON; empty: null. */
     const uint64_t *sessions; /* Only to these sessions; NULL: to all. */
-    size_t session_count;
-    uint32_t flags; /* TRESTLE_EVENT_… */
-    uint32_t reserved;
+    size_t session_count;     /* How many `sessions` points to; without it of no meaning. */
+    uint32_t flags;           /* TRESTLE_EVENT_… */
+    uint32_t reserved;        /* 0 */
 } trestle_event;
 
 /* To the named sessions whether they subscribed or not. Only with `sessions`. */
@@ -140,8 +155,8 @@ typedef struct trestle_event {
 /* A figure of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
    trestle_plugin_PLUGIN_NAME[_UNIT], of a counter with _total behind it. */
 typedef struct trestle_metric {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size;      /* sizeof(trestle_metric) */
+    uint32_t abi;       /* TRESTLE_ABI */
     trestle_bytes name; /* Small letters, digits and _, beginning with a letter, at most 64; without the unit. */
     trestle_bytes unit; /* A base unit, such as "bytes" or "seconds", written like a name; empty: it counts things. */
     trestle_bytes help; /* One sentence for a person. */
@@ -157,44 +172,49 @@ enum {
 
 /* Levels of `log`, in falling order of urgency. */
 enum {
-    TRESTLE_LOG_ERROR = 0,
-    TRESTLE_LOG_WARNING = 1,
-    TRESTLE_LOG_NOTICE = 2,
-    TRESTLE_LOG_INFO = 3,
-    TRESTLE_LOG_DEBUG = 4,
+    TRESTLE_LOG_ERROR = 0,   /* Something does not work, and somebody has to see to it. */
+    TRESTLE_LOG_WARNING = 1, /* Something is not as it should be, and went on all the same. */
+    TRESTLE_LOG_NOTICE = 2,  /* Something that an operator wants to know: the least urgent that is usually written. */
+    TRESTLE_LOG_INFO = 3,    /* What goes on. */
+    TRESTLE_LOG_DEBUG = 4,   /* What helps to find a fault; so is any higher number. */
 };
 
 /* What the daemon offers to a plugin. Valid, with everything in it, until the process ends. */
 typedef struct trestle_host {
-    uint32_t size;
-    uint32_t abi;
+    uint32_t size; /* Bytes of this table, as the daemon compiled it: look at it before you call what a newer version added. */
+    uint32_t abi;  /* TRESTLE_ABI of the daemon. */
     void *context; /* The daemon's; every function takes the table itself as its first argument. */
 
-    /* ANY THREAD. Ends a call with a result (JSON). On the loop thread it takes effect before it returns. */
+    /* ANY THREAD. Ends a call with a result (JSON), of which the daemon keeps no byte. On the loop thread of the daemon's own
+       process it takes effect before it returns. A call that has ended already, or is none: nothing, but for the count. */
     void (*reply)(const struct trestle_host *host, trestle_call call, trestle_bytes result);
-    /* ANY THREAD. Ends a call with an error. */
+    /* ANY THREAD. Ends a call with an error; otherwise as `reply`. */
     void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
-    /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them. */
+    /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out all but
+       the newest for a reader that is slow. Where the caller wants none, or the call has ended, nothing is sent. */
     void (*progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
-    /* ANY THREAD. Writes a line to the daemon's log under the plugin's name; `call` may be 0. */
+    /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under that of its
+       task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is counted. */
     void (*log)(const struct trestle_host *host, uint32_t level, trestle_bytes message, trestle_call call);
     /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, in the order in which they were posted;
-       never inside this call. */
+       never inside this call. `argument` is the plugin's to keep valid until then. What is posted while the daemon ends may
+       not run any more. */
     void (*post)(const struct trestle_host *host, void (*run)(void *argument), void *argument);
     /* ANY THREAD. Runs `work(argument)` on a thread where it may block, then `done(argument)` on the loop
-       thread. The threads are few and shared: long waits belong on a thread of the plugin's own. */
+       thread. The threads are few and shared: long waits belong on a thread of the plugin's own. Neither function may be
+       NULL; `argument` is the plugin's to keep valid until `done`, which is where it is freed. */
     void (*blocking)(const struct trestle_host *host, void (*work)(void *argument), void (*done)(void *argument),
                      void *argument);
     /* ANY THREAD. Whether this thread is the loop thread. */
     bool (*is_loop_thread)(const struct trestle_host *host);
 
-    /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`. `done` tells the end,
-       also where the task does not exist. */
+    /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`, which does nothing where it has ended
+       already. `done` tells the end, also where the task does not exist, or the caller may not call it. */
     trestle_call (*call)(const struct trestle_host *host, const trestle_bridge_call *call);
-    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, unless it had
-       ended already. */
+    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, perhaps before this returns, unless
+       it had ended already. */
     void (*cancel)(const struct trestle_host *host, trestle_call call);
-    /* LOOP THREAD. Sends an event. */
+    /* LOOP THREAD. Sends an event. Sessions that are gone are passed over. */
     void (*publish)(const struct trestle_host *host, const trestle_event *event);
 
     /* The following are there where `size` is at least TRESTLE_HOST_WITH_METRICS. */
@@ -211,7 +231,8 @@ typedef struct trestle_host {
 /* The `size` of a host's table from the version on that knows figures. */
 enum { TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *) };
 
-/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. */
+/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process of its own
+ * is told CALLER, whatever the reason. */
 enum {
     TRESTLE_CANCEL_CALLER = 0,   /* The caller said so, or an operator did. */
     TRESTLE_CANCEL_TIMEOUT = 1,  /* Its deadline passed. */
@@ -221,10 +242,10 @@ enum {
 
 /* What happens to a session. */
 enum {
-    TRESTLE_SESSION_OPENED = 0,
-    TRESTLE_SESSION_CLOSED = 1,
-    TRESTLE_SESSION_BACKGROUND = 2,
-    TRESTLE_SESSION_FOREGROUND = 3,
+    TRESTLE_SESSION_OPENED = 0,     /* It connected; calls may follow. */
+    TRESTLE_SESSION_CLOSED = 1,     /* It is gone: no call of it follows, and what was kept for it can go. */
+    TRESTLE_SESSION_BACKGROUND = 2, /* Its page or program is not seen by anybody at present. */
+    TRESTLE_SESSION_FOREGROUND = 3, /* It is seen again. */
 };
 
 /* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
@@ -235,9 +256,9 @@ enum {
  * `attach` and `call` may be NULL.
  */
 typedef struct trestle_plugin {
-    uint32_t size;
-    uint32_t abi;
-    void *context; /* The plugin's; handed to each of its functions. */
+    uint32_t size; /* sizeof(trestle_plugin) */
+    uint32_t abi;  /* TRESTLE_ABI */
+    void *context; /* The plugin's; handed to each of its functions. May be NULL. */
 
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
@@ -252,7 +273,7 @@ typedef struct trestle_plugin {
        with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
 
-    /* The daemon's table, before anything else. */
+    /* The daemon's table, before anything else: keep the pointer, for it holds until the process ends. Do nothing more. */
     void (*attach)(void *context, const trestle_host *host);
     /* `options` is the plugin's own section of the configuration; {} where there is none. Check it and keep it; touch
        nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
@@ -262,13 +283,17 @@ typedef struct trestle_plugin {
     void (*start)(void *context, const trestle_request *request);
     /* Run the launch worker number `index`; `options` as in `start`. The answer may come later. */
     void (*launch)(void *context, const trestle_request *request);
-    /* A call of the task number `index`. */
+    /* A call of the task number `index`. Must not block: the loop thread serves everybody. Answer with `reply` or `fail`, now
+       or later, once. Options have been checked where the manifest has a schema of them; where it has none, or `describe`
+       tells it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
     void (*call)(void *context, const trestle_request *request);
-    /* Stop working on a call. An answer that still comes is dropped, but it tells the daemon that the work is over. */
+    /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Answer it all the same when the work is over: the answer is dropped,
+       and until it comes the work counts as running. NULL: the plugin answers every call soon enough. */
     void (*cancel)(void *context, trestle_call call, uint32_t reason);
-    /* Something happened to a session. */
+    /* Something happened to a session; `change` is TRESTLE_SESSION_…, and others may be added. There is nothing to answer. */
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
-    /* Finish: no call will follow. Answer when done; past the deadline the daemon goes on without. */
+    /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline the daemon goes on without.
+       What threads of the plugin's own still send goes nowhere. */
     void (*stop)(void *context, const trestle_request *request);
 
     /* Another daemon is about to take this one's place and to go on with its sessions; no call is in flight, and `stop`

@@ -124,7 +124,7 @@ struct NewPluginTests {
             #expect(built.header == "\(real)/checkout/Sources/CTaskPlugin/include")
             #expect(built.python == "\(real)/checkout/Clients/Python")
             let installed = try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: nil)
-            #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift\"")
+            #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift/trestle\"")
             #expect(installed.header == "\(real)/usr/include")
             #expect(throws: ExitCode.self) { try installed.check(for: .c) }
             #expect(throws: ExitCode.self) { try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: real) }

@@ -31,7 +31,7 @@ struct TrestlePlace: Sendable, Equatable {
         let prefix = path(parts.dropLast())
         let isCheckout = exists("\(checkout)/Package.swift") && exists("\(checkout)/Sources/TaskKit")
         let share = "\(prefix)/share/trestle"
-        let standard = isCheckout ? checkout : "\(share)/swift"
+        let standard = isCheckout ? checkout : "\(share)/swift/trestle"
         if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
             throw Failure.usage(
                 "\(package) holds no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
