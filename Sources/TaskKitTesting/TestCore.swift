@@ -45,7 +45,7 @@ final class TestCore {
         let command = WorkerCommand(
             path: built.library, name: nil, arguments: [host, built.library], directory: folder,
             limits: WorkerCommand.Limits(descriptors: nil))
-        let slot = try await loader.load(command) { () throws(BridgeError) in command }
+        let slot = try await loader.load(command)
         try await loader.configure(slot, section: configuration[slot.name] ?? [:])
         try await loader.start(slot)
     }
