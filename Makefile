@@ -22,6 +22,7 @@ test: setup ## Run all tests; only failures and the last line are shown
 	@scripts/quietly.sh swift build --build-tests
 	@scripts/quietly.sh swift test --skip-build --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Greeter --disable-xctest --quiet
+	@scripts/quietly.sh swift test --package-path Examples/Interceptors --disable-xctest --quiet
 	@scripts/test-clients
 	@scripts/test-examples
 

@@ -91,6 +91,9 @@ public final class PluginLoader {
 
     private func take(_ library: PluginLibrary, path: String) throws(BridgeError) -> PluginSlot {
         let manifest = try PluginManifest(parsing: library.manifest)
+        guard manifest.interceptors.isEmpty || library.canIntercept else {
+            throw BridgeError(.pluginUnavailable, "its manifest has interceptors, and its table lacks intercept")
+        }
         let host = InProcessHost(library, runtime: runtime, log: HostLog(log, plugin: manifest.name))
         let slot = try runtime.add(manifest, path: path, host: host)
         host.attach(slot)
@@ -117,7 +120,8 @@ public final class PluginLoader {
     ///
     /// - Throws: as ``configure(_:section:)``; the plugin goes on as before then.
     public func reconfigure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
-        try await perform(.reconfigure, plugin, section)
+        let answer = try await perform(.reconfigure, plugin, section)
+        try runtime.takeInterceptedTasks(answer, of: plugin)
     }
 
     /// How long a plugin may take to finish, from now on.
@@ -125,7 +129,8 @@ public final class PluginLoader {
 
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {
-        try await perform(.start, plugin, startOptions)
+        let answer = try await perform(.start, plugin, startOptions)
+        try runtime.takeInterceptedTasks(answer, of: plugin)
         for (index, worker) in plugin.manifest.workers.enumerated() {
             let body: LaunchWorker.Body = { [weak self] _ in try await self?.launch(index, plugin) }
             do throws(LaunchFailure) {

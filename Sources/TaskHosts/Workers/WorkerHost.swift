@@ -73,6 +73,7 @@ final class WorkerHost: TaskHost {
         keep(work, options)
         switch work {
         case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
+        case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
         case .launch(let index): launch(call, launchNames[index], options, over: link)
         default:
             JSON.string("plugin.\(work.name)").bytes.withUnsafeBytes {
@@ -84,6 +85,8 @@ final class WorkerHost: TaskHost {
             slot?.pause()
         }
     }
+
+    private static let intercept = Array(#""plugin.intercept""#.utf8)
 
     private func refuse(_ work: PluginWork, _ handle: CallHandle) {
         // What has no process has stopped.
@@ -110,7 +113,7 @@ final class WorkerHost: TaskHost {
 
     private func send(
         _ call: Call, _ quotedTask: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, over link: WorkerLink,
-        isLifecycle: Bool = false
+        isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
         var outgoing = OutgoingCall(quotedTask: quotedTask, options: options)
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
@@ -118,7 +121,7 @@ final class WorkerHost: TaskHost {
         guard !isLifecycle else { return link.send(call.handle, outgoing, isLifecycle: true) }
         callers.withCaller(of: call) {
             outgoing.caller = $0
-            link.send(call.handle, outgoing, isLifecycle: false)
+            link.send(call.handle, outgoing, isQuestion: isQuestion)
         }
     }
 

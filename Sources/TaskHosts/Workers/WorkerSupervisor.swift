@@ -243,6 +243,12 @@ final class WorkerSupervisor {
     private func checkTasks(of manifest: JSON) throws(BridgeError) {
         let new = Set((manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
         let old = Set(host.slot?.manifest.tasks.map(\.name) ?? [])
+        let interceptors = Set((manifest["interceptors"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
+        guard interceptors == Set(host.slot?.manifest.interceptors.map(\.name) ?? []) else {
+            throw BridgeError(
+                .pluginUnavailable,
+                "its interceptors are others: a plugin with other interceptors takes a restart of the daemon")
+        }
         guard new != old else { return }
         let changed = new.symmetricDifference(old).sorted().joined(separator: ", ")
         throw BridgeError(

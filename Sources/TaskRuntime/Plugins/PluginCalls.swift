@@ -60,15 +60,20 @@ extension TaskRuntime {
     public func open(_ plugin: PluginSlot) {
         plugin.state = .running
         for task in plugin.tasks { registry.insert(task) }
+        joinInterceptors(of: plugin)
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
     }
 
     /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
     public func close(_ plugin: PluginSlot) {
         for task in plugin.tasks { registry.remove(task) }
+        leaveInterceptors(of: plugin)
         plugin.state = .stopping
         let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
-        for call in calls.inFlight where call.task?.provider === plugin && call.task?.isInternal == false {
+        for call in calls.inFlight {
+            guard let task = call.task, task.provider === plugin, !task.isInternal || task.isInterceptor else {
+                continue
+            }
             abort(call, error, reason: .shutdown)
         }
     }
@@ -110,6 +115,8 @@ extension TaskRuntime {
         let extras = call.extras
         extras.pluginName = plugin.name
         extras.parent = request.parent
+        extras.lineage = parent?.lineage ?? []
+        if let parent, parent.origin == .question { extras.passage = passage(ofCallBehind: parent, of: task) }
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress

@@ -41,6 +41,8 @@ public final class PluginSlot: TaskProvider {
     private let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     private(set) var tasks: [TaskEntry] = []
+    /// Its interceptors, in the order of their numbers.
+    private(set) var interceptors: [Interceptor] = []
     /// Calls whose turn has not come, in the order in which they came.
     @exclusivity(unchecked) private var waiting: Deque<CallHandle> = []
     /// How many calls of each session wait.
@@ -62,6 +64,7 @@ public final class PluginSlot: TaskProvider {
         self.host = host
         unretainedRuntime = .passUnretained(runtime)
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
+        interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
     }
 
     /// How it is kept apart: ``TaskHost/isolation``.
@@ -78,23 +81,30 @@ public final class PluginSlot: TaskProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if waiting.isEmpty ? hasRoom(task) : mayOvertake(call, task) {
             run(call, task, options: options)
-        } else if let refusal, !task.isInternal {
+        } else if let refusal, !task.isInternal || task.isInterceptor {
             runtime.end(call, error: refusal)
         } else {
             call.extras.heldOptions = Array(options)
-            waiting.append(call.handle)
-            waitingBySession[call.session?.number ?? 0, default: 0] += 1
+            enqueue(call)
         }
     }
 
+    private func enqueue(_ call: Call) {
+        waiting.append(call.handle)
+        waitingBySession[call.session?.number ?? 0, default: 0] += 1
+    }
+
     private func hasRoom(_ task: TaskEntry) -> Bool {
-        task.runningCount < task.mostRunning && (!isPaused || task.isInternal)
+        task.runningCount < task.mostRunning && (!isPaused || task.isInternal && !task.isInterceptor)
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
-        waitingBySession[call.session?.number ?? 0] == nil && hasRoom(task)
+        (waitingBySession[call.session?.number ?? 0] == nil || !keepsOrder(call, task)) && hasRoom(task)
     }
+
+    /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for them.
+    private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInterceptor && call.lineage.isEmpty }
 
     private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
@@ -103,11 +113,12 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func work(of task: TaskEntry) -> PluginWork {
-        task.isInternal ? lifecycle[task.index] : .task(task.index)
+        guard task.isInternal else { return .task(task.index) }
+        return task.isInterceptor ? .intercept(task.index) : lifecycle[task.index]
     }
 
     /// Begins what waits, as far as there is room; sessions keep their order.
-    private func admitWaiting() {
+    func admitWaiting() {
         guard !isAdmitting, !waiting.isEmpty else { return }
         isAdmitting = true
         defer { isAdmitting = false }
@@ -120,7 +131,8 @@ public final class PluginSlot: TaskProvider {
                 continue
             }
             let session = call.session?.number ?? 0
-            guard !blocked.contains(session), hasRoom(task) else {
+            guard !call.isAskedAbout(in: self), !blocked.contains(session) || !keepsOrder(call, task), hasRoom(task)
+            else {
                 blocked.insert(session)
                 index += 1
                 continue
@@ -143,14 +155,28 @@ public final class PluginSlot: TaskProvider {
         waitingBySession[session] = count > 1 ? count - 1 : nil
     }
 
+    // MARK: Calls that interceptors are asked about
+
+    /// An interceptor has the call in hand: until it is decided, no later call of its session begins before it.
+    func keepPlace(of call: Call) { enqueue(call) }
+
+    /// The call is decided, and goes on in its turn.
+    func goOn(_ call: Call, options: UnsafeRawBufferPointer) {
+        call.extras.heldOptions = Array(options)
+        admitWaiting()
+    }
+
+    /// The call goes elsewhere, or has ended.
+    func giveUpPlace(of call: Call) {
+        guard let index = waiting.firstIndex(of: call.handle) else { return }
+        waiting.remove(at: index)
+        forgetWaiting(call.session?.number ?? 0)
+    }
+
     func abandon(_ call: Call, reason: CancelReason) {
         guard let task = call.task else { return }
         guard call.state == .running else {
-            if let index = waiting.firstIndex(of: call.handle) {
-                waiting.remove(at: index)
-                forgetWaiting(call.session?.number ?? 0)
-            }
-            return
+            return giveUpPlace(of: call)
         }
         if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
@@ -244,7 +270,10 @@ public final class PluginSlot: TaskProvider {
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-            if !isChecked, let fault = runtime.check.fault(in: result) { return refuse(call, fault) }
+            // A decision is checked when it is read.
+            if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
+                return refuse(call, fault)
+            }
             noteEndOfWork(call)
             // What has been checked before are the call's own options, which came in a line.
             runtime.end(call, result: result, isOneLine: isChecked)
@@ -359,6 +388,7 @@ extension PluginWork {
         case .start: "start"
         case .launch: "launch"
         case .task: "call"
+        case .intercept: "intercept"
         case .describe: "describe"
         case .stop: "stop"
         case .keepSessions: "keep_sessions"

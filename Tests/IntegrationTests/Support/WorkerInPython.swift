@@ -10,6 +10,8 @@ struct WorkerInPython {
     var start = ""
     /// What `plugin.hello` is answered with, Python.
     var hello = "{}"
+    /// What a question to an interceptor does, as the body of a function: `q` is the question.
+    var intercept = #"say({"callbackId": id, "result": {"pass": True}})"#
     /// Further lines of the manifest, ahead of its tasks.
     var settings = ""
 
@@ -25,6 +27,8 @@ struct WorkerInPython {
             f.flush()
         def work(m, id):
             \(call.replacing("\n", with: "\n    "))
+        def intercept(q, id):
+            \(intercept.replacing("\n", with: "\n    "))
         \(start)
         for line in lines:
             m = json.loads(line)
@@ -32,6 +36,7 @@ struct WorkerInPython {
             task = m.get("task")
             if task == "\(name)": work(m, id)
             elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
+            elif task == "plugin.intercept": intercept(m["options"], id)
             elif task == "plugin.hello": say({"callbackId": id, "result": \(hello)})
             elif task == "plugin.ping": say({"callbackId": id, "result": {}})
             elif id is not None: say({"callbackId": id, "error": {"code": "task.not_found", "message": "no"}})
