@@ -33,6 +33,7 @@ def block(language: str) -> str:
 class PageTests(unittest.TestCase):
     binaries: Path
     socket_path: str
+    configuration: Path
     bridge: trestle_bridge.Bridge
 
     @classmethod
@@ -46,7 +47,7 @@ class PageTests(unittest.TestCase):
         (folder / "answers.json").write_text(block("json"), "utf-8")
         toml = block("toml").replace("/tmp/interceptors", temporary.name)
         (folder / "trestled.toml").write_text(toml, "utf-8")
-        cls.binaries, cls.socket_path = binaries, f"{folder}/s"
+        cls.binaries, cls.socket_path, cls.configuration = binaries, f"{folder}/s", folder / "trestled.toml"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, open(folder / "log", "wb") as log:
             notify.bind(f"{folder}/notify")
             notify.settimeout(PATIENCE)
@@ -89,6 +90,17 @@ class PageTests(unittest.TestCase):
         })
         asked = self.bridge.call("bridge.describe", {"task": "Echo"})["interceptors"]
         self.assertEqual([one["name"] for one in asked], ["mock.answers", "filter.rules"])
+
+    def test_a_reload_changes_what_they_are_for(self) -> None:
+        before = self.configuration.read_text("utf-8")
+        self.addCleanup(self.bridge.call, "bridge.reload")
+        self.addCleanup(self.configuration.write_text, before, "utf-8")
+        self.configuration.write_text(before.replace('"counter.count"', '"cache.forget"'), "utf-8")
+        applied = self.bridge.call("bridge.reload")["applied"]
+        self.assertEqual(applied, ["plugins.redirect.tasks"])
+        reports = self.bridge.call("bridge.status")["interceptors"]
+        self.assertEqual([one["tasks"] for one in reports if one["plugin"] == "redirect"], [["cache.forget"]])
+        self.assertIsInstance(self.bridge.call("cache.forget", 0), int)
 
     def test_what_the_mock_and_the_filter_refuse(self) -> None:
         self.assertEqual(self.fails("Echo", {"say": "bad"}), ("echo.rude", "One does not say that."))

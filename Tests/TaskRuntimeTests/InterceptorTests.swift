@@ -455,16 +455,52 @@ struct InterceptorTests {
 
     @Test("Other dialects are answered in their own form, under the name that the caller used")
     func dialects() throws {
-        _ = FakeInterceptor(bench, "look", ["work"]) { $0["options"] == [:] ? #"{"task":"slow"}"# : #"{"result":8}"# }
+        let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan")])
+        let one = FakeInterceptor(bench, "look", ["camera.scan"])
         let client = bench.client()
-        client.send(#"{"jsonrpc":"2.0","method":"work","params":{"a":1},"id":1}"#)
-        #expect(client.read() == [["jsonrpc": "2.0", "id": 1, "result": 8]])
-        client.send(#"{"callbackId":"c","pluginId":"work","methodName":"","options":{}}"#)
+        client.send(#"{"callbackId":"c","pluginId":"camera","methodName":"scan","options":{"a":1}}"#)
+        one.decide(0, #"{"task":"work"}"#)
+        bench.reply(0, #"{"b":2}"#)
+        #expect(
+            client.read() == [
+                [
+                    "callbackId": "c", "pluginId": "camera", "methodName": "scan", "save": false, "success": true,
+                    "data": ["b": 2],
+                ]
+            ])
         client.send(
-            #"[{"jsonrpc":"2.0","method":"work","params":{"a":1},"id":2},{"jsonrpc":"2.0","method":"work","params":{"a":2},"id":3}]"#
+            """
+            [{"jsonrpc":"2.0","method":"camera.scan","params":{"n":1},"id":1},\
+            {"jsonrpc":"2.0","method":"camera.scan","params":{"n":2},"id":2}]
+            """)
+        one.decide(2, #"{"error":{"code":"look.no","message":"No."}}"#)
+        #expect(client.read().isEmpty)
+        one.decide(1, #"{"result":1}"#)
+        let batch = try #require(client.readOne()?.arrayValue)
+        #expect(batch.map { $0["id"] } == [2, 1])
+        #expect(batch[0]["error"]?["message"] == "No." && batch[1]["result"] == 1)
+    }
+
+    @Test("Who may not call the other task is not redirected to it, and is told by whom")
+    func permission() throws {
+        let one = FakeInterceptor(bench, "look", ["work"])
+        let work = try #require(bench.runtime.registry.find("work"))
+        let caller = bench.client(uid: 5)
+        let call = bench.runtime.calls.begin(
+            CallRequest(
+                origin: .plugin, task: .passUnretained(work), session: .passUnretained(caller.session),
+                startedAt: bench.clock.now, deadline: .never))
+        var errors: [BridgeError] = []
+        call.extras.completion = { if case .failure(let error) = $0 { errors.append(error) } }
+        [UInt8]("{}".utf8).withPadding { bench.runtime.dispatch(call, of: work, options: $0) }
+        one.decide(0, #"{"task":"slow"}"#)
+        #expect(errors.map(\.code) == [.permissionDenied])
+        #expect(
+            errors.first?.message
+                == "uid 5 may not call slow, to which the interceptor look.all of the plugin look redirected the call of work"
         )
-        let batch = try #require(client.read().first { $0.arrayValue != nil })
-        #expect(batch.arrayValue?.count == 2)
+        #expect(errors.first?.data?["rule"] != nil && errors.first?.data?["task"] == "slow")
+        #expect(bench.host.started.isEmpty)
     }
 
     // MARK: Failures

@@ -80,7 +80,10 @@ public final class MessageDecoder {
         let isBatch = Self.firstByte(of: bytes) == UInt8(ascii: "[")
         do throws(GrammarError) {
             // A batch's brackets are no part of the messages in it.
-            let parsed = try parse(bytes, maximumDepth: LineParser.maximumDepth + (isBatch ? 1 : 0))
+            let depth = LineParser.maximumDepth + (isBatch ? 1 : 0)
+            let parsed =
+                extraDepth == 0
+                ? try lines.parse(bytes, maximumDepth: depth) : try parseDeep(bytes, maximumDepth: depth)
             if isBatch {
                 batch = parsed
                 return nil
@@ -91,13 +94,12 @@ public final class MessageDecoder {
         }
     }
 
-    @inline(__always)
-    private func parse(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(GrammarError) -> ParsedLine {
+    private func parseDeep(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(GrammarError) -> ParsedLine {
         isDeep = false
         do throws(GrammarError) {
             return try lines.parse(bytes, maximumDepth: maximumDepth)
         } catch {
-            guard extraDepth > 0, error.isDepth else { throw error }
+            guard error.isDepth else { throw error }
             isDeep = true
             return try lines.parse(bytes, maximumDepth: maximumDepth + extraDepth)
         }

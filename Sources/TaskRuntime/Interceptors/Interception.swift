@@ -141,7 +141,10 @@ extension TaskRuntime {
     }
 
     private func fail(_ call: Call, of task: TaskEntry, _ error: BridgeError, _ interceptor: Interceptor) {
-        log.warning("\(interceptor.label) failed about a call of \(task.name): \(error)", metadata: call.logMetadata)
+        let level: Logger.Level = interceptor.takesWarning(at: lastReading) ? .warning : .debug
+        log.log(
+            level: level, "\(interceptor.label) failed about a call of \(task.name): \(error)",
+            metadata: call.logMetadata)
         guard interceptor.description.failure == .refuse else {
             call.passage?.withOptions { intercept(call, of: task, options: $0) }
             return

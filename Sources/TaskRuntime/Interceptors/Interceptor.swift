@@ -10,6 +10,8 @@ final class Interceptor {
     let quotedName: [UInt8]
     /// What it did.
     var counts = InterceptorCounts()
+    /// When the log was last told that it failed.
+    private var warnedAt: RuntimeInstant?
     /// Whose calls it is asked about.
     private(set) var patterns: [EventPattern]
 
@@ -33,6 +35,13 @@ final class Interceptor {
 
     /// It is asked about calls of other tasks from now on.
     func replace(_ patterns: [EventPattern]) { self.patterns = patterns }
+
+    /// Whether its failing now is worth a line that operators see: one a second is, however many calls there are.
+    func takesWarning(at now: RuntimeInstant) -> Bool {
+        if let warnedAt, now.since(warnedAt) < .seconds(1) { return false }
+        warnedAt = now
+        return true
+    }
 
     /// Whether calls of the task come to it. The daemon's own tasks are what an operator mends the rest with, and what is
     /// private is for its plugin alone: neither is shown to any interceptor.
