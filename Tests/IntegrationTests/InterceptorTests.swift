@@ -255,6 +255,29 @@ struct InterceptorTests {
         }
     }
 
+    @Test("a worker that is loaded again may be for other tasks; with other interceptors it is refused")
+    func reload() throws {
+        let folder = try TemporaryFolder()
+        func worker(_ interceptor: String) throws {
+            var worker = WorkerInPython()
+            worker.settings = "interceptors = [{ summary = \"Looks.\", \(interceptor) }]"
+            worker.intercept = #"say({"callbackId": id, "result": {"result": "looked"}})"#
+            try worker.write(to: folder)
+        }
+        try worker(#"name = "specimen.look", tasks = ["specimen.good"]"#)
+        try withDaemon(pluginDirectory: folder.path) { daemon throws in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen.good", 1) == "looked" && client.result("specimen", 1) == 1)
+            try worker(#"name = "specimen.look", tasks = ["specimen"]"#)
+            _ = try client.result("bridge.plugin.reload", ["name": "specimen"])
+            #expect(try client.result("specimen.good", 1) == 1 && client.result("specimen", 1) == "looked")
+            try worker(#"name = "specimen.other", tasks = []"#)
+            let error = try client.call("bridge.plugin.reload", ["name": "specimen"])["error"]
+            #expect(error?["message"]?.stringValue?.contains("its interceptors are others") == true)
+            #expect(try client.result("specimen", 1) == "looked")
+        }
+    }
+
     @Test("a worker's manifest says what is wrong with its interceptors")
     func badManifest() throws {
         let folder = try TemporaryFolder()

@@ -205,8 +205,9 @@ final class WorkerSupervisor {
         }
         process = next
         notePid()
+        let manifest: JSON
         do throws(BridgeError) {
-            _ = try await prepare(next)
+            manifest = try await prepare(next)
         } catch {
             // Where it has ended, that has been seen to.
             if process === next { next.fail("does not start: \(error.message)") }
@@ -214,7 +215,7 @@ final class WorkerSupervisor {
         }
         guard process === next, !isOver else { return }
         status.restarts += 1
-        takeCalls(next)
+        takeCalls(next, manifest)
     }
 
     private func startFailed(_ error: BridgeError) {
@@ -235,8 +236,8 @@ final class WorkerSupervisor {
         if let section = host.configured {
             _ = try await ask(next, "plugin.configure", section, within: times.start)
         }
-        if let options = host.started { _ = try await ask(next, "plugin.start", options, within: times.start) }
-        return manifest
+        guard let options = host.started else { return manifest }
+        return manifest.withInterceptedTasks(try await ask(next, "plugin.start", options, within: times.start))
     }
 
     /// Who may call what was settled when the daemon started.
@@ -256,8 +257,9 @@ final class WorkerSupervisor {
             "its tasks are others (\(changed)): a plugin with other tasks takes a restart of the daemon")
     }
 
-    private func takeCalls(_ next: WorkerProcess) {
+    private func takeCalls(_ next: WorkerProcess, _ manifest: JSON) {
         host.current = next.link
+        host.takeInterceptedTasks(of: manifest)
         notePid()
         schedulePing()
         host.slot?.restarted()
@@ -315,8 +317,10 @@ final class WorkerSupervisor {
             command = before
             throw error
         }
+        let manifest: JSON
         do throws(BridgeError) {
-            try checkTasks(of: try await prepare(next))
+            manifest = try await prepare(next)
+            try checkTasks(of: manifest)
         } catch {
             command = before
             next.finish()
@@ -328,7 +332,7 @@ final class WorkerSupervisor {
         timer = nil
         policy.reset()
         process = next
-        takeCalls(next)
+        takeCalls(next, manifest)
         if let old { drain(old) }
     }
 
