@@ -70,7 +70,7 @@ public final class TaskRuntime {
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
-    /// Plugins in which calls may begin that waited for one that is decided. Empty but between two ends of turns.
+    /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
     @exclusivity(unchecked) var slotsToAdmit: [PluginSlot] = []
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
     /// The clock as it was last read, and whether that was while the input at hand was being taken in.
@@ -183,7 +183,7 @@ public final class TaskRuntime {
 
     /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
     public func writeOutput() {
-        if !slotsToAdmit.isEmpty { admitBehindDecided() }
+        if !slotsToAdmit.isEmpty { admitBehindEnded() }
         while !dirtySessions.isEmpty {
             swap(&dirtySessions, &writingSessions)
             for index in writingSessions.indices {

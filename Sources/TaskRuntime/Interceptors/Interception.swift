@@ -232,12 +232,17 @@ extension TaskRuntime {
         guard let passage = call.passage, let queue = passage.queue else { return }
         passage.queue = nil
         queue.giveUpPlace(of: call)
-        slotsToAdmit.append(queue)
+        admitLater(queue)
     }
 
-    /// Begins what waited behind calls that were decided otherwise, or have ended. At the end of a turn, because other calls
-    /// may be ending in the same breath.
-    func admitBehindDecided() {
+    /// Begins at the end of the turn what waited behind calls that were decided otherwise, or have ended: not at once,
+    /// because other calls may be ending in the same breath.
+    func admitLater(_ slot: PluginSlot) {
+        if !slotsToAdmit.contains(where: { $0 === slot }) { slotsToAdmit.append(slot) }
+    }
+
+    /// The turn has ended.
+    func admitBehindEnded() {
         while let slot = slotsToAdmit.popLast() { slot.admitWaiting() }
     }
 

@@ -48,6 +48,8 @@ public final class PluginSlot: TaskProvider {
     /// How many calls of each session wait.
     private var waitingBySession: [UInt64: Int] = [:]
     @exclusivity(unchecked) private var isAdmitting = false
+    /// Whether more may begin than the one session's calls that are being looked through.
+    private var admitsMore = false
     /// Whether calls wait whether there is room or not.
     @exclusivity(unchecked) private var isPaused = false
     /// Why calls are refused; nil: they are not.
@@ -119,7 +121,10 @@ public final class PluginSlot: TaskProvider {
 
     /// Begins what waits, as far as there is room; sessions keep their order.
     func admitWaiting() {
-        guard !isAdmitting, !waiting.isEmpty else { return }
+        guard !isAdmitting, !waiting.isEmpty else {
+            admitsMore = isAdmitting
+            return
+        }
         isAdmitting = true
         defer { isAdmitting = false }
         var blocked: Set<UInt64> = []
@@ -144,6 +149,7 @@ public final class PluginSlot: TaskProvider {
             blocked = []
             index = 0
         }
+        admitsMore = false
     }
 
     private func runHeld(_ call: Call, _ task: TaskEntry) {
@@ -163,6 +169,36 @@ public final class PluginSlot: TaskProvider {
     /// The call is decided, and goes on in its turn.
     func goOn(_ call: Call, options: UnsafeRawBufferPointer) {
         call.extras.heldOptions = Array(options)
+        admitWaiting(of: call.session?.number ?? 0)
+    }
+
+    /// Begins what waits of one session, up to what cannot: nobody else's calls waited for its being decided, and there may
+    /// be many of them.
+    private func admitWaiting(of session: UInt64) {
+        guard !isAdmitting else {
+            admitsMore = true
+            return
+        }
+        isAdmitting = true
+        var index = 0
+        while index < waiting.count {
+            guard let call = runtime.calls.call(waiting[index]), let task = call.task,
+                call.session?.number ?? 0 == session
+            else {
+                index += 1
+                continue
+            }
+            guard !call.isAskedAbout(in: self), hasRoom(task) else { break }
+            waiting.remove(at: index)
+            forgetWaiting(session)
+            runHeld(call, task)
+            // Others may have gone meanwhile: what is next is looked for from the start.
+            index = 0
+            guard waitingBySession[session] != nil else { break }
+        }
+        isAdmitting = false
+        guard admitsMore else { return }
+        admitsMore = false
         admitWaiting()
     }
 
@@ -176,7 +212,8 @@ public final class PluginSlot: TaskProvider {
     func abandon(_ call: Call, reason: CancelReason) {
         guard let task = call.task else { return }
         guard call.state == .running else {
-            return giveUpPlace(of: call)
+            giveUpPlace(of: call)
+            return runtime.admitLater(self)
         }
         if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
@@ -267,6 +304,7 @@ public final class PluginSlot: TaskProvider {
     ///   - result: checked to be one JSON value, unless the caller knows that it has been.
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
+        var makesRoom = true
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
@@ -274,16 +312,20 @@ public final class PluginSlot: TaskProvider {
             if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
                 return refuse(call, fault)
             }
-            noteEndOfWork(call)
+            makesRoom = noteEndOfWork(call)
             // What has been checked before are the call's own options, which came in a line.
             runtime.end(call, result: result, isOneLine: isChecked)
         }
-        if !waiting.isEmpty { admitWaiting() }
+        if !waiting.isEmpty, makesRoom { admitWaiting() }
     }
 
-    @inline(__always)
-    private func noteEndOfWork(_ call: Call) {
-        call.record.pointee.task?._withUnsafeGuaranteedRef { $0.runningCount -= 1 }
+    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any number.
+    @inline(__always) @discardableResult
+    private func noteEndOfWork(_ call: Call) -> Bool {
+        call.record.pointee.task?._withUnsafeGuaranteedRef {
+            $0.runningCount -= 1
+            return $0.mostRunning != .max
+        } ?? true
     }
 
     private func refuse(_ call: Call, _ fault: String) {
