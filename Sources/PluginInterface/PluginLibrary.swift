@@ -56,6 +56,9 @@ package struct PluginLibrary {
         return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
     }
 
+    /// Whether it can be asked about calls.
+    package var canIntercept: Bool { has(\.intercept) && table.pointee.intercept != nil }
+
     private static func checkVersion(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {
         // Size and version stand at the start of every version of the table; the rest is looked at only then.
         guard table.pointee.abi == TRESTLE_ABI else {

@@ -119,6 +119,9 @@ public final class PluginLoader {
         _ library: PluginLibrary, path: String, inPlaceOf old: PluginSlot?
     ) throws(BridgeError) -> PluginSlot {
         let manifest = try PluginManifest(parsing: library.manifest)
+        guard manifest.interceptors.isEmpty || library.canIntercept else {
+            throw BridgeError(.pluginUnavailable, "its manifest has interceptors, and its table lacks intercept")
+        }
         let host = InProcessHost(library, runtime: runtime, log: HostLog(log, plugin: manifest.name))
         let slot = try enter(manifest, path: path, host: host, inPlaceOf: old)
         host.attach(slot)
@@ -163,7 +166,8 @@ public final class PluginLoader {
     ///
     /// - Throws: as ``configure(_:section:)``; the plugin goes on as before then.
     public func reconfigure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
-        try await perform(.reconfigure, plugin, section)
+        let answer = try await perform(.reconfigure, plugin, section)
+        try runtime.takeInterceptedTasks(answer, of: plugin)
     }
 
     /// How long a plugin may take to finish, from now on.
@@ -171,13 +175,19 @@ public final class PluginLoader {
 
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
     public func start(_ plugin: PluginSlot) async throws(BridgeError) {
-        try await perform(.start, plugin, startOptions)
+        try await begin(plugin)
         for worker in launchWorkers(of: plugin) + prewarming(of: plugin) {
             do throws(LaunchFailure) { try runtime.launch.register(worker) } catch {
                 throw BridgeError(.pluginUnavailable, error.description)
             }
         }
         runtime.open(plugin)
+    }
+
+    /// Has the plugin make ready, and say which tasks its interceptors are for.
+    private func begin(_ plugin: PluginSlot) async throws(BridgeError) {
+        let answer = try await perform(.start, plugin, startOptions)
+        try runtime.takeInterceptedTasks(answer, of: plugin)
     }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
@@ -237,7 +247,7 @@ public final class PluginLoader {
     }
 
     private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
-        try await perform(.start, plugin, startOptions)
+        try await begin(plugin)
         try await launchLate(plugin, .beforeListening)
         try await supervisors.first { $0.serves(plugin) }?.begin()
     }

@@ -34,6 +34,7 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
     table.pointee.session = { runtime($0).session($1, $2!) }
     table.pointee.stop = { runtime($0).stop($1!) }
+    if !parts.interceptors.isEmpty { table.pointee.intercept = { runtime($0).intercept($1!) } }
     table.pointee.describe = { runtime($0).describe($1!) }
     if !parts.handovers.isEmpty {
         table.pointee.keep_sessions = { runtime($0).keepSessions($1!) }
@@ -62,12 +63,15 @@ extension PluginRuntime {
 
     fileprivate func reconfigure(_ request: UnsafePointer<trestle_request>) {
         let takes = request.pointee.index == UInt32(TRESTLE_RECONFIGURE_TAKE)
-        answer(request) { try takes && $0.effect == .reload ? $0.read($1) : $0.check($1) }
+        let interceptsAnew = takes && !parts.interceptors.isEmpty
+        answer(request, interceptsAnew: interceptsAnew) {
+            try takes && $0.effect == .reload ? $0.read($1) : $0.check($1)
+        }
     }
 
     /// Hands the section of a request to the plugin's configuration, and answers what came of it.
     private func answer(
-        _ request: UnsafePointer<trestle_request>,
+        _ request: UnsafePointer<trestle_request>, interceptsAnew: Bool = false,
         _ read: (PluginConfiguration, UnsafeRawBufferPointer) throws -> Void
     ) {
         do {
@@ -76,7 +80,8 @@ extension PluginRuntime {
             } else {
                 try refuseAnyKey(request.pointee.options.buffer)
             }
-            [UInt8]("{}".utf8).withUnsafeBytes { host.reply(request.pointee.call, $0) }
+            let answer = interceptsAnew ? interceptedTasks : .object([:])
+            answer.bytes.withUnsafeBytes { host.reply(request.pointee.call, $0) }
         } catch let error as JSONMismatch {
             host.fail(request.pointee.call, BridgeError(configuration: error))
         } catch let error as BridgeError {
@@ -101,6 +106,7 @@ extension PluginRuntime {
     fileprivate func start(_ request: UnsafePointer<trestle_request>) {
         withStartOptions(of: request) { runtime, context in
             for hook in runtime.parts.startHooks { try await hook(context) }
+            return runtime.interceptedTasks
         }
     }
 
@@ -110,19 +116,22 @@ extension PluginRuntime {
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
         let worker = parts.launchWorkers[Int(request.pointee.index)]
-        withStartOptions(of: request) { _, context in try await worker.body(context) }
+        withStartOptions(of: request) { _, context in
+            try await worker.body(context)
+            return .object([:])
+        }
     }
 
     private func withStartOptions(
         of request: UnsafePointer<trestle_request>,
-        _ body: @escaping @Sendable (PluginRuntime, PluginContext) async throws -> Void
+        _ body: @escaping @Sendable (PluginRuntime, PluginContext) async throws -> JSON
     ) {
         do throws(JSONMismatch) {
             keep(startOptions: try StartOptions(JSONCoding.decode(JSON.self, from: request.pointee.options.buffer)))
         } catch {
             return host.fail(request.pointee.call, BridgeError(error))
         }
-        perform(request, hook: { try await body(self, PluginContext(runtime: self)) })
+        perform(request, answer: { try await body(self, PluginContext(runtime: self)) })
     }
 
     fileprivate func session(_ change: UInt32, _ description: UnsafePointer<trestle_caller>) {

@@ -23,6 +23,7 @@ extension PluginParts {
                 events.map { ["name": .string($0.name), "summary": .string($0.summary)] })
         }
         if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
+        if !interceptors.isEmpty { manifest["interceptors"] = .array(interceptors.map(\.description)) }
         if configurations.first?.effect == .reload { manifest["reconfigurable"] = true }
         return .object(manifest)
     }

@@ -120,6 +120,14 @@ extension PluginRuntime {
         } catch {
             throw BridgeError(.internal, "The options for \(task) cannot be written as JSON: \(error)")
         }
+        return try await bridge(task, encoded: encoded, route, onProgress: onProgress)
+    }
+
+    /// Calls a task with options that are JSON already.
+    func bridge<R: Decodable & Sendable>(
+        _ task: String, encoded: [UInt8], _ route: BridgeRoute,
+        onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) async throws(BridgeError) -> R {
         let bytes = try await OutgoingCall(task, encoded, route, host: host, onProgress: onProgress).result().get()
         do throws(JSONMismatch) {
             return try bytes.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in

@@ -83,6 +83,14 @@ public final class Plugin {
         return self
     }
 
+    /// Has the plugin asked about calls of tasks, its own or others', before these get them. Of several, the one that is
+    /// given last is asked first.
+    @discardableResult
+    public func interceptor(_ interceptor: some Interceptor) -> Self {
+        parts.interceptors.append(AnyInterceptor(interceptor: interceptor))
+        return self
+    }
+
     /// Tells when a session opens, closes, goes to the background or comes to the foreground. Called on the loop thread,
     /// in order.
     @discardableResult
@@ -168,6 +176,7 @@ struct PluginParts: Sendable {
     var tasks: [AnyTask]
     var events: [EventDescription] = []
     var launchWorkers: [LaunchWorker] = []
+    var interceptors: [AnyInterceptor] = []
     /// One at most; a second is found by `check()`.
     var configurations: [PluginConfiguration] = []
     var startHooks: [@Sendable (PluginContext) async throws -> Void] = []

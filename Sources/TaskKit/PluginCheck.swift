@@ -10,7 +10,7 @@ public struct PluginDefects: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension Plugin {
-    /// Checks what can be checked without running the plugin: names, summaries, settings, and that the JSON Schemas can
+    /// Checks what can be checked without running the plugin: names, summaries, settings, patterns, and that the JSON Schemas can
     /// be derived. To be called from a test of the plugin's own:
     ///
     ///     @Test func conforms() throws { try makePlugin().check() }
@@ -70,7 +70,11 @@ extension PluginParts {
         found += nameDefects("task", tasks.map(\.name))
         found += nameDefects("event", events.map(\.name))
         found += nameDefects("launch worker", launchWorkers.map(\.name))
+        found += nameDefects("interceptor", interceptors.map(\.name))
         for task in tasks { found += task.defects() }
+        for interceptor in interceptors {
+            found += summaryDefects("interceptor \(interceptor.name)", interceptor.summary) + interceptor.defects()
+        }
         for event in events { found += summaryDefects("event \(event.name)", event.summary) }
         found += launchDefects()
         if configurations.count > 1 { found.append("The plugin has more than one configuration.") }

@@ -71,7 +71,7 @@ final class PluginRuntime: @unchecked Sendable {
         }
     }
 
-    private func begin(_ task: CallTask, _ start: () -> Void) {
+    func begin(_ task: CallTask, _ start: () -> Void) {
         task.outer = starting
         starting = task
         start()
@@ -163,7 +163,7 @@ final class PluginRuntime: @unchecked Sendable {
     }
 
     /// A call is about to be answered.
-    private func forget(_ handle: trestle_call) {
+    func forget(_ handle: trestle_call) {
         if let starting, starting.handle == handle {
             starting.handle = 0
         } else {

@@ -4,6 +4,7 @@
 //   Sessions/    who is connected
 //   Routing/     policy, tasks and who provides them: plugins (through their hosts) and clients
 //   Calls/       every call in flight; the only place where one ends
+//   Interceptors/ plugins that are asked before a call goes to its task
 //   Events/      subscriptions and delivery
 //   Launch/      startup work, in order
 //   BridgeTasks/ the tasks that the daemon itself provides
@@ -73,6 +74,8 @@ public final class TaskRuntime {
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
+    /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
+    @exclusivity(unchecked) var slotsToAdmit: [PluginSlot] = []
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
     /// The clock as it was last read, and whether that was while the input at hand was being taken in.
     @exclusivity(unchecked) private(set) var lastReading = RuntimeInstant(nanoseconds: 0)
@@ -153,8 +156,7 @@ public final class TaskRuntime {
         let now = clock.now
         while let call = calls.popExpired(at: now) {
             let error = BridgeError(
-                .callTimeout, "\(call.task?.name ?? "the task") did not answer before the call's deadline",
-                isTransient: true)
+                .callTimeout, "\(whoIsLate(with: call)) before the call's deadline", isTransient: true)
             abort(call, error, reason: .timeout)
         }
         armClock()
@@ -185,6 +187,7 @@ public final class TaskRuntime {
 
     /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
     public func writeOutput() {
+        if !slotsToAdmit.isEmpty { admitBehindEnded() }
         while !dirtySessions.isEmpty {
             swap(&dirtySessions, &writingSessions)
             for index in writingSessions.indices {

@@ -28,7 +28,10 @@ package final class MessageChannel {
     private let stream: UnixStream
     private let lineBytes: Int
     private var splitter: MessageSplitter
-    private let decoder = MessageDecoder()
+    /// What an interceptor is asked and answers bears a call's options, or its result, one level deeper.
+    private let decoder = MessageDecoder(extraDepth: 1)
+    /// Whether the message at hand is nested deeper than others than these may be.
+    package var isDeep: Bool { decoder.isDeep }
     private var turnEnd: TurnEndHook?
     private var isOver = false
     private var isStalled = false

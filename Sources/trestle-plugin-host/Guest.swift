@@ -30,6 +30,10 @@ final class Guest {
     private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
     private let check = JSONCheck()
     private var launchIndices: [String: UInt32] = [:]
+    /// The interceptors' names as they stand in questions, in the order of their numbers.
+    private var interceptorNames: [[UInt8]] = []
+    /// Questions to interceptors that are open: what answers them has a level of nesting more than a result.
+    private var questions: Set<UInt64> = []
     private var callers = GuestCallers()
     /// The calls that the plugin makes.
     private(set) lazy var own = GuestCalls(output)
@@ -110,6 +114,13 @@ final class Guest {
                 return fail(id, BridgeError(.optionsInvalid, "there is no launch worker \(worker)"))
             }
             index = found
+        case "plugin.intercept":
+            function = plugin.canIntercept ? table.pointee.intercept : nil
+            guard let found = interceptor(askedBy: call.options), function != nil else {
+                return fail(id, BridgeError(.taskNotFound, "the plugin has no such interceptor"))
+            }
+            index = found
+            questions.insert(id)
         case "plugin.describe": function = plugin.has(\.describe) ? table.pointee.describe : nil
         case "plugin.check", "plugin.reconfigure":
             function = plugin.has(\.reconfigure) ? table.pointee.reconfigure : nil
@@ -122,6 +133,16 @@ final class Guest {
         guard let function else { return answer(id, "{}") }
         working.insert(id)
         send(call, id, index, function)
+    }
+
+    /// The number of the interceptor that a question names.
+    private func interceptor(askedBy question: UnsafeRawBufferPointer) -> UInt32? {
+        var index: Int?
+        _ = check.cut(question, levelsAround: 0) { name, value in
+            guard name.elementsEqual("interceptor".utf8) else { return }
+            index = interceptorNames.firstIndex { value.elementsEqual($0) }
+        }
+        return index.map(UInt32.init)
     }
 
     private func send(
@@ -177,6 +198,10 @@ final class Guest {
             manifest["ping"] = "always"
             manifest["sessions"] = .bool(library.table.pointee.session != nil)
             note(manifest)
+            guard interceptorNames.isEmpty || library.canIntercept else {
+                let reason = "its manifest has interceptors, and its table lacks intercept"
+                return fail(id, BridgeError(.pluginUnavailable, reason))
+            }
             plugin = library
             library.table.pointee.attach(library.table.pointee.context, face)
             answer(id, JSON.object(manifest).text)
@@ -190,6 +215,7 @@ final class Guest {
         for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
             launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
         }
+        interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
     }
 
     // MARK: To the daemon
@@ -204,11 +230,12 @@ final class Guest {
 
     /// The plugin has answered a call.
     func reply(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
+        let isDecision = questions.contains(id)
         forget(id)
         let isOptions =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
         // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call alone.
-        if !isOptions, let fault = check.fault(in: result) {
+        if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
             return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON: \(fault)"))
         }
         write(id, result)
@@ -221,7 +248,10 @@ final class Guest {
     }
 
     /// The daemon sees to answers that come twice, or to no call: it counts them.
-    private func forget(_ id: UInt64) { working.remove(id) }
+    private func forget(_ id: UInt64) {
+        working.remove(id)
+        if !questions.isEmpty { questions.remove(id) }
+    }
 
     private func fail(_ id: UInt64, _ error: BridgeError) {
         Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }

@@ -121,6 +121,7 @@ extension FakeHost {
         case configure, start, describe, stop, keepSessions, restoreSessions
         case launch(UInt32)
         case call(UInt32)
+        case intercept(UInt32)
         /// Whether the section is to be taken, or only checked.
         case reconfigure(takes: Bool)
     }
@@ -170,6 +171,9 @@ extension FakeHost {
         case .call(let index):
             request.index = index
             plugin.call(context, &request)
+        case .intercept(let index):
+            request.index = index
+            plugin.intercept(context, &request)
         }
     }
 

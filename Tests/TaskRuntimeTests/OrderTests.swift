@@ -46,6 +46,16 @@ struct OrderTests {
         #expect(bench.host.cancelled.isEmpty)
     }
 
+    @Test("What waited behind a call that ends waits for nothing else")
+    func behindCancelled() {
+        let client = bench.client()
+        for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
+        client.send(#"{"task":"work","options":3,"callbackId":3}"#)
+        client.send(#"{"cancel":2}"#)
+        bench.runtime.writeOutput()
+        #expect(bench.host.started.map(\.options) == ["1", "3"])
+    }
+
     @Test("Work whose call has timed out still takes up its place until it is over")
     func abandonedWork() {
         let client = bench.client()

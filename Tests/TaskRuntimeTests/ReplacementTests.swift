@@ -146,6 +146,75 @@ struct ReplacementTests {
         #expect(client.read() == [["event": "plugin.stopped", "data": ["name": "worker", "version": "2.0"]]])
     }
 
+    // MARK: Interceptors
+
+    @Test("The new one's interceptors are asked where the old one's were, not before everybody else's")
+    func interceptors() throws {
+        let first = FakeInterceptor(bench, "first", ["work"]) { _ in #"{"pass":true}"# }
+        let second = FakeInterceptor(bench, "second", ["work"]) { _ in #"{"pass":true}"# }
+        let host = FakeHost()
+        let described = InterceptorDescription(
+            name: "first.new", summary: "Looks at calls.", tasks: ["work"], failure: .refuse)
+        let manifest = PluginManifest(
+            name: "first", version: "2", tasks: [], events: [], workers: [], interceptors: [described])
+        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.slot)
+        bench.runtime.replace(first.slot, by: new)
+        var order: [String] = []
+        host.onStart = { started in
+            order.append("first")
+            Array(#"{"pass":true}"#.utf8).withUnsafeBytes { new.reply(started.handle, $0) }
+        }
+        bench.client().send(#"{"task":"work","callbackId":1}"#)
+        #expect(second.questions.count == 1 && first.questions.isEmpty)
+        #expect(order == ["first"])
+        #expect(bench.host.started.count == 1)
+    }
+
+    @Test("A call that an interceptor has in hand keeps its place before those behind it, and the new one begins them")
+    func askedAbout() throws {
+        let interceptor = FakeInterceptor(bench, "looker", ["work"])
+        let client = bench.client()
+        client.send(#"{"task":"work","options":1,"callbackId":1}"#)
+        client.send(#"{"task":"one","options":2,"callbackId":2}"#)
+        let (new, host) = try successor([TaskDescription(name: "work"), TaskDescription(name: "one")])
+        bench.runtime.replace(bench.slot, by: new)
+        #expect(host.started.isEmpty)
+        interceptor.decide(0, #"{"pass":true}"#)
+        #expect(host.started.map(\.options) == ["1", "2"])
+        #expect(bench.host.started.isEmpty)
+    }
+
+    @Test("One whose task is gone ends, whatever is decided about it")
+    func askedAboutGone() throws {
+        let interceptor = FakeInterceptor(bench, "looker", ["work"])
+        let client = bench.client()
+        client.send(#"{"task":"work","options":1,"callbackId":1}"#)
+        let (new, host) = try successor([TaskDescription(name: "one")])
+        bench.runtime.replace(bench.slot, by: new)
+        #expect(client.read().map(\.errorCode) == ["task.not_found"])
+        interceptor.decide(0, #"{"pass":true}"#)
+        #expect(client.read().isEmpty && host.started.isEmpty)
+    }
+
+    @Test("What an old one's interceptor has in hand it may decide; it is idle then")
+    func oldInterceptor() throws {
+        let interceptor = FakeInterceptor(bench, "looker", ["work"])
+        let client = bench.client()
+        client.send(#"{"task":"work","options":1,"callbackId":1}"#)
+        bench.runtime.retire(interceptor.slot)
+        var isIdle = false
+        interceptor.slot.whenIdle { isIdle = true }
+        client.send(#"{"task":"work","options":2,"callbackId":2}"#)
+        #expect(!isIdle && interceptor.questions.count == 1)
+        interceptor.decide(0, #"{"result":"decided"}"#)
+        #expect(isIdle)
+        #expect(client.readOne() == ["callbackId": 1, "result": "decided"])
+        bench.runtime.writeOutput()
+        #expect(bench.host.started.map(\.options) == ["2"])
+    }
+
+    // MARK: Who may
+
     @Test("Nobody but root and the daemon's user loads, unloads or reloads plugins; nothing is asked for them")
     func permission() {
         var asked: [PluginChange] = []

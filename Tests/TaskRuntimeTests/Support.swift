@@ -134,9 +134,12 @@ final class Bench {
             ] + extraTasks, host)
     }
 
-    func add(_ name: String, tasks: [TaskDescription], _ host: FakeHost) -> PluginSlot {
-        let manifest = PluginManifest(
+    func add(
+        _ name: String, tasks: [TaskDescription], _ host: FakeHost, interceptors: [InterceptorDescription] = []
+    ) -> PluginSlot {
+        var manifest = PluginManifest(
             name: name, version: "1.0", tasks: tasks, events: [("work.done", "Work is done.")], workers: [])
+        manifest.interceptors = interceptors
         do {
             let slot = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
             runtime.open(slot)

@@ -19,6 +19,7 @@ struct TaskPageTests {
         ],
         "result": ["type": "array", "items": ["type": "string"]],
         "events": [["name": "notes.changed", "summary": "A note changed."]],
+        "interceptors": [["name": "cache.notes", "plugin": "cache", "summary": "Remembers notes.", "failure": "pass"]],
     ]
 
     @Test("Says how the task is called, what it takes and gives, and who provides it")
@@ -42,6 +43,9 @@ struct TaskPageTests {
 
                 Events of the plugin
                   notes.changed  A note changed.
+
+                Asked before, in this order
+                  cache.notes  Remembers notes. (the plugin cache)
 
                 Provider
                   the plugin notes; its rules are those for notes.read

@@ -75,7 +75,7 @@ struct RecordingReaderTests {
         arguments: [
             (["{"], 2, "the line is not JSON"), (["[]"], 2, "expected an object, got []"), (["", ""], 2, "not JSON"),
             ([#"{"offsetUs":1}"#], 2, "$.kind: expected a string, got nothing"),
-            ([#"{"offsetUs":1,"kind":"x"}"#], 2, "$.kind: expected call, forward"),
+            ([#"{"offsetUs":1,"kind":"x"}"#], 2, "$.kind: expected call, ask"),
             ([#"{"kind":"event"}"#], 2, "$.offsetUs: expected an integer of at least 0, got nothing"),
             ([#"{"offsetUs":-1,"kind":"event"}"#], 2, "got -1"),
             ([call(5), call(4)], 3, "$.offsetUs: expected at least 5"),

@@ -145,6 +145,11 @@ import Testing
         #expect(
             rest(["kind": "forward", "wallMs": 5, "call": 1, "task": "x", "to": 4]) == "  forward   #1  x  to session 4"
         )
+        #expect(
+            rest([
+                "kind": "decision", "wallMs": 5, "call": 1, "task": "x", "interceptor": "a.b", "plugin": "a",
+                "decision": "redirect", "target": "y", "durationUs": 20, "options": [1],
+            ]) == "  decision  #1  x  a.b of a  redirect  to y  20 µs  [1]")
         #expect(line(["kind": "lost", "count": 12]).hasPrefix("12 lines were lost"))
         #expect(line(["kind": "call", "wallMs": 123]).wholeMatch(of: #/\d\d:\d\d:\d\d\.123  call    /#) != nil)
     }

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from trestle_bridge import BridgeError, worker
-from trestle_bridge.worker import WorkerCall
+from trestle_bridge.worker import InterceptedCall, WorkerCall
 
 worker.version("1.2.3")
 worker.event("sample.done", "Something is done.")
@@ -139,6 +139,37 @@ def session(change: Any) -> None:
 @worker.stop
 def stop(options: Any, call: WorkerCall) -> None:
     print("stopping")
+
+
+@worker.interceptor("look", tasks=["greet", "se*"], summary="Looks.", failure="pass")
+def look(call: InterceptedCall) -> worker.Decision:
+    said = call.options
+    if said == "rewrite":
+        return worker.rewrite([call.task, call.session, call.one_way, call.caller.uid, call.deadline is not None])
+    if said == "redirect":
+        return worker.redirect("other")
+    if said == "redirect with":
+        return worker.redirect("other", None)
+    if said == "answer":
+        return worker.answer({"a": 1})
+    if said == "refuse":
+        raise BridgeError("plugin.unavailable", "Meant so.", transient=True)
+    if said == "fail":
+        raise KeyError("look")
+    if said == "nothing":
+        return None  # type: ignore[return-value]
+    if said == "proceed":
+        call.question.progress("on the way")
+        return worker.answer([call.proceed()])
+    return worker.PASS
+
+
+@worker.interceptor("late", tasks=lambda: configuration.get("late", []))
+async def late(call: InterceptedCall) -> worker.Decision:
+    """Is for tasks that its configuration names."""
+    if call.options == "refuse":
+        raise BridgeError("late.refused", "No.")
+    return worker.answer(await call.proceed_async())
 
 
 worker.run()

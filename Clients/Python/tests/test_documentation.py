@@ -63,7 +63,7 @@ class LayeringTests(unittest.TestCase):
             self.assertLessEqual(imported, set(self.ORDER[:place]), name)
 
     def test_modules_of_workers_import_only_those_below_them(self) -> None:
-        order = ["own_calls", "calls", "declarations", "running", "connection"]
+        order = ["own_calls", "calls", "interceptors", "declarations", "running", "connection"]
         folder = PACKAGE_FOLDER / "trestle_bridge/_worker"
         self.assertEqual({path.stem for path in folder.glob("*.py")} - {"__init__"}, set(order))
         for place, name in enumerate(order):

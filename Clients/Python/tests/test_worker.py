@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
+from trestle_bridge import BridgeError, connect
 from trestle_bridge.worker import Worker
 
-from .support import PACKAGE_FOLDER
+from .support import PACKAGE_FOLDER, Daemon
 
 if sys.version_info < (3, 11):
     raise unittest.SkipTest("manifests are read with tomllib, which came with Python 3.11")
@@ -51,13 +54,18 @@ class HelloTests(SampleTestCase):
             "protocol": {"name": "trestle-worker", "version": "1.0"},
             "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done."}],
             "launchWorkers": [{"name": "warm", "phase": "afterListening", "after": ["store"], "required": True}],
+            "interceptors": [
+                {"name": "look", "summary": "Looks.", "failure": "pass", "tasks": ["greet", "se*"]},
+                {"name": "late", "summary": "Is for tasks that its configuration names.", "tasks": []},
+            ],
             "configuration": {"type": "object"}, "reconfigurable": True, "sessions": True, "ping": "always",
         })
 
     def test_configuration_start_and_launch_come_to_its_functions(self) -> None:
         self.assertEqual(self.daemon.call("plugin.launch", {"worker": "warm"}), {})
         self.assertEqual(self.fails("plugin.configure", {"bad": 1})["data"], {"path": "bad"})
-        self.assertEqual(self.daemon.call("plugin.reconfigure", {"b": 2}), {})
+        self.assertEqual(
+            self.daemon.call("plugin.reconfigure", {"b": 2}), {"interceptors": {"look": ["greet", "se*"], "late": []}})
         self.assertEqual(
             self.daemon.call("seen")["configuration"], {"a": 1, "state": "/state", "launched": "warm", "b": 2})
 
@@ -125,7 +133,7 @@ class CallTests(SampleTestCase):
             self.daemon.next(callbackId=call, progress="waiting")
         self.assertEqual(self.fails("greet", {"who": "X"})["code"], "busy")
         self.assertEqual(self.daemon.call("plugin.ping"), {})
-        self.assertEqual(self.daemon.call("plugin.reconfigure", {}), {})
+        self.daemon.call("plugin.reconfigure", {})
         self.daemon.send({"cancel": calls[0]})
         self.daemon.next(callbackId=calls[0], error=...)
         self.assertEqual(self.daemon.call("greet", {"who": "X"}), "Hello, X")
@@ -211,6 +219,100 @@ class OwnCallTests(SampleTestCase):
         self.assertLess(sizes, 6 << 20)
 
 
+class InterceptorTests(SampleTestCase):
+    def ask(self, options: Any, name: str = "look", **more: Any) -> Any:
+        question = {"interceptor": name, "task": "greet", "options": options, **more}
+        return self.daemon.call("plugin.intercept", question)
+
+    def test_what_a_function_returns_is_the_decision(self) -> None:
+        self.assertEqual(self.ask("anything"), {"pass": True})
+        self.assertEqual(self.ask("redirect"), {"task": "other"})
+        self.assertEqual(self.ask("redirect with"), {"task": "other", "options": None})
+        self.assertEqual(self.ask("answer"), {"result": {"a": 1}})
+
+    def test_it_knows_what_is_called_and_by_whom(self) -> None:
+        question = {"interceptor": "look", "task": "second", "session": 9, "oneWay": True, "options": "rewrite"}
+        caller = {"session": 3, "uid": 1000}
+        decision = self.daemon.call("plugin.intercept", question, caller=caller, timeout=500)
+        self.assertEqual(decision, {"options": ["second", 9, True, 1000, True]})
+
+    def test_a_bridge_error_refuses_and_any_other_exception_is_a_failure(self) -> None:
+        refused = {"error": {"code": "plugin.unavailable", "message": "Meant so.", "transient": True}}
+        self.assertEqual(self.ask("refuse"), refused)
+        self.assertEqual(self.ask("refuse", "late"), {"error": {"code": "late.refused", "message": "No."}})
+        for what in ("fail", "nothing"):
+            with self.assertRaises(WorkerError) as raised:
+                self.ask(what)
+            self.assertEqual(raised.exception.code, "internal")
+        with self.assertRaises(WorkerError) as raised:
+            self.ask("anything", "nobody")
+        self.assertEqual(raised.exception.code, "task.not_found")
+
+    def test_it_can_have_the_task_do_its_work_on_behalf_of_the_call(self) -> None:
+        for name, result in (("look", [5]), ("late", 5)):
+            question = {"interceptor": name, "task": "greet", "session": 4, "options": "proceed"}
+            call = self.daemon.start_call("plugin.intercept", question, progress=True)
+            made = self.daemon.next(task="greet")
+            self.assertEqual((made["options"], made["caller"], made["session"]), ("proceed", call, 4))
+            self.daemon.send({"callbackId": made["callbackId"], "result": 5})
+            if name == "look":
+                self.assertEqual(self.daemon.next(callbackId=call, progress=...)["progress"], "on the way")
+            self.assertEqual(self.daemon.result(call), {"result": result})
+
+    def test_a_cancelled_question_ends_what_was_called_for_it(self) -> None:
+        question = {"interceptor": "late", "task": "greet", "options": "proceed"}
+        call = self.daemon.start_call("plugin.intercept", question)
+        made = self.daemon.next(task="greet")
+        self.daemon.send({"cancel": call})
+        self.daemon.next(cancel=made["callbackId"])
+        with self.assertRaises(WorkerError) as raised:
+            self.daemon.result(call)
+        self.assertEqual(raised.exception.code, "call.cancelled")
+
+    def test_tasks_that_come_from_the_configuration_are_told_at_the_start(self) -> None:
+        self.assertEqual(self.daemon.call("plugin.configure", {"late": ["a", "b*"]}), {})
+        started = self.daemon.call("plugin.start", {"stateDirectory": "/state"})
+        self.assertEqual(started, {"interceptors": {"look": ["greet", "se*"], "late": ["a", "b*"]}})
+
+
+class RealDaemonTests(unittest.TestCase):
+    PROGRAM = """
+from trestle_bridge import BridgeError, worker
+
+@worker.task("greet")
+def greet(options, call):
+    return f"Hello, {options['who']}"
+
+@worker.interceptor("greet.polite", tasks=lambda: ["greet"])
+def polite(call):
+    who = call.options["who"]
+    if who == "nobody":
+        raise BridgeError("greet.nobody", "There is nobody.")
+    if who == "twice":
+        return worker.answer([call.proceed(), call.proceed()])
+    return worker.rewrite({"who": who.title()})
+
+worker.run()
+"""
+
+    def test_an_interceptor_stands_before_a_task_in_a_daemon(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
+        self.addCleanup(folder.cleanup)
+        (Path(folder.name) / "greet.py").write_text(self.PROGRAM, "utf-8")
+        manifest = f'command = ["{sys.executable}", "greet.py"]\nenvironment = {{ PYTHONPATH = "{PACKAGE_FOLDER}" }}\n'
+        (Path(folder.name) / "greet.plugin.toml").write_text(manifest, "utf-8")
+        daemon = Daemon(Path(folder.name))
+        self.addCleanup(daemon.close)
+        with connect(daemon.path) as bridge:
+            self.assertEqual(bridge.call("greet", {"who": "ann"}), "Hello, Ann")
+            self.assertEqual(bridge.call("greet", {"who": "twice"}), ["Hello, twice"] * 2)
+            with self.assertRaises(BridgeError) as raised:
+                bridge.call("greet", {"who": "nobody"})
+            self.assertEqual(raised.exception.code, "greet.nobody")
+            report = bridge.call("bridge.status")["interceptors"][0]
+            self.assertEqual((report["asked"], report["tasks"]), (3, ["greet"]))
+
+
 class EndTests(SampleTestCase):
     def test_it_stops_when_it_is_told_with_a_call_in_flight(self) -> None:
         self.daemon.start_call("wait")
@@ -260,3 +362,6 @@ class AloneTests(unittest.TestCase):
             worker.task("a")(lambda options, call: 2)
         with self.assertRaisesRegex(ValueError, "the daemon's"):
             worker.task("plugin.mine")(lambda options, call: 2)
+        worker.interceptor("a", tasks=[])(lambda call: 1)
+        with self.assertRaisesRegex(ValueError, "two interceptors a"):
+            worker.interceptor("a", tasks=[])(lambda call: 2)

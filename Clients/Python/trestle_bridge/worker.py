@@ -28,10 +28,12 @@ from ._core.settings import Limits
 from ._worker.calls import WorkerCall
 from ._worker.connection import Connection
 from ._worker.declarations import THREADED_CONCURRENCY, Declarations, Function, Schema
+from ._worker.interceptors import PASS, Decision, InterceptedCall, Intercept, Tasks, answer, redirect, rewrite
 
 __all__ = [
-    "Function", "Level", "Schema", "Worker", "WorkerCall", "bridge", "configure", "event", "hook", "launch", "log",
-    "metric", "publish", "run", "session", "start", "start_call", "stop", "task", "version",
+    "Decision", "Function", "Intercept", "InterceptedCall", "Level", "PASS", "Schema", "Tasks", "Worker", "WorkerCall",
+    "answer", "bridge", "configure", "event", "hook", "interceptor", "launch", "log", "metric", "publish", "redirect",
+    "rewrite", "run", "session", "start", "start_call", "stop", "task", "version",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -89,6 +91,30 @@ class Worker:
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
                 "private": private, "options": options, "result": result, "progress": progress,
             })
+            return function
+
+        return declare
+
+    def interceptor(
+        self, name: str, *, tasks: Tasks, summary: Optional[str] = None,
+        failure: Optional[Literal["refuse", "pass"]] = None,
+    ) -> Callable[[F], F]:
+        """Declares a function to be asked about calls of tasks before these get them. It takes an `InterceptedCall` and
+        returns `PASS`, `rewrite(options)`, `redirect(task)` or `answer(result)`; a `BridgeError` that it raises refuses
+        the call. Where the manifest lists interceptors, that is what the daemon goes by.
+
+        Args:
+            tasks: names of tasks, or beginnings of names with a `*` behind them; or a function that returns them, asked
+                when the worker has started, and when it has taken another configuration.
+            summary: one sentence for operators; None: the first line of the function's docstring.
+            failure: what becomes of a call when this fails, by another exception or with its process: `refuse`, it ends
+                with the failure (as where it is not said), or `pass`, it goes on without.
+        """
+
+        def declare(function: F) -> F:
+            first_line = (inspect.getdoc(function) or "").partition("\n")[0]
+            about = {"summary": summary or first_line or name, "failure": failure}
+            self._declared.add_interceptor(name, function, tasks, about)
             return function
 
         return declare
@@ -242,5 +268,6 @@ class Worker:
 
 _own = Worker()
 version, task, event, configure, hook = _own.version, _own.task, _own.event, _own.configure, _own.hook
+interceptor = _own.interceptor
 start, stop, session, launch, run = _own.start, _own.stop, _own.session, _own.launch, _own.run
 bridge, start_call, publish, log, metric = _own.bridge, _own.start_call, _own.publish, _own.log, _own.metric

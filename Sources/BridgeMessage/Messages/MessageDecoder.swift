@@ -33,11 +33,20 @@ public final class MessageDecoder {
     /// The batch that was found last and has not been handed out.
     @exclusivity(unchecked) private var batch: ParsedLine?
     private let memory = DialectMemory()
+    private let extraDepth: Int
+    /// Whether the line that was read last is nested deeper than a message may be, by as much as this decoder allows.
+    @exclusivity(unchecked) public private(set) var isDeep = false
 
     /// A decoder with working memory of its own.
     ///
-    /// - Parameter urlSchemes: the schemes of URLs that are calls, in small letters.
-    public init(urlSchemes: Set<String> = []) { self.urlSchemes = urlSchemes }
+    /// - Parameters:
+    ///   - urlSchemes: the schemes of URLs that are calls, in small letters.
+    ///   - extraDepth: how many levels deeper than a message a line may be nested, for messages that carry another's
+    ///     payload as a part of theirs.
+    public init(urlSchemes: Set<String> = [], extraDepth: Int = 0) {
+        self.extraDepth = extraDepth
+        self.urlSchemes = urlSchemes
+    }
 
     /// The schemes of URLs that are calls, in small letters.
     public var urlSchemes: Set<String> {
@@ -71,7 +80,10 @@ public final class MessageDecoder {
         let isBatch = Self.firstByte(of: bytes) == UInt8(ascii: "[")
         do throws(GrammarError) {
             // A batch's brackets are no part of the messages in it.
-            let parsed = try lines.parse(bytes, maximumDepth: LineParser.maximumDepth + (isBatch ? 1 : 0))
+            let depth = LineParser.maximumDepth + (isBatch ? 1 : 0)
+            let parsed =
+                extraDepth == 0
+                ? try lines.parse(bytes, maximumDepth: depth) : try parseDeep(bytes, maximumDepth: depth)
             if isBatch {
                 batch = parsed
                 return nil
@@ -79,6 +91,17 @@ public final class MessageDecoder {
             return item(parsed)
         } catch {
             return refuse(notJSON(bytes, error))
+        }
+    }
+
+    private func parseDeep(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(GrammarError) -> ParsedLine {
+        isDeep = false
+        do throws(GrammarError) {
+            return try lines.parse(bytes, maximumDepth: maximumDepth)
+        } catch {
+            guard error.isDepth else { throw error }
+            isDeep = true
+            return try lines.parse(bytes, maximumDepth: maximumDepth + extraDepth)
         }
     }
 

@@ -6,8 +6,21 @@ public final class JSONCheck {
     public init() {}
 
     /// Why the bytes are not one JSON value, as the end of a sentence; nil where they are.
-    public func fault(in bytes: UnsafeRawBufferPointer) -> String? {
-        // One level is the message's own.
-        parser.fault(in: bytes, maximumDepth: LineParser.maximumDepth - 1)?.reason
+    ///
+    /// - Parameter levelsAround: how many levels of a message's nesting the value has around it.
+    public func fault(in bytes: UnsafeRawBufferPointer, levelsAround: Int = 1) -> String? {
+        parser.fault(in: bytes, maximumDepth: LineParser.maximumDepth - levelsAround)?.reason
+    }
+
+    /// Cuts an object into its members, in their order: each with its name as it stands between the quotes, escapes and
+    /// all, and its value. Both are parts of `bytes`.
+    ///
+    /// - Parameter levelsAround: how many levels of a message's nesting the object has around it.
+    /// - Returns: why the bytes are no object, as the end of a sentence; nil where they are one.
+    public func cut(
+        _ bytes: UnsafeRawBufferPointer, levelsAround: Int = 1,
+        _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) -> String? {
+        parser.cut(bytes, maximumDepth: LineParser.maximumDepth - levelsAround, member)
     }
 }

@@ -36,6 +36,26 @@ struct LineParser: ~Copyable {
         }
     }
 
+    /// The members of an object; see ``JSONCheck/cut(_:levelsAround:_:)``.
+    mutating func cut(
+        _ text: UnsafeRawBufferPointer, maximumDepth: Int,
+        _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) -> String? {
+        defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
+        do throws(GrammarError) {
+            let parsed = try parse(inCopy(of: text), maximumDepth: maximumDepth)
+            guard parsed.isObject else { return "it is \(MessageDecoder.typeName(parsed.root)), and no object" }
+            for found in parsed.members {
+                // Of the text itself, which is there longer than the parser's copy of it.
+                let name = text.slice(Int(found.key_start), Int(found.key_length))
+                member(name, text.slice(Int(found.value_start), Int(found.value_length)))
+            }
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
     /// The text with what the parser asks for behind it: a line end, and bytes that may be read.
     mutating func inCopy(of text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let neededBytes = text.count + MessageSplitter.paddingBytes
@@ -95,6 +115,9 @@ struct GrammarError: Error {
     let kind: Int32
     /// Where it stops being JSON.
     let offset: Int
+
+    /// Whether it is nothing but nested too deep, as far as it was read.
+    var isDepth: Bool { kind == Int32(BRIDGE_JSON_DEPTH) }
 
     /// The reason as the end of a sentence.
     var reason: String {

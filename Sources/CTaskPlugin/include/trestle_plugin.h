@@ -89,7 +89,7 @@ typedef struct trestle_request {
     uint32_t abi;          /* TRESTLE_ABI of the daemon. */
     trestle_call call;     /* What to hand to `reply` or `fail`: exactly one of them, exactly once. */
     uint32_t index;        /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`; in
-                              `reconfigure`: TRESTLE_RECONFIGURE_…; else 0. */
+                              `reconfigure`: TRESTLE_RECONFIGURE_…; in `intercept`: in `interceptors`; else 0. */
     uint32_t flags;        /* TRESTLE_REQUEST_… */
     int64_t timeout_ns;    /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
     trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them, {} where it sent none. At most
@@ -97,7 +97,7 @@ typedef struct trestle_request {
     const trestle_caller *caller; /* Never NULL. */
 } trestle_request;
 
-/* The caller wants progress; without it `progress` is accepted and goes nowhere. */
+/* The caller wants progress (in `intercept`: of the call that it is about); without it `progress` is accepted and goes nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
 /* Nobody waits for the answer. Answer all the same: it ends the call. Not told to a plugin in a process of its own. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
@@ -250,8 +250,8 @@ enum {
 
 /* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
  *
- * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `cancel` and
- * `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the first call, and before
+ * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `intercept`,
+ * `cancel` and `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the first call, and before
  * `stop`, come `restore_sessions` and `keep_sessions` where sessions go from one daemon to the next. Every function but `manifest`,
  * `attach` and `call` may be NULL.
  */
@@ -263,10 +263,14 @@ typedef struct trestle_plugin {
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
         "private"?, "options"?: JSON Schema, "result"?: JSON Schema, "progress"?: JSON Schema}], "events"?: [{"name", "summary"}],
-        "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}], "configuration"?: JSON Schema,
+        "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
+        "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
+       "tasks" of an interceptor: names of tasks, or beginnings of names with a * behind them; see `intercept`. "failure": what
+       becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is not said), or
+       "pass", it goes on without.
        "configuration": of an object; its properties' "description" and "default" are shown to operators.
        "reconfigurable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
        "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it
@@ -279,7 +283,9 @@ typedef struct trestle_plugin {
        nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
        `fail`, code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
-    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later. */
+    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later: {}, or
+       {"interceptors": {"NAME": [patterns]}} with the tasks that the interceptors named there are for, in place of those of
+       the manifest. */
     void (*start)(void *context, const trestle_request *request);
     /* Run the launch worker number `index`; `options` as in `start`. The answer may come later. */
     void (*launch)(void *context, const trestle_request *request);
@@ -305,7 +311,8 @@ typedef struct trestle_plugin {
        {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. */
     void (*restore_sessions)(void *context, const trestle_request *request);
     /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
-       `configure`, `index` is TRESTLE_RECONFIGURE_…. Who refuses keeps what it had. NULL: the section is not looked at
+       `configure`, `index` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of `start`. Who
+       refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
     /* What the manifest leaves out, told when somebody first wants to know: at any time after `attach`, once. `options` is
@@ -313,6 +320,20 @@ typedef struct trestle_plugin {
        object for each task of the manifest, in its order; the sentences say which schemas there ought to be and are not,
        and why. NULL: the manifest says it all. */
     void (*describe)(void *context, const trestle_request *request);
+    /* Decide about a call of a task, before that task gets it, for the interceptor number `index`. `options` is
+       {"interceptor": its name, "task": the task's name, "session"?: the session whose task is meant, "oneWay"?: true where
+       nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}. `caller` is who
+       makes the call, `timeout_ns` what is left of its time, `call` the handle of this question: what is called with it as
+       `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel` tells that the call has ended;
+       `progress` reaches its caller. The answer may come later. It is one of
+         {"pass": true}                   the call goes on as it is: to the next interceptor, after the last to the task;
+         {"options": JSON}                so, with these options;
+         {"task": name, "options"?: JSON} so, as a call of that task, which its caller must be allowed to call;
+         {"result": JSON}                 the call ends with this result;
+         {"error": {"code", "message", "data"?, "transient"?, "retryAfter"?: ms}}  it ends with this error.
+       An error by way of `fail` is a refusal, too, but for "internal", "task.not_found" and those that begin with "plugin.":
+       these, and any other answer, are a failure of the interceptor. NULL: the manifest names no interceptors. */
+    void (*intercept)(void *context, const trestle_request *request);
 } trestle_plugin;
 
 /* What `reconfigure` is to do. */

@@ -110,6 +110,7 @@ final class InProcessHost: TaskHost {
             case .start: table.pointee.start
             case .launch: table.pointee.launch
             case .task: table.pointee.call
+            case .intercept: isLongEnough(for: \.intercept) ? table.pointee.intercept : nil
             case .describe: isLongEnough(for: \.describe) ? table.pointee.describe : nil
             case .stop: table.pointee.stop
             case .keepSessions: isLongEnough(for: \.keep_sessions) ? table.pointee.keep_sessions : nil
@@ -143,7 +144,7 @@ extension PluginWork {
     /// The number of the task, or of the launch worker; how far a plugin is to reconfigure itself.
     fileprivate var index: UInt32 {
         switch self {
-        case .task(let index), .launch(let index): UInt32(index)
+        case .task(let index), .launch(let index), .intercept(let index): UInt32(index)
         case .reconfigure: UInt32(TRESTLE_RECONFIGURE_TAKE)
         case .checkConfiguration: UInt32(TRESTLE_RECONFIGURE_CHECK)
         case .configure, .start, .describe, .stop, .keepSessions, .restoreSessions: 0

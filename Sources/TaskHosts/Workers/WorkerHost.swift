@@ -78,6 +78,7 @@ final class WorkerHost: TaskHost {
         keep(work, options)
         switch work {
         case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
+        case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
         case .launch(let index): launch(call, launchNames[index], options, over: link)
         default:
             JSON.string("plugin.\(work.name)").bytes.withUnsafeBytes {
@@ -91,9 +92,14 @@ final class WorkerHost: TaskHost {
     }
 
     private func link(for work: PluginWork, _ call: Call) -> WorkerLink? {
-        guard let leases, case .task = work else { return current }
-        return leases.take(for: call)
+        guard let leases else { return current }
+        switch work {
+        case .task, .intercept: return leases.take(for: call)
+        default: return current
+        }
     }
+
+    private static let intercept = Array(#""plugin.intercept""#.utf8)
 
     private func refuse(_ work: PluginWork, _ handle: CallHandle) {
         // What has no process has stopped.
@@ -123,7 +129,7 @@ final class WorkerHost: TaskHost {
 
     private func send(
         _ call: Call, _ quotedTask: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, over link: WorkerLink,
-        isLifecycle: Bool = false
+        isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
         var outgoing = OutgoingCall(quotedTask: quotedTask, options: options)
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
@@ -131,7 +137,7 @@ final class WorkerHost: TaskHost {
         guard !isLifecycle else { return link.send(call.handle, outgoing, isLifecycle: true) }
         callers.withCaller(of: call) {
             outgoing.caller = $0
-            link.send(call.handle, outgoing, isLifecycle: false)
+            link.send(call.handle, outgoing, isQuestion: isQuestion)
         }
     }
 

@@ -8,6 +8,8 @@ final class WorkerLink {
     private enum Asked {
         /// The runtime's call.
         case call(CallHandle)
+        /// The runtime's question to an interceptor.
+        case question(CallHandle)
         /// The runtime's call about the plugin itself: not to know it is no fault.
         case lifecycle(CallHandle)
         /// The supervisor's.
@@ -84,7 +86,7 @@ final class WorkerLink {
 
     private func handle(at place: Int) -> CallHandle? {
         switch places[place].asked {
-        case .call(let handle), .lifecycle(let handle): handle
+        case .call(let handle), .question(let handle), .lifecycle(let handle): handle
         case .request, nil: nil
         }
     }
@@ -93,9 +95,9 @@ final class WorkerLink {
 
     /// Hands a call over.
     func send(
-        _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool
+        _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
-        call.id = enter(isLifecycle ? .lifecycle(handle) : .call(handle))
+        call.id = enter(isLifecycle ? .lifecycle(handle) : isQuestion ? .question(handle) : .call(handle))
         MessageEncoder.call(call, to: output)
     }
 
@@ -154,7 +156,12 @@ final class WorkerLink {
 
     // MARK: From the process
 
-    func receive(_ item: DecodedItem) {
+    /// - Parameter isDeep: whether it is nested deeper than a message may be, as an interceptor's decision may.
+    func receive(_ item: DecodedItem, isDeep: Bool = false) {
+        if isDeep, !isDecision(item) {
+            fault?("said what is no message: it is nested too deep")
+            return
+        }
         switch item {
         case .call(let call): own.receive(call.pointee)
         case .message(let message):
@@ -170,12 +177,19 @@ final class WorkerLink {
         }
     }
 
+    private func isDecision(_ item: DecodedItem) -> Bool {
+        guard case .message(let message) = item, case .callback(let callback) = message.pointee,
+            let place = callback.callbackID.number.flatMap(place(of:)), case .question = places[place].asked
+        else { return false }
+        return true
+    }
+
     private func receive(_ callback: CallbackMessage) {
         guard let id = callback.callbackID.number, let waiting = leave(id) else {
             return host.noteStrayAnswer(callback.callbackID)
         }
         switch waiting {
-        case .call(let handle): answer(handle, callback)
+        case .call(let handle), .question(let handle): answer(handle, callback)
         case .lifecycle(let handle):
             if case .failure(let error) = Self.outcome(callback), error.code == .taskNotFound {
                 Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }

@@ -47,9 +47,12 @@ final class WorkerMember {
     }
 
     /// Brings it to where the processes before were.
-    func prepare(section: JSON?, start: JSON?) async throws(BridgeError) {
+    ///
+    /// - Returns: what it answered to `plugin.start`.
+    func prepare(section: JSON?, start: JSON?) async throws(BridgeError) -> JSON {
         if let section { _ = try await ask("plugin.configure", section, within: times.start) }
-        if let start { _ = try await ask("plugin.start", start, within: times.start) }
+        guard let start else { return [:] }
+        return try await ask("plugin.start", start, within: times.start)
     }
 
     /// It takes calls from now on, and is pinged.

@@ -56,7 +56,7 @@ final class WorkerProcess {
             throw error
         }
         // Until the channel is closed, which it is when the process has ended.
-        channel.receive = { link.receive($0) }
+        channel.receive = { [unowned channel] in link.receive($0, isDeep: channel.isDeep) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
         channel.drained = { host.drained() }
         link.fault = { [weak self] reason in

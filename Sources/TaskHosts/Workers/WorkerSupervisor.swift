@@ -134,9 +134,11 @@ final class WorkerSupervisor {
             return nil
         }
         member.link.isColdStart = isWaitedFor
+        let manifest: JSON
         do throws(BridgeError) {
-            _ = try await greet(member)
-            try await member.prepare(section: host.configured, start: host.started)
+            let said = try await greet(member)
+            manifest = said.withInterceptedTasks(
+                try await member.prepare(section: host.configured, start: host.started))
         } catch {
             // Where it has ended, that has been seen to.
             if members.contains(where: { $0 === member }) { member.process.fail("does not start: \(error.message)") }
@@ -144,7 +146,10 @@ final class WorkerSupervisor {
         }
         guard !isOver, members.contains(where: { $0 === member }) else { return nil }
         member.becomeReady()
-        if host.current == nil { host.current = member.link }
+        if host.current == nil {
+            host.current = member.link
+            host.takeInterceptedTasks(of: manifest)
+        }
         return member
     }
 

@@ -19,7 +19,7 @@ extension TaskRuntime {
 
     private func listCalls() -> JSON {
         let now = clock.now
-        return ["calls": .array(calls.inFlight.map { describe($0, now) })]
+        return ["calls": .array(calls.inFlight.filter { $0.origin != .question }.map { describe($0, now) })]
     }
 
     private func describe(_ call: Call, _ now: RuntimeInstant) -> JSON {
@@ -39,8 +39,13 @@ extension TaskRuntime {
         switch call.origin {
         case .session: if call.hasID { object["callbackId"] = try? JSON(parsing: call.idDescription) }
         case .plugin: object["plugin"] = .string(call.pluginName ?? "")
-        case .daemon: object["plugin"] = "trestled"
+        case .daemon, .question: object["plugin"] = "trestled"
         }
+        if let asked = call.passage?.asked {
+            object["interceptor"] = asked.interceptor.reference
+            object["state"] = calls.call(asked.question)?.state == .running ? "running" : "waiting"
+        }
+        if let original = call.passage?.original { object["calledAs"] = .string(original.name) }
         return .object(object)
     }
 
@@ -65,7 +70,9 @@ extension TaskRuntime {
     }
 
     private func kill(_ caller: Call, _ options: Kill) throws(BridgeError) -> JSON {
-        guard let call = calls.inFlight.first(where: { $0.number == options.call }), call != caller else {
+        guard let call = calls.inFlight.first(where: { $0.number == options.call }), call != caller,
+            call.origin != .question
+        else {
             throw BridgeError(.callNotFound, "no call \(options.call) is in flight; bridge.calls lists those that are")
         }
         abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)

@@ -85,7 +85,7 @@ extension TaskRuntime {
             "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
             "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
             "plugin": plugin.map { .string($0.name) } ?? .null,
-            "provider": .string(task.provider.providerName),
+            "provider": .string(task.provider.providerName), "interceptors": describeInterceptors(of: task),
         ]
     }
 }

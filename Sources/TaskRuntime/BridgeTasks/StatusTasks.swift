@@ -64,6 +64,7 @@ extension TaskRuntime {
             "launch": .array(launch.reports.map(describe)),
             "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
             "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),
+            "interceptors": reportInterceptors(),
             "metrics": .array(plugins.flatMap { plugin in plugin.metrics.all.map { describe($0, of: plugin) } }),
         ]
     }
@@ -118,6 +119,9 @@ extension TaskRuntime {
                 "waiting": .number(JSONNumber(plugin.waitingCount)),
                 "restarts": .number(JSONNumber(plugin.restartCount)),
             ]
+            if !plugin.interceptors.isEmpty {
+                described["interceptors"] = .array(plugin.interceptors.map { .string($0.name) })
+            }
             if let worker = plugin.host.workerStatus {
                 described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
                 described["lastFault"] = worker.lastFault.map { .string($0) }

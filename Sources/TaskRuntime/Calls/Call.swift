@@ -110,6 +110,8 @@ enum CallOrigin {
     case plugin
     /// The daemon itself: launch workers, starting and stopping plugins.
     case daemon
+    /// The daemon asks an interceptor about another call: no call of its own in anybody's eyes.
+    case question
 }
 
 /// What has become of a call.

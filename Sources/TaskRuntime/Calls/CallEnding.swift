@@ -77,7 +77,10 @@ extension TaskRuntime {
             provider._withUnsafeGuaranteedRef { $0.forwardedCount -= 1 }
             call.record.pointee.provider = nil
         }
-        if call.hasExtras { leaveParent(call) }
+        if call.hasExtras {
+            leaveParent(call)
+            leaveQueue(call)
+        }
         let took = readClock().nanoseconds &- call.startedAt.nanoseconds
         call.record.pointee.task?._withUnsafeGuaranteedRef {
             $0.statistics.recordEnd(afterNanoseconds: took, isFailure: isFailure)
@@ -127,7 +130,7 @@ extension TaskRuntime {
         let handle = call.handle
         var error = error
         var data = error.data?.objectValue ?? [:]
-        data["started"] = .bool(call.state == .running)
+        data["started"] = .bool(hasBegun(call))
         error.data = .object(data)
         call.task?.provider.abandon(call, reason: reason)
         // The provider may have answered while it was told: then the call has had its end.

@@ -61,4 +61,7 @@ final class CallExtras {
     var heldProgress: (sequence: UInt64, value: [UInt8])?
     /// Options that wait for their turn, where the task's bound of calls at once was reached.
     var heldOptions: [UInt8] = []
+    /// The way through interceptors; nil: none was asked.
+    var passage: Passage?
+    var lineage: [Interceptor] = []
 }

@@ -36,11 +36,11 @@ extension TaskRuntime {
         settle(call, handle)
     }
 
-    /// Where a call's answer goes.
+    /// Where a call's answer goes. The task is the one that the caller named.
     func address(of call: Call) -> CallbackAddress {
         CallbackAddress(
             call.record.pointee.dialect, id: call.record.pointee.id.text,
-            task: call.task?.nameBytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+            task: (call.passage?.original ?? call.task)?.nameBytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     /// Writes the end of a call that came in another dialect.

@@ -42,7 +42,7 @@ extension TaskRuntime {
             switch call.origin {
             case .session: break
             case .plugin: line.add("plugin", .string(call.pluginName ?? ""))
-            case .daemon: line.add("plugin", "trestled")
+            case .daemon, .question: line.add("plugin", "trestled")
             }
             if call.hasID, let id = try? JSON(parsing: call.idDescription) { line.add("callbackId", id) }
             if call.isOneWay { line.add("oneWay", true) }
@@ -84,7 +84,9 @@ extension TaskRuntime {
         }
     }
 
-    private func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
+    func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
+        // What is asked about a call is told of that call.
+        guard call.origin != .question else { return }
         let caller = call.session
         show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {
             var line = TrafficLine(kind, payloadBytes: $0)

@@ -7,7 +7,7 @@ struct TrafficLine {
     private let payloadBytes: Int
 
     /// - Parameters:
-    ///   - kind: `call`, `forward`, `progress`, `callback`, `event` or `refused`.
+    ///   - kind: `call`, `ask`, `decision`, `forward`, `progress`, `callback`, `event` or `refused`.
     ///   - payloadBytes: as much as is shown of a payload.
     init(_ kind: StaticString, payloadBytes: Int) {
         self.payloadBytes = payloadBytes

@@ -24,9 +24,16 @@ extension PluginManifest {
             var after: [String]?
             var required: Bool?
         }
+        struct Interceptor: Decodable {
+            var name: String
+            var summary: String
+            var tasks: [String]
+            var failure: InterceptorFailure?
+        }
         var name: String
         var version: String
         var tasks: [Task]
+        var interceptors: [Interceptor]?
         var events: [Event]?
         var launchWorkers: [Worker]?
         var configuration: JSON?
@@ -66,8 +73,13 @@ extension PluginManifest {
         for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
         configuration = text.configuration
         isReconfigurable = text.reconfigurable ?? false
+        interceptors = []
+        for interceptor in text.interceptors ?? [] { interceptors.append(try Self.interceptor(interceptor)) }
         let names = tasks.map(\.name)
         guard Set(names).count == names.count else { throw Self.refusal("two of its tasks have one name") }
+        guard Set(interceptors.map(\.name)).count == interceptors.count else {
+            throw Self.refusal("two of its interceptors have one name")
+        }
     }
 
     private static func task(_ task: Text.Task, _ raw: JSON) throws(BridgeError) -> TaskDescription {
@@ -99,6 +111,17 @@ extension PluginManifest {
         }
         return Worker(
             name: worker.name, phase: phase, after: worker.after ?? [], isRequired: worker.required ?? true)
+    }
+
+    private static func interceptor(_ said: Text.Interceptor) throws(BridgeError) -> InterceptorDescription {
+        guard !said.name.isEmpty else { throw refusal("an interceptor has no name") }
+        for task in said.tasks where EventPattern(task) == nil {
+            throw refusal(
+                "the interceptor \(said.name) is for \(JSON.string(task).text), which is no name of a task with at most a * at its end"
+            )
+        }
+        return InterceptorDescription(
+            name: said.name, summary: said.summary, tasks: said.tasks, failure: said.failure ?? .refuse)
     }
 
     private static func refusal(_ reason: String) -> BridgeError {

@@ -64,6 +64,8 @@ extension TaskRuntime {
         let extras = call.extras
         extras.pluginName = plugin.name
         extras.parent = request.parent
+        extras.lineage = parent?.lineage ?? []
+        if let parent, parent.origin == .question { extras.passage = passage(ofCallBehind: parent, of: task) }
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress

@@ -38,6 +38,11 @@ extension TaskRuntime {
 
     /// The plugin takes calls from now on, and hears of the sessions that there are.
     public func open(_ plugin: PluginSlot) {
+        joinInterceptors(of: plugin)
+        begin(plugin)
+    }
+
+    private func begin(_ plugin: PluginSlot) {
         plugin.state = .running
         for task in plugin.tasks { registry.insert(task) }
         announce(plugin)
@@ -48,6 +53,8 @@ extension TaskRuntime {
     ///
     /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
     public func replace(_ old: PluginSlot, by new: PluginSlot) {
+        // Before they leave: the new ones are asked in the place of the old ones.
+        joinInterceptors(of: new, inPlaceOf: old)
         leave(old)
         plugins.append(new)
         for task in new.tasks {
@@ -55,7 +62,7 @@ extension TaskRuntime {
                 task.statistics.takeOver(&before.statistics)
             }
         }
-        open(new)
+        begin(new)
         old.handWaiting(to: new)
     }
 
@@ -64,6 +71,7 @@ extension TaskRuntime {
 
     private func leave(_ plugin: PluginSlot) {
         for task in plugin.tasks { registry.remove(task) }
+        leaveInterceptors(of: plugin)
         plugin.state = .stopping
         plugins.removeAll { $0 === plugin }
         leavingPlugins.append(plugin)
@@ -72,9 +80,13 @@ extension TaskRuntime {
     /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
     public func close(_ plugin: PluginSlot) {
         for task in plugin.tasks { registry.remove(task) }
+        leaveInterceptors(of: plugin)
         plugin.state = .stopping
         let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
-        for call in calls.inFlight where call.task?.provider === plugin && call.task?.isInternal == false {
+        for call in calls.inFlight {
+            guard let task = call.task, task.provider === plugin, !task.isInternal || task.isInterceptor else {
+                continue
+            }
             abort(call, error, reason: .shutdown)
         }
     }

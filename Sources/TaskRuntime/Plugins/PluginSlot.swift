@@ -57,11 +57,15 @@ public final class PluginSlot: TaskProvider {
     private let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     private(set) var tasks: [TaskEntry] = []
+    /// Its interceptors, in the order of their numbers.
+    private(set) var interceptors: [Interceptor] = []
     /// Calls whose turn has not come, in the order in which they came.
     @exclusivity(unchecked) private var waiting: Deque<CallHandle> = []
     /// How many calls of each session wait.
     private var waitingBySession: [UInt64: Int] = [:]
     @exclusivity(unchecked) private var isAdmitting = false
+    /// Whether more may begin than the one session's calls that are being looked through.
+    private var admitsMore = false
     /// Why calls wait whether there is room or not; empty: they do not.
     @exclusivity(unchecked) private var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
@@ -80,6 +84,7 @@ public final class PluginSlot: TaskProvider {
         self.host = host
         unretainedRuntime = .passUnretained(runtime)
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
+        interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
     }
 
     /// How it is kept apart: ``TaskHost/isolation``.
@@ -99,24 +104,31 @@ public final class PluginSlot: TaskProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if waiting.isEmpty ? hasRoom(task, for: call) : mayOvertake(call, task) {
             run(call, task, options: options)
-        } else if let refusal, !task.isInternal {
+        } else if let refusal, !task.isInternal || task.isInterceptor {
             runtime.end(call, error: refusal)
         } else {
             call.extras.heldOptions = Array(options)
-            waiting.append(call.handle)
-            waitingBySession[call.session?.number ?? 0, default: 0] += 1
+            enqueue(call)
         }
     }
 
+    private func enqueue(_ call: Call) {
+        waiting.append(call.handle)
+        waitingBySession[call.session?.number ?? 0, default: 0] += 1
+    }
+
     private func hasRoom(_ task: TaskEntry, for call: Call) -> Bool {
-        if task.isInternal { return true }
+        if task.isInternal, !task.isInterceptor { return true }
         return task.runningCount < task.mostRunning && pauses.isEmpty && (!host.choosesCalls || host.takes(call))
     }
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
-        waitingBySession[call.session?.number ?? 0] == nil && hasRoom(task, for: call)
+        (waitingBySession[call.session?.number ?? 0] == nil || !keepsOrder(call, task)) && hasRoom(task, for: call)
     }
+
+    /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for them.
+    private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInterceptor && call.lineage.isEmpty }
 
     private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
@@ -125,12 +137,16 @@ public final class PluginSlot: TaskProvider {
     }
 
     private func work(of task: TaskEntry) -> PluginWork {
-        task.isInternal ? lifecycle[task.index] : .task(task.index)
+        guard task.isInternal else { return .task(task.index) }
+        return task.isInterceptor ? .intercept(task.index) : lifecycle[task.index]
     }
 
     /// Begins what waits, as far as there is room; sessions keep their order.
-    private func admitWaiting() {
-        guard !isAdmitting, !waiting.isEmpty else { return }
+    func admitWaiting() {
+        guard !isAdmitting, !waiting.isEmpty else {
+            admitsMore = isAdmitting
+            return
+        }
         isAdmitting = true
         defer { isAdmitting = false }
         var blocked: Set<UInt64> = []
@@ -142,7 +158,9 @@ public final class PluginSlot: TaskProvider {
                 continue
             }
             let session = call.session?.number ?? 0
-            guard !blocked.contains(session), hasRoom(task, for: call) else {
+            guard !call.isAskedAbout(in: self), !blocked.contains(session) || !keepsOrder(call, task),
+                hasRoom(task, for: call)
+            else {
                 blocked.insert(session)
                 index += 1
                 continue
@@ -154,6 +172,7 @@ public final class PluginSlot: TaskProvider {
             blocked = []
             index = 0
         }
+        admitsMore = false
     }
 
     private func runHeld(_ call: Call, _ task: TaskEntry) {
@@ -165,15 +184,60 @@ public final class PluginSlot: TaskProvider {
         waitingBySession[session] = count > 1 ? count - 1 : nil
     }
 
+    // MARK: Calls that interceptors are asked about
+
+    /// An interceptor has the call in hand: until it is decided, no later call of its session begins before it.
+    func keepPlace(of call: Call) { enqueue(call) }
+
+    /// The call is decided, and goes on in its turn.
+    func goOn(_ call: Call, options: UnsafeRawBufferPointer) {
+        call.extras.heldOptions = Array(options)
+        admitWaiting(of: call.session?.number ?? 0)
+    }
+
+    /// Begins what waits of one session, up to what cannot: nobody else's calls waited for its being decided, and there may
+    /// be many of them.
+    private func admitWaiting(of session: UInt64) {
+        guard !isAdmitting else {
+            admitsMore = true
+            return
+        }
+        isAdmitting = true
+        var index = 0
+        while index < waiting.count {
+            guard let call = runtime.calls.call(waiting[index]), let task = call.task,
+                call.session?.number ?? 0 == session
+            else {
+                index += 1
+                continue
+            }
+            guard !call.isAskedAbout(in: self), hasRoom(task, for: call) else { break }
+            waiting.remove(at: index)
+            forgetWaiting(session)
+            runHeld(call, task)
+            // Others may have gone meanwhile: what is next is looked for from the start.
+            index = 0
+            guard waitingBySession[session] != nil else { break }
+        }
+        isAdmitting = false
+        guard admitsMore else { return }
+        admitsMore = false
+        admitWaiting()
+    }
+
+    /// The call goes elsewhere, or has ended.
+    func giveUpPlace(of call: Call) {
+        guard let index = waiting.firstIndex(of: call.handle) else { return }
+        waiting.remove(at: index)
+        forgetWaiting(call.session?.number ?? 0)
+    }
+
     func abandon(_ call: Call, reason: CancelReason) {
         guard let task = call.task else { return }
         guard call.state == .running else {
-            if let index = waiting.firstIndex(of: call.handle) {
-                waiting.remove(at: index)
-                forgetWaiting(call.session?.number ?? 0)
-                noteIdle()
-            }
-            return
+            giveUpPlace(of: call)
+            noteIdle()
+            return runtime.admitLater(self)
         }
         if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
@@ -191,28 +255,39 @@ public final class PluginSlot: TaskProvider {
     // MARK: Another one in its place
 
     /// The calls that wait go to another plugin from now on, in their order; those of tasks that it does not have are
-    /// refused.
+    /// refused. Questions to interceptors stay.
     func handWaiting(to successor: PluginSlot) {
         let handles = Array(waiting)
         waiting.removeAll()
         waitingBySession.removeAll()
         for handle in handles {
             guard let call = runtime.calls.call(handle), let task = call.task else { continue }
-            guard let next = successor.tasks.first(where: { $0.name == task.name }) else {
-                runtime.end(
-                    call,
-                    error: BridgeError(
-                        .taskNotFound, "\(providerName) was replaced, and provides no task \(task.name) any more",
-                        data: ["started": false]))
-                continue
+            if task.isInterceptor {
+                enqueue(call)
+            } else if let next = successor.tasks.first(where: { $0.name == task.name }) {
+                hand(call, to: successor, next)
+            } else {
+                let reason = "\(providerName) was replaced, and provides no task \(task.name) any more"
+                runtime.abort(call, BridgeError(.taskNotFound, reason), reason: .shutdown)
             }
-            call.move(to: next)
-            call.takeHeldOptions().withPadding { successor.start(call, of: next, options: $0) }
         }
     }
 
+    private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
+        let isAskedAbout = call.isAskedAbout(in: self)
+        call.move(to: task)
+        guard !isAskedAbout else {
+            call.passage?.queue = successor
+            return successor.keepPlace(of: call)
+        }
+        call.takeHeldOptions().withPadding { successor.start(call, of: task, options: $0) }
+    }
+
     /// Whether no call is worked on, answered or not, and none waits that could begin.
-    var isIdle: Bool { (!pauses.isEmpty || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 } }
+    var isIdle: Bool {
+        (!pauses.isEmpty || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 }
+            && interceptors.allSatisfy { $0.entry.runningCount == 0 }
+    }
 
     /// Has `body` told once when no call is worked on and none waits that could begin, which may be at once; nil: nobody
     /// is to be told any more.
@@ -317,6 +392,7 @@ public final class PluginSlot: TaskProvider {
     func letGo() {
         onIdle = nil
         tasks = []
+        interceptors = []
         lifecycleEntries = []
         abandoned = [:]
     }
@@ -329,20 +405,28 @@ public final class PluginSlot: TaskProvider {
     ///   - result: checked to be one JSON value, unless the caller knows that it has been.
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
+        var makesRoom = true
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-            if !isChecked, let fault = runtime.check.fault(in: result) { return refuse(call, fault) }
-            noteEndOfWork(call)
+            // A decision is checked when it is read.
+            if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
+                return refuse(call, fault)
+            }
+            makesRoom = noteEndOfWork(call)
             // What has been checked before are the call's own options, which came in a line.
             runtime.end(call, result: result, isOneLine: isChecked)
         }
-        if !waiting.isEmpty || onIdle != nil { afterWork() }
+        if !waiting.isEmpty && makesRoom || onIdle != nil { afterWork() }
     }
 
-    @inline(__always)
-    private func noteEndOfWork(_ call: Call) {
-        call.record.pointee.task?._withUnsafeGuaranteedRef { $0.runningCount -= 1 }
+    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any number.
+    @inline(__always) @discardableResult
+    private func noteEndOfWork(_ call: Call) -> Bool {
+        call.record.pointee.task?._withUnsafeGuaranteedRef {
+            $0.runningCount -= 1
+            return $0.mostRunning != .max
+        } ?? true
     }
 
     private func refuse(_ call: Call, _ fault: String) {
@@ -447,6 +531,7 @@ extension PluginWork {
         case .start: "start"
         case .launch: "launch"
         case .task: "call"
+        case .intercept: "intercept"
         case .describe: "describe"
         case .stop: "stop"
         case .keepSessions: "keep_sessions"

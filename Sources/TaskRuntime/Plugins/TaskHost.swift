@@ -92,6 +92,8 @@ public enum PluginWork: Sendable, Hashable {
     case launch(Int)
     /// Work on a call of the task of this number.
     case task(Int)
+    /// Decide about a call, for the interceptor of this number.
+    case intercept(Int)
     /// Tell what the manifest leaves out of the tasks.
     case describe
     /// Finish.
@@ -130,4 +132,6 @@ public struct PluginManifest: Sendable {
     public var configuration: JSON?
     /// Whether it takes a new section while it is at work.
     public var isReconfigurable = false
+    /// Its interceptors, in the order of their numbers.
+    public var interceptors: [InterceptorDescription] = []
 }

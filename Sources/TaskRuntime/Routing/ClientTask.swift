@@ -119,6 +119,10 @@ final class ClientTask: TaskProvider {
             throw BridgeError(
                 .permissionDenied, "the task is provided by another user only", data: ["rule": .string(denial)])
         }
+        guard !registrations.isEmpty else {
+            // While an interceptor was asked about the call.
+            throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
+        }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
     }
 

@@ -81,9 +81,10 @@ extension TaskRuntime {
         settle(call, handle)
     }
 
-    /// Begins a call's work, unless its options do not fit.
+    /// Begins a call's work, unless its options do not fit; where its task has interceptors, these come first.
     @inline(__always)
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        if task.interceptors != nil { return intercept(call, of: task, options: options) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
         task.provider.start(call, of: task, options: options)
     }

@@ -13,12 +13,17 @@ final class TaskEntry {
     let providerID: ObjectIdentifier
     /// Only plugins and the daemon itself may call it.
     let isInternal: Bool
+    /// Questions to an interceptor are counted under it: it waits for a plugin's process as calls do, and keeps no order
+    /// with them.
+    let isInterceptor: Bool
     /// How many of its calls may run at once; `Int.max`: any number.
     let mostRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?
     /// What options are checked against before the task is called; nil: the task checks them itself.
     let optionsCheck: SchemaCheck?
+    /// Who is asked before a call goes to the provider, in this order; nil: nobody.
+    @exclusivity(unchecked) var interceptors: [Interceptor]?
     @exclusivity(unchecked) var statistics = TaskStatistics()
     /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
     /// they still count.
@@ -34,12 +39,16 @@ final class TaskEntry {
     /// One sentence for a person; of a client's task what its newest provider says.
     var summary: String { (provider as? ClientTask)?.description?.summary ?? description.summary }
 
-    init(_ description: TaskDescription, index: Int, provider: any TaskProvider, isInternal: Bool = false) {
+    init(
+        _ description: TaskDescription, index: Int, provider: any TaskProvider, isInternal: Bool = false,
+        isInterceptor: Bool = false
+    ) {
         self.description = description
         self.index = index
         self.provider = provider
         providerID = ObjectIdentifier(provider)
         self.isInternal = isInternal
+        self.isInterceptor = isInterceptor
         // `try?`: of what a manifest says, a broken schema was refused.
         optionsCheck = (try? description.schemas.optionsCheck()) ?? nil
         mostRunning = description.concurrency ?? .max

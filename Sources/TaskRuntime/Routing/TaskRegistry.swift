@@ -9,6 +9,8 @@ import Glibc
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskRegistry {
+    /// Who intercepts calls of the tasks.
+    private(set) var interceptors = InterceptorRegistry()
     /// Who owns the tasks that the table points to.
     private var entries: [TaskEntry] = []
     /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
@@ -46,8 +48,15 @@ final class TaskRegistry {
     /// Enters a task whose name is not taken.
     func insert(_ entry: TaskEntry) {
         precondition(find(entry.name) == nil, "the name \(entry.name) is taken; the caller has asked before")
+        entry.interceptors = interceptors.those(of: entry)
         entries.append(entry)
         if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }
+    }
+
+    /// Changes who intercepts, for all tasks.
+    func changeInterceptors(_ change: (inout InterceptorRegistry) -> Void) {
+        change(&interceptors)
+        for entry in entries { entry.interceptors = interceptors.those(of: entry) }
     }
 
     func remove(_ entry: TaskEntry) {

@@ -8,6 +8,7 @@ extension TaskRuntime {
         writeTraffic(&text)
         writeTasks(&text)
         writePlugins(&text)
+        writeInterceptors(&text)
         writeProcess(&text)
         return text.finished()
     }

@@ -15,7 +15,7 @@ struct TaskPage {
         if let progress = description["progress"], progress != .null {
             text += section("Progress", progress, absent: "any JSON")
         }
-        text += events
+        text += events + interceptors
         return text + "\n\(heading("Provider"))\n  \(provider)\n"
     }
 
@@ -62,6 +62,18 @@ struct TaskPage {
         return zip(names, events).reduce("\n\(heading("Events of the plugin"))\n") { text, event in
             let summary = PlainText.line(event.1["summary"]?.stringValue ?? "")
             return text + "  \(PlainText.padded(event.0, to: width))  \(summary)\n"
+        }
+    }
+
+    private var interceptors: String {
+        let interceptors = description["interceptors"]?.arrayValue ?? []
+        guard !interceptors.isEmpty else { return "" }
+        let names = interceptors.map { PlainText.line($0["name"]?.stringValue ?? "") }
+        let width = names.map(PlainText.width).max() ?? 0
+        return zip(names, interceptors).reduce("\n\(heading("Asked before, in this order"))\n") { text, interceptor in
+            let summary = PlainText.line(interceptor.1["summary"]?.stringValue ?? "")
+            let plugin = PlainText.line(interceptor.1["plugin"]?.stringValue ?? "?")
+            return text + "  \(PlainText.padded(interceptor.0, to: width))  \(summary) (the plugin \(plugin))\n"
         }
     }
 

@@ -78,10 +78,10 @@ struct RecordingReader {
         case "refused": recording.refusals += 1
         case "lost": recording.lostLines += try count("count", line)
         case "end": recording.isWhole = true
-        case "progress", "event": break
+        case "progress", "event", "ask", "decision": break
         default:
             throw fault(
-                "$.kind: expected call, forward, progress, callback, refused, event, lost or end, got "
+                "$.kind: expected call, ask, decision, forward, progress, callback, refused, event, lost or end, got "
                     + Self.words(line["kind"]))
         }
     }

@@ -25,7 +25,14 @@ enum TrafficText {
         if let session = traffic["session"] {
             parts.append("session \(session.text) uid \(traffic["uid"]?.text ?? "?")")
         }
-        if let plugin = traffic["plugin"]?.stringValue { parts.append("by \(PlainText.line(plugin))") }
+        let plugin = traffic["plugin"]?.stringValue.map(PlainText.line)
+        if let interceptor = traffic["interceptor"]?.stringValue {
+            parts.append("\(PlainText.line(interceptor)) of \(plugin ?? "?")")
+        } else if let plugin {
+            parts.append("by \(plugin)")
+        }
+        if let decision = traffic["decision"]?.stringValue { parts.append(PlainText.line(decision)) }
+        if let target = traffic["target"]?.stringValue { parts.append("to \(PlainText.line(target))") }
         if let target = traffic["to"] { parts.append("to session \(target.text)") }
         if let receivers = traffic["receivers"] { parts.append("to \(receivers.text) sessions") }
         if let took = traffic["durationUs"]?.int64Value { parts.append(HumanDuration.text(.microseconds(took))) }

@@ -2,6 +2,7 @@
 import BridgeJSON
 import PluginInterface
 import TaskHosts
+import TaskRuntime
 import Glibc
 import TOMLDocument
 
@@ -23,12 +24,20 @@ enum WorkerManifest {
         var command: [String]
         var version: String?
         var environment: [String: String]?
+        struct Interceptor: Decodable {
+            var name: String
+            var summary: String
+            var tasks: [String]
+            var failure: InterceptorFailure?
+        }
         var tasks: [Task]?
+        var interceptors: [Interceptor]?
         var limits: Limits?
     }
 
     private static let keys = [
-        "": ["command", "environment", "limits", "pool", "tasks", "version"],
+        "": ["command", "environment", "interceptors", "limits", "pool", "tasks", "version"],
+        "interceptors": ["failure", "name", "summary", "tasks"],
         "limits": ["descriptors", "memory", "processes"],
         "tasks": [
             "concurrency", "name", "options", "permission", "private", "progress", "result", "summary", "timeout",

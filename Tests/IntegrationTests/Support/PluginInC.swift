@@ -12,12 +12,16 @@ struct PluginInC {
     var start = ""
     /// What a call does: statements in C, with `request` and `host`.
     var call = #"host->reply(host, request->call, text("\"" NAME "\""));"#
+    /// The manifest's interceptors, JSON; empty: there are none.
+    var interceptors = ""
+    /// What `intercept` does: statements in C, with `request` and `host`.
+    var intercept = #"host->reply(host, request->call, text("{\"pass\":true}"));"#
     /// Further definitions, ahead of the functions.
     var definitions = ""
 
     private var manifest: String {
         #"{"name":"\#(name)","version":"\#(version)","tasks":[{"name":"\#(task)","summary":"A specimen."}],"#
-            + #""launchWorkers":\#(launchWorkers)}"#
+            + #""launchWorkers":\#(launchWorkers),"interceptors":[\#(interceptors)]}"#
     }
 
     private var source: String {
@@ -32,6 +36,7 @@ struct PluginInC {
         static void attach(void *context, const trestle_host *table) { host = table; }
         static void start(void *context, const trestle_request *request) { \(start) }
         static void call(void *context, const trestle_request *request) { \(call) }
+        static void intercept(void *context, const trestle_request *request) { \(intercept) }
         static void fail(const trestle_request *request, const char *why) {
             host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
                 .code = text("internal"), .message = text(why), .retry_after_ms = -1});
@@ -40,7 +45,8 @@ struct PluginInC {
         static const char manifest[] = "\(manifest.escapedForC)";
         static const trestle_plugin table = {
             .size = \(size), .abi = \(abi), .manifest = {manifest, sizeof manifest - 1},
-            .attach = attach, .start = \(start.isEmpty ? "0" : "start"), .launch = launch, .call = call};
+            .attach = attach, .start = \(start.isEmpty ? "0" : "start"), .launch = launch, .call = call,
+            .intercept = \(interceptors.isEmpty ? "0" : "intercept")};
         const trestle_plugin *trestle_plugin_entry(void) { return &table; }
         """
     }

@@ -13,6 +13,8 @@ struct WorkerInPython {
     var hello = "{}"
     /// What `plugin.clean` does, as the body of a function; empty: it is not known.
     var clean = ""
+    /// What a question to an interceptor does, as the body of a function: `q` is the question.
+    var intercept = #"say({"callbackId": id, "result": {"pass": True}})"#
     /// Further lines of the manifest, ahead of its tasks.
     var settings = ""
 
@@ -30,6 +32,8 @@ struct WorkerInPython {
             \(call.replacing("\n", with: "\n    "))
         def clean():
             \((clean.isEmpty ? "pass" : clean).replacing("\n", with: "\n    "))
+        def intercept(q, id):
+            \(intercept.replacing("\n", with: "\n    "))
         \(start)
         for line in lines:
             m = json.loads(line)
@@ -37,6 +41,7 @@ struct WorkerInPython {
             task = m.get("task")
             if task == "\(name)": work(m, id)
             elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
+            elif task == "plugin.intercept": intercept(m["options"], id)
             elif task == "plugin.hello": say({"callbackId": id, "result": \(hello)})
             elif task == "plugin.ping": say({"callbackId": id, "result": {}})
             elif task == "plugin.clean" and \(clean.isEmpty ? "False" : "True"):

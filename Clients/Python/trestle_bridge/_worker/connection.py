@@ -57,7 +57,7 @@ class Connection:
             "plugin.stop": lambda options, call: {},
         }
         handlers = {task: Handler(function, on_io_thread=True) for task, function in at_once.items()}
-        for task, handler in {**handlers, **declarations.handlers}.items():
+        for task, handler in {**handlers, **declarations.all_handlers()}.items():
             self._provided.registrations[task] = Registration("any", handler)
 
     # The I/O thread

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Union
 
+from .._core.errors import TASK_NOT_FOUND, BridgeError
 from .calls import WorkerCall
+from .interceptors import Intercept, Tasks, deciding, names
 
 Function = Callable[[Any, WorkerCall], Any]
 """What does a task: takes the options and the call, returns the result, any JSON, or raises; may be `async`."""
@@ -30,6 +33,8 @@ class Handler:
     """It answers at once, whatever the tasks are doing; only functions of this package may do so."""
     result_of_none: Any = None
     """What is answered where the function returns None: hooks have nothing to say but that they are done."""
+    choose: Optional[Callable[[Any], Handler]] = None
+    """Tells by the options which other one it is that answers."""
 
 
 class Declarations:
@@ -43,6 +48,7 @@ class Declarations:
         self._tasks: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         self._launch: dict[str, tuple[dict[str, Any], Function]] = {}
+        self._interceptors: dict[str, tuple[dict[str, Any], Tasks, Handler]] = {}
         self._configuration: Optional[Schema] = None
         self._reconfigurable = False
 
@@ -78,6 +84,50 @@ class Declarations:
         self._launch[name] = ({"name": name, **_said(about)}, function)
         self.handlers["plugin.launch"] = Handler(self._launched, result_of_none={})
 
+    def add_interceptor(self, name: str, function: Intercept, tasks: Tasks, about: Mapping[str, Any]) -> None:
+        """A function that is asked about calls of these tasks.
+
+        Raises:
+            ValueError: there is one of the name.
+        """
+        if name in self._interceptors:
+            raise ValueError(f"there are two interceptors {name}")
+        self._interceptors[name] = ({"name": name, **_said(about)}, tasks, Handler(deciding(function)))
+        self.handlers["plugin.intercept"] = Handler(_nobody, choose=self._interceptor)
+
+    def _interceptor(self, question: Any) -> Handler:
+        found = self._interceptors.get(question.get("interceptor") if isinstance(question, dict) else None)
+        return found[2] if found else Handler(_nobody)
+
+    def all_handlers(self) -> dict[str, Handler]:
+        """The handlers, complete. Where tasks of interceptors come from a function, they are told at the start, and when
+        there is another configuration."""
+        handlers = dict(self.handlers)
+        if any(callable(tasks) for _, tasks, _ in self._interceptors.values()):
+            for task in ("plugin.start", "plugin.reconfigure"):
+                known = handlers.get(task)
+                if known is not None or task == "plugin.start":
+                    handlers[task] = Handler(self._telling_tasks(known.function if known else None))
+        return handlers
+
+    def _telling_tasks(self, function: Optional[Function]) -> Function:
+        if inspect.iscoroutinefunction(function):
+            async def run_async(options: Any, call: WorkerCall) -> Any:
+                await function(options, call)
+                return self._intercepted_tasks()
+
+            return run_async
+
+        def run(options: Any, call: WorkerCall) -> Any:
+            if function is not None:
+                function(options, call)
+            return self._intercepted_tasks()
+
+        return run
+
+    def _intercepted_tasks(self) -> Any:
+        return {"interceptors": {name: names(tasks) for name, (_, tasks, _) in self._interceptors.items()}}
+
     def _launched(self, options: Any, call: WorkerCall) -> Any:
         return self._launch[options["worker"]][1](options, call)
 
@@ -91,6 +141,10 @@ class Declarations:
         said = {
             "protocol": {"name": "trestle-worker", "version": PROTOCOL_VERSION},
             "version": self.version, "tasks": self._tasks or None, "events": self._events or None,
+            "interceptors": [
+                {**about, "tasks": [] if callable(tasks) else names(tasks)}
+                for about, tasks, _ in self._interceptors.values()
+            ] or None,
             "launchWorkers": [about for about, _ in self._launch.values()] or None,
             "configuration": self._configuration, "reconfigurable": self._reconfigurable or None,
             "sessions": self.on_session is not None or None,
@@ -98,6 +152,10 @@ class Declarations:
             "ping": "always",
         }
         return _said(said)
+
+
+def _nobody(options: Any, call: WorkerCall) -> Any:
+    raise BridgeError(TASK_NOT_FOUND, "this worker has no such interceptor")
 
 
 def _said(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,6 +70,8 @@ class FunctionRunner:
 
     def run(self, call: IncomingCall, handler: Handler) -> None:
         """Begins a call."""
+        if handler.choose is not None:
+            handler = handler.choose(call._options)
         if handler.on_io_thread:
             return self._work(call, handler)
         # What the daemon asks of the worker itself is done however many calls there are.

@@ -1,0 +1,157 @@
+// cache: results are kept for a while, and given again to whoever asks for the same.
+import Synchronization
+import TaskKit
+
+/// The plugin, ready for the daemon or for a test.
+///
+/// - Parameter now: the time; a test may have one of its own.
+public func makeCache(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) -> Plugin {
+    let memory = Memory(now: now)
+    return Plugin("cache", version: "1.0.0") {
+        Forget(memory: memory)
+    }
+    .configuration(
+        Memory.Section.self, settings: Memory.Section.settings, effect: .reload,
+        check: { section in try section.check() }, apply: { section in memory.take(section) }
+    )
+    .onStart { context in memory.show(in: context) }
+    .interceptor(Cache(memory: memory))
+}
+
+struct Cache: Interceptor {
+    static let name = "cache.results"
+    static let summary = "Answers from memory what was asked before."
+    // A cache that is out of order is no reason to refuse a call.
+    static let failure = InterceptorFailure.pass
+
+    let memory: Memory
+    var tasks: [String] { memory.tasks }
+
+    func intercept(_ call: InterceptedCall) async throws -> Decision {
+        // Whose task is meant, and whether anybody waits, makes another question of it.
+        guard call.session == nil, !call.isOneWay else { return .pass }
+        let key = Memory.Key(call)
+        if let known = memory.result(for: key) { return .answer(known) }
+        let result: JSON = try await call.proceed()
+        memory.keep(result, for: key)
+        return .answer(result)
+    }
+}
+
+struct Forget: ImmediateTask {
+    static let name = "cache.forget"
+    static let summary = "Forgets all results that are kept."
+    struct Options: Codable, Sendable {}
+    struct Result: Codable, Sendable { var forgotten: Int }
+
+    let memory: Memory
+
+    func run(_ options: Options, _ call: Call) throws -> Result { Result(forgotten: memory.forget()) }
+}
+
+/// The results that are kept.
+final class Memory: Sendable {
+    /// The plugin's section of the configuration.
+    struct Section: Codable, Sendable {
+        /// The tasks whose results are kept; by default none.
+        var tasks: [String]?
+        /// How long a result is good; by default a minute.
+        var seconds: Double?
+        /// How many are kept; by default 1,000.
+        var entries: Int?
+
+        /// What operators are told of the settings.
+        static let settings: [String: JSON] = [
+            "tasks": [
+                "description": "The tasks whose results are kept: names, or beginnings of names with a * behind them."
+            ],
+            "seconds": ["description": "How long a result is good.", "default": 60, "exclusiveMinimum": 0],
+            "entries": ["description": "How many results are kept.", "default": 1000, "minimum": 1],
+        ]
+
+        func check() throws {
+            if let entries, entries < 1 { throw Self.refusal("entries", "at least 1", "\(entries)") }
+            if let seconds, !(seconds > 0) { throw Self.refusal("seconds", "more than 0", "\(seconds)") }
+        }
+
+        private static func refusal(_ key: String, _ expected: String, _ got: String) -> BridgeError {
+            BridgeError(
+                .configurationInvalid, "\(key) is \(got); it must be \(expected).",
+                data: ["path": .string("$.\(key)"), "expected": .string(expected), "got": .string(got)])
+        }
+    }
+
+    /// What was asked, and by whom: what one user may see is not for another.
+    struct Key: Hashable, Sendable {
+        var task: String
+        var options: [UInt8]
+        var uid: UInt32
+        var origin: String
+        var user: String?
+
+        init(_ call: InterceptedCall) {
+            (task, options) = (call.task, call.rawOptions)
+            (uid, origin, user) = (call.caller.uid, call.caller.origin, call.caller.user)
+        }
+    }
+
+    private struct Entry {
+        var result: JSON
+        var end: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var section = Section()
+        var entries: [Key: Entry] = [:]
+        var kept = Gauge()
+        var hits = Counter()
+    }
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state = Mutex(State())
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
+
+    func take(_ new: Section) { state.withLock { $0.section = new } }
+
+    func show(in context: PluginContext) {
+        state.withLock { state in
+            state.kept = context.gauge("results", "Results that are kept.")
+            state.hits = context.counter("hits", "Calls that were answered from memory.")
+        }
+    }
+
+    var tasks: [String] { state.withLock { $0.section.tasks ?? [] } }
+
+    func result(for key: Key) -> JSON? {
+        state.withLock { state in
+            guard let entry = state.entries[key], entry.end > now() else { return nil }
+            state.hits.add(1)
+            return entry.result
+        }
+    }
+
+    func keep(_ result: JSON, for key: Key) {
+        state.withLock { state in
+            let most = state.section.entries ?? 1000
+            if state.entries.count >= most, state.entries[key] == nil {
+                let time = now()
+                state.entries = state.entries.filter { $0.value.end > time }
+                // Still full: the one goes that has not long to live.
+                if state.entries.count >= most, let first = state.entries.min(by: { $0.value.end < $1.value.end }) {
+                    state.entries[first.key] = nil
+                }
+            }
+            state.entries[key] = Entry(result: result, end: now() + .seconds(state.section.seconds ?? 60))
+            state.kept.set(state.entries.count)
+        }
+    }
+
+    func forget() -> Int {
+        state.withLock { state in
+            defer { state.entries = [:] }
+            state.kept.set(0)
+            return state.entries.count
+        }
+    }
+}

@@ -1,0 +1,7 @@
+import Filtering
+import TaskKit
+
+/// Called once by the daemon.
+@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+    makeFilter().export()
+}

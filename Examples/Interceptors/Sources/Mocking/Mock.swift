@@ -1,0 +1,71 @@
+// mock: tasks answer what a file says. For trying a client without what stands behind it.
+import Foundation
+import Synchronization
+import TaskKit
+
+/// The plugin, ready for the daemon or for a test.
+public func makeMock() -> Plugin {
+    let answers = Answers()
+    return Plugin("mock", version: "1.0.0")
+        .configuration(Answers.Section.self, settings: Answers.Section.settings) { section in answers.take(section) }
+        .onStart { context in try await answers.read(in: context) }
+        .interceptor(Mock(answers: answers))
+}
+
+struct Mock: Interceptor {
+    static let name = "mock.answers"
+    static let summary = "Answers calls from a file."
+
+    let answers: Answers
+    var tasks: [String] { answers.tasks }
+
+    func intercept(_ call: InterceptedCall) async throws -> Decision {
+        guard let answer = answers.answer(to: call.task, try call.options) else { return .pass }
+        if let error = answer.error { throw BridgeError(json: error) ?? BridgeError(.internal, "no error: \(error)") }
+        return .answer(answer.result ?? .null)
+    }
+}
+
+/// What the file says.
+final class Answers: Sendable {
+    /// The plugin's section of the configuration.
+    struct Section: Codable, Sendable {
+        /// The file, from the root; without it nothing is mocked.
+        var file: String?
+
+        /// What operators are told of the settings.
+        static let settings: [String: JSON] = [
+            "file": ["description": "A JSON file with the answers, by the names of tasks."]
+        ]
+    }
+
+    /// One answer; of several for a task, the first that fits is given.
+    struct Answer: Codable, Sendable {
+        /// The options that it is for; absent: any.
+        var options: JSON?
+        /// The result, or else the error.
+        var result: JSON?
+        var error: JSON?
+    }
+
+    private let file = Mutex<String?>(nil)
+    private let known = Mutex<[String: [Answer]]>([:])
+
+    func take(_ section: Section) { file.withLock { $0 = section.file } }
+
+    func read(in context: PluginContext) async throws {
+        guard let path = file.withLock({ $0 }) else { return }
+        let answers = try await context.blocking {
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            return try JSONCoding.decode([String: [Answer]].self, from: JSON(parsing: text))
+        }
+        known.withLock { $0 = answers }
+        context.log.notice("Answers of \(answers.count) tasks come from \(path).")
+    }
+
+    var tasks: [String] { known.withLock { $0 }.keys.sorted() }
+
+    func answer(to task: String, _ options: JSON) -> Answer? {
+        known.withLock { $0[task] }?.first { $0.options ?? options == options }
+    }
+}

@@ -1,0 +1,181 @@
+import Caching
+import Filtering
+import Foundation
+import Mocking
+import Redirecting
+import Synchronization
+import TaskKit
+import TaskKitTesting
+import Testing
+
+/// What the interceptors of these tests stand before.
+private struct Count: ImmediateTask {
+    static let name = "count"
+    static let summary = "Counts its calls."
+    struct Options: Codable, Sendable { var step: Int? }
+    struct Result: Codable, Sendable { var count: Int }
+
+    let calls = Counting()
+
+    func run(_ options: Options, _ call: Call) throws -> Result { Result(count: calls.add(options.step ?? 1)) }
+}
+
+private final class Counting: Sendable {
+    private let sum = Mutex(0)
+
+    func add(_ step: Int) -> Int {
+        sum.withLock { sum in
+            sum += step
+            return sum
+        }
+    }
+}
+
+private struct Say: ImmediateTask {
+    static let name = "say"
+    static let summary = "Says what it was asked to."
+    struct Options: Codable, Sendable { var word: String }
+
+    func run(_ options: Options, _ call: Call) throws -> String { options.word }
+}
+
+private func tasks() -> Plugin {
+    Plugin("tasks", version: "1.0.0") {
+        Count()
+        Say()
+    }
+}
+
+@Suite("The interceptors")
+struct InterceptorsTests {
+    @Test("pass their own checks")
+    func conform() throws {
+        for plugin in [makeMock(), makeRedirect(), makeFilter(), makeCache()] { try plugin.check() }
+    }
+
+    // MARK: mock
+
+    @Test("mock answers what its file says, result or error, and passes on what it does not know")
+    func mock() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try """
+        {"say": [
+            {"options": {"word": "hello"}, "result": "mocked"},
+            {"options": {"word": "bad"}, "error": {"code": "say.rude", "message": "One does not say that."}}
+        ]}
+        """.write(to: file, atomically: true, encoding: .utf8)
+        let bridge = try await TestBridge.start(
+            tasks(), makeMock(), configuration: ["mock": ["file": .string(file.path)]])
+        let client = await bridge.session()
+        #expect(try await client.call("say", ["word": "hello"]) == "mocked")
+        #expect(try await client.call("say", ["word": "other"]) == "other")
+        let error = await #expect(throws: BridgeError.self) { try await client.call("say", ["word": "bad"]) }
+        #expect(error?.code == "say.rude")
+        #expect(try await client.call("count") == ["count": 1])
+        await bridge.stop()
+    }
+
+    @Test("mock does not start with a file that it cannot read")
+    func mockWithoutFile() async throws {
+        await #expect(throws: BridgeError.self) {
+            try await TestBridge.start(makeMock(), configuration: ["mock": ["file": "/nowhere/answers.json"]])
+        }
+    }
+
+    // MARK: cache
+
+    /// A clock that stands still until it is moved.
+    private final class TestClock: Sendable {
+        private let time = Mutex(ContinuousClock.now)
+
+        var now: ContinuousClock.Instant { time.withLock { $0 } }
+        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    @Test("cache gives a result again until it is too old, or forgotten")
+    func cache() async throws {
+        let clock = TestClock()
+        let bridge = try await TestBridge.start(
+            tasks(), makeCache(now: { clock.now }), configuration: ["cache": ["tasks": ["count"], "seconds": 10]])
+        let client = await bridge.session()
+        for _ in 0..<3 { #expect(try await client.call("count", ["step": 1]) == ["count": 1]) }
+        #expect(try await client.call("count", ["step": 2]) == ["count": 3])
+        clock.advance(.seconds(10))
+        #expect(try await client.call("count", ["step": 1]) == ["count": 4])
+        #expect(try await client.call("cache.forget") == ["forgotten": 2])
+        #expect(try await client.call("count", ["step": 1]) == ["count": 5])
+        await bridge.stop()
+    }
+
+    @Test("cache keeps no more than it may, no errors, and nobody's results for another")
+    func cacheBounds() async throws {
+        let bridge = try await TestBridge.start(
+            tasks(), makeCache(), configuration: ["cache": ["tasks": ["*"], "entries": 1]])
+        let client = await bridge.session()
+        #expect(try await client.call("count") == ["count": 1])
+        #expect(try await client.call("say", ["word": "a"]) == "a")
+        #expect(try await client.call("count") == ["count": 2])
+        #expect(try await client.call("count") == ["count": 2])
+        let page = await bridge.session(origin: "https://example.org")
+        #expect(try await page.call("count") == ["count": 3])
+        for _ in 0..<2 {
+            let error = await #expect(throws: BridgeError.self) { try await client.call("say", ["word": 7]) }
+            #expect(error?.code == .optionsInvalid)
+        }
+        await bridge.stop()
+    }
+
+    @Test(
+        "cache refuses a section that makes no sense",
+        arguments: [["seconds": 0], ["entries": 0], ["second": 1]] as [JSON])
+    func cacheSection(section: JSON) async throws {
+        let error = await #expect(throws: BridgeError.self) {
+            try await TestBridge.start(makeCache(), configuration: ["cache": section])
+        }
+        #expect(error?.code == .configurationInvalid)
+    }
+
+    // MARK: redirect
+
+    @Test("redirect sends calls of one task to another")
+    func redirect() async throws {
+        let bridge = try await TestBridge.start(
+            tasks(), makeRedirect(), configuration: ["redirect": ["tasks": ["announce": "say"]]])
+        let old = await bridge.session()
+        try await old.provide("announce") { _ in "the old way" }
+        let client = await bridge.session()
+        #expect(try await client.call("announce", ["word": "new"]) == "new")
+        await bridge.stop()
+    }
+
+    // MARK: filter
+
+    @Test("filter refuses what a rule forbids, and nothing else")
+    func filter() async throws {
+        let rules: JSON = [
+            ["task": "say", "longerThan": 20, "reason": "Too many words."],
+            ["task": "cou*", "origin": "https://example.org"],
+        ]
+        let bridge = try await TestBridge.start(tasks(), makeFilter(), configuration: ["filter": ["rules": rules]])
+        let client = await bridge.session()
+        let page = await bridge.session(origin: "https://example.org")
+        #expect(try await client.call("say", ["word": "short"]) == "short")
+        #expect(try await client.call("count") == ["count": 1])
+        var error = await #expect(throws: BridgeError.self) {
+            try await client.call("say", ["word": "much too long to be said"])
+        }
+        #expect(error == BridgeError("filter.refused", "Too many words."))
+        error = await #expect(throws: BridgeError.self) { try await page.call("count") }
+        #expect(error == BridgeError("filter.refused", "The operator does not allow this."))
+        await bridge.stop()
+    }
+
+    @Test("filter refuses a rule for what is no task")
+    func filterSection() async throws {
+        let error = await #expect(throws: BridgeError.self) {
+            try await TestBridge.start(makeFilter(), configuration: ["filter": ["rules": [["task": "a*b"]]]])
+        }
+        #expect(error?.data?["path"] == "$.rules[0].task")
+    }
+}

@@ -1,0 +1,37 @@
+import BridgeJSON
+import CTaskPlugin
+import TaskRuntime
+
+// What a process says of its interceptors, when another one takes its place.
+
+extension JSON {
+    /// The manifest with the tasks that its interceptors are for, where the answer to `plugin.start` names others.
+    func withInterceptedTasks(_ answer: JSON) -> JSON {
+        guard var manifest = objectValue, let interceptors = manifest["interceptors"]?.arrayValue else { return self }
+        manifest["interceptors"] = .array(
+            interceptors.map { interceptor in
+                guard var members = interceptor.objectValue, let name = members["name"]?.stringValue,
+                    let tasks = answer["interceptors"]?[name]
+                else { return interceptor }
+                members["tasks"] = tasks
+                return .object(members)
+            })
+        return .object(manifest)
+    }
+}
+
+extension WorkerHost {
+    /// The interceptors are asked about what this manifest says from now on.
+    func takeInterceptedTasks(of manifest: JSON) {
+        guard let slot, let interceptors = manifest["interceptors"]?.arrayValue else { return }
+        var tasks: JSONObject = [:]
+        for interceptor in interceptors {
+            if let name = interceptor["name"]?.stringValue { tasks[name] = interceptor["tasks"] }
+        }
+        do throws(BridgeError) {
+            try runtime.takeInterceptedTasks(["interceptors": .object(tasks)], of: slot)
+        } catch {
+            say(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", nil)
+        }
+    }
+}

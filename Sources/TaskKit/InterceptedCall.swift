@@ -1,0 +1,183 @@
+internal import CTaskPlugin
+
+/// A call that an interceptor is asked about: of which task, with which options, by whom, and what can be done before it is
+/// decided. May be kept and used on any thread; once the call has ended, what is sent through it goes nowhere.
+public struct InterceptedCall: Sendable {
+    /// The task that is called.
+    public let task: String
+
+    /// The options, one JSON value without spaces between its parts: what the caller sent, and nobody has checked yet whether
+    /// it fits the task.
+    public let rawOptions: [UInt8]
+
+    /// The session whose task is meant, where the caller named one.
+    public let session: SessionID?
+
+    /// Nobody waits for the answer.
+    public let isOneWay: Bool
+
+    /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is done on
+    /// behalf of the caller, `progress` reaches him, and the log names it.
+    public let question: Call
+
+    /// Who makes the call.
+    public var caller: Caller { question.caller }
+
+    /// The time that was left to the call when the plugin was asked; nil: no deadline.
+    public var deadline: Duration? { question.deadline }
+
+    /// The call has ended, and nobody waits for a decision. Tells the truth on every thread.
+    public var isCancelled: Bool { question.isCancelled }
+
+    /// The daemon's log.
+    public var log: PluginLog { question.log }
+
+    /// What the plugin can do apart from this call.
+    public var plugin: PluginContext { question.plugin }
+
+    /// The options as JSON.
+    ///
+    /// - Throws: where they are nested too deep for that.
+    public var options: JSON {
+        get throws(JSONMismatch) { try options(as: JSON.self) }
+    }
+
+    /// The options, decoded.
+    ///
+    /// - Throws: Where they do not fit. Thrown on by the interceptor it is a failure; options that do not fit are rather
+    ///   passed on, for the task to refuse.
+    public func options<Options: Decodable>(as type: Options.Type) throws(JSONMismatch) -> Options {
+        try rawOptions.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
+            try JSONCoding.decode(type, from: bytes)
+        }
+    }
+
+    /// Calls another task on behalf of the caller; see `Call.bridge`. The call is not shown to this interceptor.
+    public func bridge<R: Decodable & Sendable>(
+        _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
+        timeout: TaskTimeout = .standard
+    ) async throws(BridgeError) -> R {
+        try await question.bridge(task, options, session: session, timeout: timeout)
+    }
+
+    /// Has the task do what it was called for, here and now, and waits for the result: for who wants to keep it, or to
+    /// answer with something else. The interceptors that have not been asked about it are asked. Progress reaches the
+    /// caller.
+    ///
+    /// - Throws: What the task answered, and what `Call.bridge` throws.
+    public func proceed<R: Decodable & Sendable>() async throws(BridgeError) -> R {
+        try await question.proceed(task, rawOptions, session: session)
+    }
+
+    /// Reads a question. Loop thread; the request is borrowed.
+    ///
+    /// - Throws: where it is none.
+    init(_ request: UnsafePointer<trestle_request>, _ call: Call) throws(JSONMismatch) {
+        let text = request.pointee.options.buffer
+        let read = try JSONCoding.decode(Question.self, from: text)
+        task = read.task
+        session = read.session
+        isOneWay = read.oneWay ?? false
+        rawOptions = read.options.bytes
+        question = call
+    }
+
+    private struct Question: Decodable {
+        var task: String
+        var session: SessionID?
+        var oneWay: Bool?
+        var options: JSON
+    }
+}
+
+extension Call {
+    fileprivate func proceed<R: Decodable & Sendable>(
+        _ task: String, _ options: [UInt8], session: SessionID?
+    ) async throws(BridgeError) -> R {
+        let route = BridgeRoute(parent: handle, session: session, timeout: .standard)
+        guard wantsProgress else { return try await runtime.bridge(task, encoded: options, route, onProgress: nil) }
+        return try await runtime.bridge(task, encoded: options, route) { value in
+            runtime.host.progress(handle, value)
+        }
+    }
+}
+
+extension PluginRuntime {
+    /// Answers a question to an interceptor.
+    func intercept(_ request: UnsafePointer<trestle_request>) {
+        let handle = request.pointee.call
+        guard parts.interceptors.indices.contains(Int(request.pointee.index)) else {
+            let message = "The plugin \(parts.name) has no interceptor number \(request.pointee.index)."
+            return host.fail(handle, BridgeError(.internal, message))
+        }
+        let interceptor = parts.interceptors[Int(request.pointee.index)].interceptor
+        let line = CallTask(request)
+        let call: InterceptedCall
+        do throws(JSONMismatch) {
+            call = try InterceptedCall(request, makeCall(request, cancelMark: line.mark))
+        } catch {
+            return host.fail(
+                handle, BridgeError(.internal, "The question to \(type(of: interceptor).name) cannot be read: \(error)")
+            )
+        }
+        begin(line) {
+            line.task = Task.immediate(executorPreference: executor) {
+                do {
+                    self.decide(handle, try await interceptor.intercept(call))
+                } catch let error as BridgeError {
+                    self.decide(handle, Decision(kind: .refuse(error)))
+                } catch is CancellationError {
+                    self.decide(handle, Decision(kind: .refuse(BridgeError(thrown: CancellationError()))))
+                } catch {
+                    self.fail(
+                        handle,
+                        thrown: BridgeError(.internal, "The interceptor \(type(of: interceptor).name) failed: \(error)")
+                    )
+                }
+            }
+        }
+    }
+
+    private func decide(_ handle: trestle_call, _ decision: Decision) {
+        do throws(JSONEncodingError) {
+            let text = try decision.text()
+            forget(handle)
+            text.withUnsafeBytes { host.reply(handle, $0) }
+        } catch {
+            fail(handle, thrown: BridgeError(.internal, "The decision cannot be written as JSON: \(error)"))
+        }
+    }
+
+    /// What `start` and `reconfigure` answer: the tasks that interceptors are for, as the plugin has them now.
+    var interceptedTasks: JSON {
+        var all: JSONObject = [:]
+        for one in parts.interceptors {
+            all[one.name] = .array(one.interceptor.tasks.map(JSON.string))
+        }
+        return parts.interceptors.isEmpty ? .object([:]) : ["interceptors": .object(all)]
+    }
+}
+
+/// An interceptor, its type erased.
+struct AnyInterceptor: Sendable {
+    let interceptor: any Interceptor
+
+    var name: String { type(of: interceptor).name }
+    var summary: String { type(of: interceptor).summary }
+
+    /// As the manifest has it.
+    var description: JSON {
+        [
+            "name": .string(name), "summary": .string(summary), "tasks": .array(interceptor.tasks.map(JSON.string)),
+            "failure": .string(type(of: interceptor).failure.rawValue),
+        ]
+    }
+
+    func defects() -> [String] {
+        interceptor.tasks.filter { !Self.isPattern($0) }.map {
+            "The interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * behind it."
+        }
+    }
+
+    private static func isPattern(_ text: String) -> Bool { !text.isEmpty && !text.dropLast().contains("*") }
+}

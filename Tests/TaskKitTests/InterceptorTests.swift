@@ -1,0 +1,227 @@
+import CTaskPlugin
+import Synchronization
+import TaskKit
+import Testing
+
+/// Decides as its options say.
+private struct Look: Interceptor {
+    static let name = "look.all"
+    static let summary = "Looks at calls."
+    static let failure = InterceptorFailure.pass
+
+    var tasks: [String] { patterns.withLock { $0 } }
+    let patterns: Patterns
+
+    private struct Strange: Error {}
+    private struct Endless: Encodable, Sendable { var value = Double.infinity }
+
+    func intercept(_ call: InterceptedCall) async throws -> Decision {
+        switch try call.options["do"]?.stringValue {
+        case "rewrite": return .rewrite(["task": .string(call.task)] as JSON)
+        case "redirect": return .redirect(to: "other")
+        case "redirect with": return .redirect(to: "other", options: [1, 2])
+        case "answer": return .answer("an answer")
+        case "answer raw": return .answer(raw: Array(#"{"a": 1.50}"#.utf8))
+        case "refuse":
+            throw BridgeError("look.refused", "No.", data: ["a": 1], isTransient: true, retryAfter: .seconds(2))
+        case "cancel": throw CancellationError()
+        case "fail": throw Strange()
+        case "endless": return .answer(Endless())
+        case "wait":
+            try await Task.sleep(for: .seconds(3600))
+            return .pass
+        case "proceed":
+            let result: JSON = try await call.proceed()
+            return .answer(["kept": result] as JSON)
+        case "bridge":
+            let result: Int = try await call.bridge("other", [1])
+            return .answer(result)
+        case "tell":
+            call.log.info(
+                "\(call.task) \(call.session ?? 0) \(call.isOneWay) \(call.caller.uid) \(call.deadline ?? .zero)")
+            call.question.progress(5)
+            return .pass
+        default: return .pass
+        }
+    }
+}
+
+private final class Patterns: Sendable {
+    private let all = Mutex(["first", "se*"])
+    func withLock<T: Sendable>(_ body: (inout sending [String]) -> T) -> T { all.withLock { body(&$0) } }
+}
+
+private struct Section: Codable, Sendable { var tasks: [String]? }
+
+@Suite("An interceptor")
+struct InterceptorTests {
+    private let patterns = Patterns()
+
+    private func plugin() -> Plugin {
+        Plugin("look", version: "1.0.0")
+            .configuration(Section.self, effect: .reload) { section in
+                patterns.withLock { $0 = section.tasks ?? ["first", "se*"] }
+            }
+            .interceptor(Look(patterns: patterns))
+    }
+
+    private func decide(_ options: String, _ host: FakeHost) async -> FakeHost.Answer {
+        await host.answer(.intercept(0), #"{"interceptor":"look.all","task":"first","options":\#(options)}"#)
+    }
+
+    @Test("stands in the manifest, with the tasks that it is for")
+    func manifest() throws {
+        let host = FakeHost(plugin())
+        #expect(
+            try host.manifest["interceptors"] == [
+                ["name": "look.all", "summary": "Looks at calls.", "tasks": ["first", "se*"], "failure": "pass"]
+            ])
+        #expect(host.plugin.pointee.intercept != nil)
+        #expect(FakeHost(Plugin("none", version: "1")).plugin.pointee.intercept == nil)
+    }
+
+    @Test("decides, and what it returns or throws crosses the interface as the header has it")
+    func decisions() async throws {
+        let host = FakeHost(plugin())
+        #expect(await decide("[]", host) == .result(["pass": true]))
+        #expect(await decide(#"{"do":"rewrite"}"#, host) == .result(["options": ["task": "first"]]))
+        #expect(await decide(#"{"do":"redirect"}"#, host) == .result(["task": "other"]))
+        #expect(await decide(#"{"do":"redirect with"}"#, host) == .result(["task": "other", "options": [1, 2]]))
+        #expect(await decide(#"{"do":"answer"}"#, host) == .result(["result": "an answer"]))
+        let raw = try JSON(parsing: #"{"result":{"a": 1.50}}"#)
+        #expect(await decide(#"{"do":"answer raw"}"#, host) == .result(raw))
+        #expect(
+            await decide(#"{"do":"refuse"}"#, host)
+                == .result([
+                    "error": [
+                        "code": "look.refused", "message": "No.", "data": ["a": 1], "transient": true,
+                        "retryAfter": 2000,
+                    ]
+                ]))
+        guard case .result(let cancelled) = await decide(#"{"do":"cancel"}"#, host) else {
+            Issue.record("cancelling by itself is no failure")
+            return
+        }
+        #expect(cancelled["error"]?["code"] == "call.cancelled")
+    }
+
+    @Test(
+        "that throws what is no error of the bridge, or answers what has no JSON, has failed",
+        arguments: ["fail", "endless"])
+    func failures(what: String) async {
+        guard case .error(let error) = await decide(#"{"do":"\#(what)"}"#, FakeHost(plugin())) else {
+            Issue.record("a decision")
+            return
+        }
+        #expect(error.code == .internal)
+    }
+
+    @Test("knows what is called, by whom, for how long; its lines and progress are the call's")
+    func knowledge() async {
+        let host = FakeHost(plugin())
+        let handle = await host.onLoop {
+            $0.request(
+                .intercept(0),
+                #"{"interceptor":"look.all","task":"second","session":9,"oneWay":true,"options":{"do":"tell"}}"#,
+                flags: TRESTLE_REQUEST_PROGRESS, timeout: 5_000_000_000)
+        }
+        #expect(await host.answer(to: handle) == .result(["pass": true]))
+        let lines = await host.onLoop { $0.logLines }
+        #expect(lines.map(\.message) == ["second 9 true 1000 5.0 seconds"])
+        #expect(lines.map(\.call) == [handle])
+        #expect(await host.onLoop { $0.progress[handle] } == [5])
+    }
+
+    @Test(
+        "can have the task do its work, with the same options and the caller's own progress", arguments: [true, false])
+    func proceeding(wantsProgress: Bool) async {
+        let host = FakeHost(plugin())
+        let handle = await host.onLoop {
+            $0.request(
+                .intercept(0),
+                #"{"interceptor":"look.all","task":"first","session":4,"options":{"do": "proceed", "n": 1.50}}"#,
+                flags: wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0)
+        }
+        await host.until { !$0.open.isEmpty }
+        let inner = await host.onLoop { $0.open.keys.first ?? 0 }
+        let made = await host.onLoop { host in
+            host.open[inner].map { ($0.task, $0.options, $0.call.parent, $0.call.session) }
+        }
+        #expect(made?.0 == "first" && made?.2 == handle && made?.3 == 4)
+        #expect(made?.1 == (try? JSON(parsing: #"{"do":"proceed","n":1.50}"#)))
+        await host.onLoop { $0.sendProgress(inner, 0, "half") }
+        await host.onLoop { $0.end(inner, .result([1])) }
+        #expect(await host.answer(to: handle) == .result(["result": ["kept": [1]]]))
+        #expect(await host.onLoop { $0.progress[handle] } == (wantsProgress ? ["half"] : nil))
+    }
+
+    @Test("hands on the error of what it calls")
+    func errors() async {
+        let host = FakeHost(plugin())
+        let handle = await host.onLoop {
+            $0.request(.intercept(0), #"{"interceptor":"look.all","task":"first","options":{"do":"bridge"}}"#)
+        }
+        await host.until { !$0.open.isEmpty }
+        let inner = await host.onLoop { $0.open.keys.first ?? 0 }
+        await host.onLoop { $0.end(inner, .error(BridgeError("plugin.crashed", "gone"))) }
+        #expect(await host.answer(to: handle) == .result(["error": ["code": "plugin.crashed", "message": "gone"]]))
+    }
+
+    @Test("is cancelled with the call")
+    func cancelling() async {
+        let host = FakeHost(plugin())
+        let handle = await host.onLoop {
+            $0.request(.intercept(0), #"{"interceptor":"look.all","task":"first","options":{"do":"wait"}}"#)
+        }
+        await host.cancel(handle)
+        guard case .result(let decision) = await host.answer(to: handle) else {
+            Issue.record("cancelling is no failure")
+            return
+        }
+        #expect(decision["error"]?["code"] == "call.cancelled")
+    }
+
+    @Test("says at the start, and when it is configured anew, which tasks it is for")
+    func tasks() async {
+        let host = FakeHost(plugin())
+        func said(_ tasks: JSON) -> FakeHost.Answer { .result(["interceptors": ["look.all": tasks]]) }
+        #expect(await host.answer(.configure, #"{"tasks":["a"]}"#) == .result([:]))
+        #expect(await host.answer(.start, #"{"stateDirectory":"/","launch":{"arguments":[]}}"#) == said(["a"]))
+        #expect(await host.answer(.reconfigure(takes: false), #"{"tasks":["b"]}"#) == .result([:]))
+        #expect(await host.answer(.reconfigure(takes: true), #"{"tasks":["c*"]}"#) == said(["c*"]))
+    }
+
+    @Test("that is asked about what is no question fails")
+    func nonsense() async {
+        let host = FakeHost(plugin())
+        for (index, text) in [(0, "[]"), (0, #"{"task":"a"}"#), (3, #"{"task":"a","options":1}"#)] {
+            guard case .error(let error) = await host.answer(.intercept(UInt32(index)), text) else {
+                Issue.record("a decision about \(text)")
+                continue
+            }
+            #expect(error.code == .internal)
+        }
+    }
+
+    @Test("passes the plugin's check only with a name, a summary, and tasks that can be")
+    func check() {
+        struct Bad: Interceptor {
+            static let name = "bad name"
+            static let summary = ""
+            var tasks: [String] { ["*a", "", "good", "b*"] }
+            func intercept(_ call: InterceptedCall) async throws -> Decision { .pass }
+        }
+        let defects = #expect(throws: PluginDefects.self) {
+            try Plugin("bad", version: "1").interceptor(Bad()).interceptor(Bad()).check()
+        }
+        let sentences = defects?.sentences ?? []
+        for beginning in [
+            "The name “bad name” of a interceptor must be", "The interceptor bad name stands there twice.",
+            "The interceptor bad name has no summary.", "The interceptor bad name is for “*a”",
+            "The interceptor bad name is for “”",
+        ] {
+            #expect(sentences.contains { $0.hasPrefix(beginning) }, "\(beginning)")
+        }
+        #expect(!sentences.contains { $0.contains("“good”") || $0.contains("“b*”") })
+    }
+}
