@@ -43,24 +43,31 @@ public final class TestSession: Sendable {
         await client.begin(task, options, timeout)
     }
 
-    /// Waits for the callback of a call that was begun.
+    /// Waits for the callback of a call that was begun; once for each, and without a bound: the clock stands still.
+    ///
+    /// - Throws: ``BridgeError`` as the callback bears it.
     public func outcome(of id: Int64) async throws -> JSON { try await client.outcome(of: id).result }
 
     /// Cancels a call that was begun.
     public func cancel(_ id: Int64) async { await client.cancel(id) }
 
-    /// Provides a task to others: `serve` is called for each call, with its options, and its answer goes back.
+    /// Provides a task to others: `serve` is called for each call, with its options, on the loop thread, and its answer goes
+    /// back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
+    ///
+    /// - Throws: ``BridgeError``, `task.taken` where the name belongs to a plugin.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {
         await client.serve(task, serve)
         try await call("bridge.register", ["tasks": [.string(task)]])
     }
 
-    /// Listens to events.
+    /// Listens to events, by their names; one with `*` at its end stands for all that begin so.
+    ///
+    /// - Throws: ``BridgeError`` where a pattern is none.
     public func subscribe(_ patterns: String...) async throws {
         try await call("bridge.subscribe", ["events": .array(patterns.map(JSON.string))])
     }
 
-    /// The next event, which is waited for.
+    /// The next event, which is waited for without a bound: let the test have a time limit.
     public func nextEvent() async -> (name: String, data: JSON) { await client.nextEvent() }
 
     /// Sends a line as it is, good or bad.

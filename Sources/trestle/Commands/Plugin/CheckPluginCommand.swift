@@ -15,8 +15,8 @@ struct CheckPluginCommand: AsyncParsableCommand {
             At last that no call is left, that it stops, and that it starts again on what it left. A library is tried in a \
             process of its own, and then in the daemon's; where --config is given, only where that says.
 
-            A call may do anything, so only those tasks are called that --call names, besides calls that the task's schema \
-            refuses. Nothing of the daemon that may be running on this machine is touched: socket, state and configuration are \
+            A call may do anything, so only those tasks are called that --call names, some five times in each place, besides \
+            calls with options of the wrong kind, or without what the task's schema requires. Nothing of the daemon that may be running on this machine is touched: socket, state and configuration are \
             others, and gone afterwards. What the plugin does elsewhere, it does.
 
             EXAMPLES

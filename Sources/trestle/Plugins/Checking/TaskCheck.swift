@@ -205,23 +205,19 @@ struct TaskCheck {
             pass("cancel", "it had answered before its call could be cancelled")
         } catch {
             try Task.checkCancellation()
-            guard error.code == .callCancelled else {
-                if error.code == .sessionClosed { throw error }
-                return await checkEndOfWork(
-                    error, before, passing: "it had answered before its call could be cancelled")
+            if error.code == .sessionClosed { throw error }
+            guard error.code == .callCancelled || error.code == .callTimeout else {
+                return pass("cancel", "it had answered before its call could be cancelled")
             }
-            await checkEndOfWork(error, before, passing: "its call was cancelled, and it ended its work")
+            if await daemon.hasStrayAnswers(before + 1, within: patience) {
+                return pass("cancel", "its call was cancelled, and it ended its work")
+            }
+            daemon.noteOwedAnswer()
+            fail(
+                "cancel",
+                "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer nobody waits "
+                    + "for says that the work is over, and until then it counts as running")
         }
-    }
-
-    private func checkEndOfWork(_ error: BridgeError, _ before: Int, passing: String) async {
-        guard error.code == .callCancelled || error.code == .callTimeout else { return pass("cancel", passing) }
-        if await daemon.hasStrayAnswers(before + 1, within: patience) { return pass("cancel", passing) }
-        daemon.noteOwedAnswer()
-        fail(
-            "cancel",
-            "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer nobody waits for "
-                + "says that the work is over, and until then it counts as running")
     }
 
     private func checkDeadline(_ options: JSON) async throws {
