@@ -20,6 +20,7 @@ let package = Package(
         .executable(name: "floor", targets: ["floor"]),
         .executable(name: "load", targets: ["load"]),
         .executable(name: "provider", targets: ["provider"]),
+        .executable(name: "crasher", targets: ["crasher"]),
         .executable(name: "sqlite-direct", targets: ["sqlite-direct"]),
         .library(name: "BenchmarkPlugin", type: .dynamic, targets: ["BenchmarkPlugin"]),
         .library(name: "malloc-count", type: .dynamic, targets: ["MallocCount"]),
@@ -34,6 +35,7 @@ let package = Package(
         .executableTarget(name: "floor", cSettings: gnu, linkerSettings: [.linkedLibrary("uv")]),
         .executableTarget(name: "load", cSettings: gnu),
         .executableTarget(name: "provider", cSettings: gnu),
+        .executableTarget(name: "crasher", cSettings: gnu),
         .executableTarget(name: "sqlite-direct", cSettings: gnu, linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "MallocCount", cSettings: gnu),
 

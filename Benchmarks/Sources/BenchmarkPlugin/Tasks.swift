@@ -1,4 +1,5 @@
-// Two tasks that answer the same bytes: what lies between their costs is the price of types.
+// Two tasks that answer the same bytes: what lies between their costs is the price of types. And one that crashes.
+import Glibc
 import TaskKit
 
 /// Four options in, three fields out, and no suspension: what most tasks of a plugin are.
@@ -35,11 +36,20 @@ struct Constant: RawTask {
     }
 }
 
+/// Ends the plugin's process.
+struct Crash: RawTask {
+    static let name = "bench.crash"
+    static let summary = "Ends the process in which it runs, as a fault does."
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { abort() }
+}
+
 /// Called once by the daemon.
 @c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
     Plugin("bench", version: "1.0.0") {
         Typed()
         Constant()
+        Crash()
     }
     .export()
 }

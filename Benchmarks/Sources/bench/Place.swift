@@ -26,6 +26,9 @@ struct Place {
     /// A program that was built with this one.
     func program(_ name: String) -> String { programs + "/" + name }
 
+    /// A library that was built with the daemon.
+    func besideDaemon(_ library: String) -> String { Self.folder(of: daemon) + "/" + library }
+
     /// The daemon's log, where something is wrong with it.
     var daemonLog: String { sockets + "/trestle.log" }
 

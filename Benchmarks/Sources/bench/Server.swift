@@ -46,6 +46,8 @@ final class Server {
 struct DaemonSettings {
     /// The folder of its plugins; nil: those that were built with it.
     var pluginFolder: String?
+    /// Further lines of its configuration.
+    var configuration = ""
     /// Whether it keeps to a core of its own.
     var isPinned = true
     /// A call that is answered well once the daemon is ready.
@@ -67,10 +69,10 @@ extension Bench {
     /// The daemon.
     func startDaemon(_ settings: DaemonSettings = DaemonSettings()) throws -> Server {
         startedDaemons += 1
-        let socket = place.sockets + "/trestle.sock"
-        let configuration = place.sockets + "/trestled.toml"
+        let socket = place.sockets + "/trestle-\(startedDaemons).sock"
+        let configuration = place.sockets + "/trestled-\(startedDaemons).toml"
         // All idle connections, and those that call.
-        try writeFile(configuration, "[limits]\nsessions = \(Self.idleConnections + 1000)\n")
+        try writeFile(configuration, "[limits]\nsessions = \(Self.idleConnections + 1000)\n\(settings.configuration)\n")
         var command = [
             place.daemon, "--config", configuration, "--socket", socket, "--state-dir",
             place.data + "/" + (settings.state ?? "state-\(startedDaemons)"),

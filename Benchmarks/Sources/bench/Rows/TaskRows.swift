@@ -2,12 +2,24 @@
 
 extension Bench {
     /// A daemon with the benchmark's own plugin alone.
-    func startDaemonWithTasks() throws -> Server {
-        let folder = place.sockets + "/plugins"
+    ///
+    /// - Parameters:
+    ///   - section: what is set for the plugin.
+    ///   - isPinned: whether the daemon keeps to a core of its own.
+    ///   - hasEcho: whether the plugin Echo is there too, in the daemon's own process.
+    func startDaemonWithTasks(
+        _ section: String = #"isolation = "none""#, isPinned: Bool = true, hasEcho: Bool = false
+    ) throws -> Server {
+        let folder = place.sockets + "/plugins-\(startedDaemons)"
         // The daemon loads every library of a folder, so that this one needs a folder of its own.
         _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
-        _ = try ChildProcess(["install", "-m", "600", place.program("libBenchmarkPlugin.so"), folder]).finish()
-        return try startDaemon(DaemonSettings(pluginFolder: folder, probe: Calls.probeOfPlugin))
+        let libraries =
+            [place.program("libBenchmarkPlugin.so")] + (hasEcho ? [place.besideDaemon("libEchoPlugin.so")] : [])
+        _ = try ChildProcess(["install", "-m", "600"] + libraries + [folder]).finish()
+        var settings = DaemonSettings(pluginFolder: folder, isPinned: isPinned, probe: Calls.probeOfPlugin)
+        settings.configuration = "[plugins.bench]\n\(section)\n"
+        if hasEcho { settings.configuration += "[plugins.echo]\nisolation = \"none\"\n" }
+        return try startDaemon(settings)
     }
 }
 

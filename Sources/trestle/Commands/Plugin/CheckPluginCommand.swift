@@ -91,7 +91,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
             }
         }
         defer { ticker.cancel() }
-        var report = CheckReport(writesJSON: json || !Screen.output.isTerminal)
+        let report = CheckReport(writesJSON: json || !Screen.output.isTerminal)
         func run(_ place: CheckFinding.Place) async throws -> String? {
             try await PlaceCheck(
                 place: place, settings: settings, folder: folder, choice: choice,

@@ -1,4 +1,5 @@
 import BridgeJSON
+import EventLoop
 
 /// What came of one check of a plugin.
 struct CheckFinding: Sendable, Equatable {
@@ -42,7 +43,8 @@ struct CheckFinding: Sendable, Equatable {
 }
 
 /// Writes findings as they come, and counts them.
-struct CheckReport {
+@LoopActor
+final class CheckReport {
     let writesJSON: Bool
     private(set) var failed = 0
     private var passed = 0
@@ -51,7 +53,7 @@ struct CheckReport {
 
     init(writesJSON: Bool) { self.writesJSON = writesJSON }
 
-    mutating func take(_ finding: CheckFinding) {
+    func take(_ finding: CheckFinding) {
         switch finding.outcome {
         case .passed: passed += 1
         case .failed: failed += 1

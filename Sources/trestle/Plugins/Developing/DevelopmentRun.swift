@@ -29,10 +29,10 @@ final class DevelopmentRun {
 
     /// Runs until the Swift task is cancelled. The daemon has ended when this returns.
     func run() async throws {
-        let watcher = try FolderWatcher(project.folder, skipping: PluginProject.isProduct) { [weak self] in
-            self?.take($0)
+        let watcher = try FolderWatcher(project.folder, skipping: PluginProject.isProduct) { [unowned self] in
+            take($0)
         }
-        timer = LoopTimer { [weak self] in self?.wake() }
+        timer = LoopTimer { [unowned self] in wake() }
         defer {
             watcher.close()
             timer?.close()
@@ -123,7 +123,7 @@ final class DevelopmentRun {
     }
 
     private func start() async throws {
-        let daemon = try await DevelopmentDaemon.start(in: folder, at: socketPath) { [weak self] in self?.show($0) }
+        let daemon = try await DevelopmentDaemon.start(in: folder, at: socketPath) { [unowned self] in show($0) }
         self.daemon = daemon
         announce("Running: \(daemon.name) \(daemon.plugin["version"]?.stringValue ?? ""). From another terminal:")
         if let call = try await daemon.exampleCall() { show("  \(program) --socket \(socketPath) \(call)") }
