@@ -234,6 +234,11 @@ public final class PluginLoader {
         do throws(BridgeError) {
             try await prepare(new)
             try await handSessions(of: old, to: new)
+            guard old.state != .stopping, old.state != .stopped else {
+                throw BridgeError(
+                    .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
+                    isTransient: true)
+            }
         } catch {
             await drop(new)
             old.resume(.handover)
@@ -284,7 +289,7 @@ public final class PluginLoader {
         await drop(plugin)
     }
 
-    /// A plugin that was loaded in the place of another one does not take it.
+    /// A plugin that was loaded is not used after all.
     public func discard(_ plugin: PluginSlot) async { await drop(plugin) }
 
     /// Stops a plugin that gets no calls.
@@ -329,6 +334,8 @@ public final class PluginLoader {
             }
             runtime.remove(plugin)
         }
+        // Among them those of plugins that were about to be taken in.
+        for supervisor in supervisors { supervisor.end() }
         for supervisor in supervisors { await supervisor.hasEnded() }
         supervisors = []
     }

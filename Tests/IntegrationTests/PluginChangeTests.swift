@@ -239,6 +239,20 @@ struct PluginChangeTests {
         }
     }
 
+    @Test("a daemon that is told to stop does not wait for a version that was about to come")
+    func stopMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        try WorkerInPython().write(to: folder)
+        try withDaemon("worker_timeout = \"10m\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let started = folder.file("started")
+            try WorkerInPython(hello: "(open(\"\(started)\", \"w\").close(), time.sleep(600))[1]").write(to: folder)
+            try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"}}"#)
+            _ = try client.result("bridge.ping") { _ in access(started, F_OK) == 0 }
+            #expect(try daemon.stop() == .exited(0))
+        }
+    }
+
     @Test(
         "who is logged in and who watches a table does not notice that the plugin was replaced",
         arguments: [false, true])

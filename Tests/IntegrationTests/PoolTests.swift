@@ -224,4 +224,15 @@ struct PoolTests {
         #expect(try daemon.wait() == .exited(78))
         #expect(daemon.log.contains("trestled.toml:2:") && daemon.log.contains("\(key): expected "), "\(daemon.log)")
     }
+
+    @Test("of a plugin in the daemon's own process is refused: there are no processes of it")
+    func inProcess() throws {
+        let folder = try TemporaryFolder()
+        try PluginInC().build(in: folder)
+        let section = "[plugins.specimen]\nisolation = \"none\"\npool = { max = 2 }"
+        let daemon = try DaemonProcess(in: DaemonHome(section, pluginDirectory: folder.path))
+        #expect(try daemon.wait() == .exited(78))
+        #expect(
+            daemon.log.contains("plugins.specimen.pool: expected isolation = \"process\" beside it"), "\(daemon.log)")
+    }
 }

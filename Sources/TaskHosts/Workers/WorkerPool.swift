@@ -10,8 +10,8 @@ import TaskRuntime
 final class WorkerPool {
     private let settings: PoolSettings
     private let leases: WorkerLeases
-    /// Owns this.
-    private unowned let supervisor: WorkerSupervisor
+    /// Owns this; nil once it is over, when a process that was on its way may still report.
+    private weak var supervisor: WorkerSupervisor?
     private var starting = 0
     private var recycled = 0
     private var isFillDue = false
@@ -46,9 +46,14 @@ final class WorkerPool {
             }
         }
         leases.add(member.link)
-        supervisor.host.slot?.roomWasMade()
-        if supervisor.members.count > settings.least, thriftTimer == nil { beThrifty() }
+        supervisor?.host.slot?.roomWasMade()
+        if memberCount > settings.least, thriftTimer == nil { beThrifty() }
     }
+
+    private var members: [WorkerMember] { supervisor?.members ?? [] }
+    private var memberCount: Int { members.count }
+
+    private func member(of link: WorkerLink) -> WorkerMember? { members.first { $0.link === link } }
 
     /// Ends, again and again, those that nobody has needed since the last time, down to those that are to be there.
     private func beThrifty() {
@@ -56,11 +61,11 @@ final class WorkerPool {
         thriftTimer = LoopTimer { [weak self] in
             guard let self else { return }
             close()
-            let count = min(leases.leastReusable, supervisor.members.count - settings.least)
+            let count = min(leases.leastReusable, memberCount - settings.least)
             for link in leases.reusable.prefix(max(0, count)) {
-                if let member = supervisor.members.first(where: { $0.link === link }) { supervisor.retire(member) }
+                if let member = member(of: link) { supervisor?.retire(member) }
             }
-            if supervisor.members.count > settings.least { beThrifty() }
+            if memberCount > settings.least { beThrifty() }
         }
         thriftTimer?.schedule(after: Self.thriftPeriod)
     }
@@ -75,7 +80,7 @@ final class WorkerPool {
     ///
     /// - Throws: `plugin.unavailable`, where one does not start.
     func prewarm() async throws(BridgeError) {
-        let missing = settings.least - supervisor.members.count
+        let missing = settings.least - memberCount
         guard missing > 0 else { return }
         starting += missing
         let starts = (0..<missing).map { _ in Task { @LoopActor in await startOne(isWaitedFor: false) } }
@@ -96,10 +101,10 @@ final class WorkerPool {
 
     /// Starts what is missing: for those who wait, and of those that are to be there at any time.
     func fill() {
-        guard supervisor.mayStart, let slot = supervisor.host.slot else { return }
+        guard let supervisor, supervisor.mayStart, let slot = supervisor.host.slot else { return }
         let waiting = settings.per == .call ? slot.waitingCount : slot.waitingSessionCount
-        let wanted = max(settings.least - supervisor.members.count, waiting - starting - leases.reusable.count)
-        let count = min(wanted, settings.most - supervisor.members.count)
+        let wanted = max(settings.least - memberCount, waiting - starting - leases.reusable.count)
+        let count = min(wanted, settings.most - memberCount)
         guard count > 0 else { return }
         starting += count
         for index in 0..<count {
@@ -108,9 +113,9 @@ final class WorkerPool {
     }
 
     private func startOne(isWaitedFor: Bool) async -> Bool {
-        let member = await supervisor.startAnother(isWaitedFor: isWaitedFor)
+        let member = await supervisor?.startAnother(isWaitedFor: isWaitedFor)
         starting -= 1
-        guard let member else { return false }
+        guard let member, let supervisor else { return false }
         if supervisor.host.slot?.state == .restarting { supervisor.noteRestart() }
         add(member)
         return true
@@ -125,9 +130,7 @@ final class WorkerPool {
 
     /// A session has gone: what it had is somebody else's.
     func end(_ session: UInt64) {
-        guard let link = leases.end(session), link.isIdle,
-            let member = supervisor.members.first(where: { $0.link === link })
-        else { return }
+        guard let link = leases.end(session), link.isIdle, let member = member(of: link) else { return }
         giveBack(member)
     }
 
@@ -138,7 +141,7 @@ final class WorkerPool {
             guard let self, let member, !member.process.isEndExpected else { return }
             guard !stale.contains(ObjectIdentifier(member)) else { return replace(member) }
             leases.add(member.link)
-            supervisor.host.slot?.roomWasMade()
+            supervisor?.host.slot?.roomWasMade()
         }
     }
 
@@ -149,14 +152,14 @@ final class WorkerPool {
 
     private func replace(_ member: WorkerMember) {
         recycled += 1
-        supervisor.retire(member)
+        supervisor?.retire(member)
         fill()
     }
 
     /// The configuration is another, of which the process that is asked about the plugin is told: the others are replaced
     /// once they are free.
     func replaceOthers() {
-        let others = supervisor.members.filter { $0.link !== supervisor.host.current }
+        let others = members.filter { $0.link !== supervisor?.host.current }
         stale = Set(others.map { ObjectIdentifier($0) })
         for member in others where leases.reusable.contains(where: { $0 === member.link }) {
             leases.remove(member.link)

@@ -175,7 +175,11 @@ final class WorkerSupervisor {
     private func ended(_ process: WorkerProcess, _ fault: WorkerFault) {
         running -= 1
         defer { if isOver { letGo() } }
-        guard let index = members.firstIndex(where: { $0.process === process }) else { return }
+        guard let index = members.firstIndex(where: { $0.process === process }) else {
+            // One that was retired.
+            _ = process.link.close(fault.error(of: name, restart: nil))
+            return
+        }
         let member = members.remove(at: index)
         member.stopPings()
         host.forget(member.link)
@@ -245,6 +249,7 @@ final class WorkerSupervisor {
 
     /// The plugin is known no more.
     func end() {
+        guard !isOver else { return }
         isOver = true
         pauseTimer?.close()
         pauseTimer = nil

@@ -125,7 +125,9 @@ struct PluginSet {
 
     /// Has a plugin check and keep its section; what is wrong with it.
     func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
-        if let problem = configuration.isolationProblem(of: plugin.name) ?? configuration.poolProblem(of: plugin.name) {
+        if let problem = configuration.isolationProblem(of: plugin.name)
+            ?? configuration.poolProblem(of: plugin.name, plugin.isolation)
+        {
             return problem
         }
         do throws(BridgeError) {

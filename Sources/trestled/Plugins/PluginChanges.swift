@@ -67,7 +67,7 @@ extension Daemon {
             try await configure(plugin, set)
             try await loader.startLate(plugin)
         } catch {
-            await loader.unload(plugin)
+            await loader.discard(plugin)
             throw error
         }
         if !installedPlugins.names.contains(plugin.name) { installedPlugins.names.append(plugin.name) }

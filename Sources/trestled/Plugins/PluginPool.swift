@@ -58,8 +58,18 @@ extension Configuration {
     }
 
     /// What is wrong with what it says.
-    func poolProblem(of plugin: String) -> ConfigurationProblem? {
+    ///
+    /// - Parameter isolation: where the plugin runs.
+    func poolProblem(of plugin: String, _ isolation: String) -> ConfigurationProblem? {
         guard let section = section(of: plugin), let written = section.json[PluginPool.key] else { return nil }
+        guard isolation == PluginIsolation.process.rawValue else {
+            return section.problem(
+                BridgeError(
+                    JSONMismatch(
+                        path: "$.\(PluginPool.key)",
+                        expected: "\(PluginIsolation.key) = \"\(PluginIsolation.process.rawValue)\" beside it",
+                        got: "a plugin in the daemon's own process")))
+        }
         do throws(JSONMismatch) {
             _ = try PluginPool.settings(written, path: "$.\(PluginPool.key)")
             return nil
