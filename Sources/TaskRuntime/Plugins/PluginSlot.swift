@@ -54,26 +54,26 @@ public final class PluginSlot: TaskProvider {
 
     let host: any TaskHost
     /// Not retained: the runtime owns this.
-    private let unretainedRuntime: Unmanaged<TaskRuntime>
+    let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
-    private(set) var tasks: [TaskEntry] = []
+    var tasks: [TaskEntry] = []
     /// Its interceptors, in the order of their numbers.
-    private(set) var interceptors: [Interceptor] = []
+    var interceptors: [Interceptor] = []
     /// Calls whose turn has not come, in the order in which they came.
-    @exclusivity(unchecked) private var waiting: Deque<CallHandle> = []
+    @exclusivity(unchecked) var waiting: Deque<CallHandle> = []
     /// How many calls of each session wait.
-    private var waitingBySession: [UInt64: Int] = [:]
+    var waitingBySession: [UInt64: Int] = [:]
     @exclusivity(unchecked) private var isAdmitting = false
     /// Whether more may begin than the one session's calls that are being looked through.
     private var admitsMore = false
     /// Why calls wait whether there is room or not; empty: they do not.
-    @exclusivity(unchecked) private var pauses: PauseReasons = []
+    @exclusivity(unchecked) var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
-    private var refusal: BridgeError?
+    var refusal: BridgeError?
     /// Work that goes on though its call has ended.
-    private var abandoned: [CallHandle: TaskEntry] = [:]
+    var abandoned: [CallHandle: TaskEntry] = [:]
     /// Told once; see ``whenIdle(_:)``.
-    private var onIdle: (() -> Void)?
+    var onIdle: (() -> Void)?
 
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
     private static let mostAbandoned = 65_536
@@ -112,7 +112,7 @@ public final class PluginSlot: TaskProvider {
         }
     }
 
-    private func enqueue(_ call: Call) {
+    func enqueue(_ call: Call) {
         waiting.append(call.handle)
         waitingBySession[call.session?.number ?? 0, default: 0] += 1
     }
@@ -179,7 +179,7 @@ public final class PluginSlot: TaskProvider {
         call.takeHeldOptions().withPadding { run(call, task, options: $0) }
     }
 
-    private func forgetWaiting(_ session: UInt64) {
+    func forgetWaiting(_ session: UInt64) {
         guard let count = waitingBySession[session] else { return }
         waitingBySession[session] = count > 1 ? count - 1 : nil
     }
@@ -252,229 +252,11 @@ public final class PluginSlot: TaskProvider {
         if state == .running { host.tell(change, session) }
     }
 
-    // MARK: Another one in its place
-
-    /// The calls that wait go to another plugin from now on, in their order; those of tasks that it does not have are
-    /// refused. Questions to interceptors stay.
-    func handWaiting(to successor: PluginSlot) {
-        let handles = Array(waiting)
-        waiting.removeAll()
-        waitingBySession.removeAll()
-        for handle in handles {
-            guard let call = runtime.calls.call(handle), let task = call.task else { continue }
-            if task.isInterceptor {
-                enqueue(call)
-            } else if let next = successor.tasks.first(where: { $0.name == task.name }) {
-                hand(call, to: successor, next)
-            } else {
-                let reason = "\(providerName) was replaced, and provides no task \(task.name) any more"
-                runtime.abort(call, BridgeError(.taskNotFound, reason), reason: .shutdown)
-            }
-        }
-    }
-
-    private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
-        let isAskedAbout = call.isAskedAbout(in: self)
-        call.move(to: task)
-        guard !isAskedAbout else {
-            call.passage?.queue = successor
-            return successor.keepPlace(of: call)
-        }
-        call.takeHeldOptions().withPadding { successor.start(call, of: task, options: $0) }
-    }
-
-    /// Whether no call is worked on, answered or not, and none waits that could begin.
-    var isIdle: Bool {
-        (!pauses.isEmpty || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 }
-            && interceptors.allSatisfy { $0.entry.runningCount == 0 }
-    }
-
-    /// Has `body` told once when no call is worked on and none waits that could begin, which may be at once; nil: nobody
-    /// is to be told any more.
-    public func whenIdle(_ body: (() -> Void)?) {
-        onIdle = body
-        noteIdle()
-    }
-
-    private func noteIdle() {
-        guard let onIdle, isIdle else { return }
-        self.onIdle = nil
-        onIdle()
-    }
-
-    /// Room was made: what waits for it goes on.
-    private func afterWork() {
-        admitWaiting()
-        noteIdle()
-    }
-
-    // MARK: Processes that end
-
-    /// The host may take calls that it did not take before.
-    public func roomWasMade() { if !waiting.isEmpty { admitWaiting() } }
-
-    /// One of its processes is not there any more, others are.
-    ///
-    /// - Parameter lost: the calls that it worked on.
-    public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
-        workEnded(lost, error)
-        if state == .running { runtime.publish("plugin.crashed", data: news(error)) }
-    }
-
-    /// Calls wait from now on, until ``resume(_:)`` for every reason.
-    public func pause(_ reason: PauseReasons) { pauses.insert(reason) }
-
-    /// That is no reason any more.
-    public func resume(_ reason: PauseReasons) {
-        pauses.remove(reason)
-        if pauses.isEmpty { admitWaiting() }
-    }
-
-    /// The work on these calls is over without an answer, whether somebody waited for one or not.
-    public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
-        for handle in handles {
-            if let task = abandoned.removeValue(forKey: handle) {
-                task.runningCount -= 1
-                noteIdle()
-            } else if ownCall(handle, of: runtime) != nil {
-                fail(handle, error)
-            }
-        }
-    }
-
-    /// Its process is not there any more. Calls that were not handed over yet wait on.
-    ///
-    /// - Parameters:
-    ///   - lost: the calls that it worked on.
-    ///   - isRestarting: whether there will be another process; else its life is over for now.
-    public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
-        pause(.noProcess)
-        let wasOpen = state == .running || state == .restarting
-        if wasOpen { state = .restarting }
-        workEnded(lost, error)
-        guard wasOpen else { return }
-        runtime.publish("plugin.crashed", data: news(error))
-        if !isRestarting { giveUp(after: error) }
-    }
-
-    /// Its process was started anew and takes calls.
-    public func restarted() {
-        guard state == .restarting || state == .unavailable || state == .running else { return }
-        state = .running
-        refusal = nil
-        runtime.announce(self)
-        resume(.noProcess)
-    }
-
-    private func giveUp(after error: BridgeError) {
-        state = .unavailable
-        let refusal = BridgeError(
-            .pluginUnavailable,
-            "\(providerName) ended too often and is not started any more; bridge.plugin.reload starts it again",
-            data: error.data.map { ["last": $0] })
-        self.refusal = refusal
-        for handle in Array(waiting) {
-            guard let call = runtime.calls.call(handle) else { continue }
-            runtime.abort(call, refusal, reason: .shutdown)
-        }
-        runtime.publish("plugin.unavailable", data: news(error))
-    }
-
-    private func news(_ error: BridgeError) -> JSON {
-        var data = error.data?.objectValue ?? [:]
-        data["name"] = .string(name)
-        data["started"] = nil
-        data["message"] = .string(error.message)
-        return .object(data)
-    }
-
-    /// It is known no more: what holds on to it is let go.
-    func letGo() {
-        onIdle = nil
-        tasks = []
-        interceptors = []
-        lifecycleEntries = []
-        abandoned = [:]
-    }
-
-    // MARK: Answers out
-
-    /// Ends a call of this plugin with a result.
-    ///
-    /// - Parameters:
-    ///   - result: checked to be one JSON value, unless the caller knows that it has been.
-    ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
-    public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
-        var makesRoom = true
-        // On the way of every call: no reference is counted here.
-        unretainedRuntime._withUnsafeGuaranteedRef { runtime in
-            guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-            // A decision is checked when it is read.
-            if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
-                return refuse(call, fault)
-            }
-            makesRoom = noteEndOfWork(call)
-            // What has been checked before are the call's own options, which came in a line.
-            runtime.end(call, result: result, isOneLine: isChecked)
-        }
-        if !waiting.isEmpty && makesRoom || onIdle != nil { afterWork() }
-    }
-
-    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any number.
-    @inline(__always) @discardableResult
-    private func noteEndOfWork(_ call: Call) -> Bool {
-        call.record.pointee.task?._withUnsafeGuaranteedRef {
-            $0.runningCount -= 1
-            return $0.mostRunning != .max
-        } ?? true
-    }
-
-    private func refuse(_ call: Call, _ fault: String) {
-        noteEndOfWork(call)
-        runtime.end(call, error: BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)"))
-        afterWork()
-    }
-
-    /// Ends a call of this plugin with an error.
-    public func fail(_ handle: CallHandle, _ error: BridgeError) {
-        guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-        noteEndOfWork(call)
-        runtime.end(call, error: error)
-        afterWork()
-    }
-
-    /// Sends an intermediate result of a call of this plugin.
-    public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
-        guard let call = ownCall(handle, of: runtime), call.takesProgress else { return }
-        if let fault = runtime.check.fault(in: value) {
-            return runtime.log.warning(
-                "\(providerName) sent progress that is no JSON: \(fault)", metadata: call.logMetadata)
-        }
-        runtime.progress(call, value)
-    }
-
-    @inline(__always)
-    private func ownCall(_ handle: CallHandle, of runtime: TaskRuntime) -> Call? {
-        guard let call = runtime.calls.call(handle), call.state == .running, let task = call.record.pointee.task,
-            task._withUnsafeGuaranteedRef({ $0.providerID }) == ObjectIdentifier(self)
-        else { return nil }
-        return call
-    }
-
-    private func dropLate(_ handle: CallHandle) {
-        runtime.dropReply(
-            "\(providerName) answered a call that has ended",
-            abandoned[handle].map { ["task": .string($0.name)] } ?? [:])
-        guard let task = abandoned.removeValue(forKey: handle) else { return }
-        task.runningCount -= 1
-        afterWork()
-    }
-
     // MARK: Its life
 
     /// The entries under which the daemon's own requests to the plugin are counted; not callable by anybody else.
     /// Private: configuration, and what plugins know of sessions, is not for who watches the traffic.
-    private lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
+    lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
         TaskEntry(
             TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true), index: index,
             provider: self,

@@ -1,0 +1,77 @@
+public import BridgeJSON
+import BridgeMessage
+import Logging
+
+// A plugin's answers. On the way of every call.
+extension PluginSlot {
+    /// Ends a call of this plugin with a result.
+    ///
+    /// - Parameters:
+    ///   - result: checked to be one JSON value, unless the caller knows that it has been.
+    ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
+    public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
+        var makesRoom = true
+        // On the way of every call: no reference is counted here.
+        unretainedRuntime._withUnsafeGuaranteedRef { runtime in
+            guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+            // A decision is checked when it is read.
+            if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
+                return refuse(call, fault)
+            }
+            makesRoom = noteEndOfWork(call)
+            // What has been checked before are the call's own options, which came in a line.
+            runtime.end(call, result: result, isOneLine: isChecked)
+        }
+        if !waiting.isEmpty && makesRoom || onIdle != nil { afterWork() }
+    }
+
+    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any number.
+    @inline(__always) @discardableResult
+    private func noteEndOfWork(_ call: Call) -> Bool {
+        call.record.pointee.task?._withUnsafeGuaranteedRef {
+            $0.runningCount -= 1
+            return $0.mostRunning != .max
+        } ?? true
+    }
+
+    private func refuse(_ call: Call, _ fault: String) {
+        noteEndOfWork(call)
+        runtime.end(call, error: BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)"))
+        afterWork()
+    }
+
+    /// Ends a call of this plugin with an error.
+    public func fail(_ handle: CallHandle, _ error: BridgeError) {
+        guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+        noteEndOfWork(call)
+        runtime.end(call, error: error)
+        afterWork()
+    }
+
+    /// Sends an intermediate result of a call of this plugin.
+    public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
+        guard let call = ownCall(handle, of: runtime), call.takesProgress else { return }
+        if let fault = runtime.check.fault(in: value) {
+            return runtime.log.warning(
+                "\(providerName) sent progress that is no JSON: \(fault)", metadata: call.logMetadata)
+        }
+        runtime.progress(call, value)
+    }
+
+    @inline(__always)
+    func ownCall(_ handle: CallHandle, of runtime: TaskRuntime) -> Call? {
+        guard let call = runtime.calls.call(handle), call.state == .running, let task = call.record.pointee.task,
+            task._withUnsafeGuaranteedRef({ $0.providerID }) == ObjectIdentifier(self)
+        else { return nil }
+        return call
+    }
+
+    private func dropLate(_ handle: CallHandle) {
+        runtime.dropReply(
+            "\(providerName) answered a call that has ended",
+            abandoned[handle].map { ["task": .string($0.name)] } ?? [:])
+        guard let task = abandoned.removeValue(forKey: handle) else { return }
+        task.runningCount -= 1
+        afterWork()
+    }
+}

@@ -1,0 +1,70 @@
+public import BridgeJSON
+
+// A plugin whose processes end though nobody wanted it.
+extension PluginSlot {
+    /// One of its processes is not there any more, others are.
+    ///
+    /// - Parameter lost: the calls that it worked on.
+    public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
+        workEnded(lost, error)
+        if state == .running { runtime.publish("plugin.crashed", data: news(error)) }
+    }
+
+    /// The work on these calls is over without an answer, whether somebody waited for one or not.
+    public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
+        for handle in handles {
+            if let task = abandoned.removeValue(forKey: handle) {
+                task.runningCount -= 1
+                noteIdle()
+            } else if ownCall(handle, of: runtime) != nil {
+                fail(handle, error)
+            }
+        }
+    }
+
+    /// Its process is not there any more. Calls that were not handed over yet wait on.
+    ///
+    /// - Parameters:
+    ///   - lost: the calls that it worked on.
+    ///   - isRestarting: whether there will be another process; else its life is over for now.
+    public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
+        pause(.noProcess)
+        let wasOpen = state == .running || state == .restarting
+        if wasOpen { state = .restarting }
+        workEnded(lost, error)
+        guard wasOpen else { return }
+        runtime.publish("plugin.crashed", data: news(error))
+        if !isRestarting { giveUp(after: error) }
+    }
+
+    /// Its process was started anew and takes calls.
+    public func restarted() {
+        guard state == .restarting || state == .unavailable || state == .running else { return }
+        state = .running
+        refusal = nil
+        runtime.announce(self)
+        resume(.noProcess)
+    }
+
+    private func giveUp(after error: BridgeError) {
+        state = .unavailable
+        let refusal = BridgeError(
+            .pluginUnavailable,
+            "\(providerName) ended too often and is not started any more; bridge.plugin.reload starts it again",
+            data: error.data.map { ["last": $0] })
+        self.refusal = refusal
+        for handle in Array(waiting) {
+            guard let call = runtime.calls.call(handle) else { continue }
+            runtime.abort(call, refusal, reason: .shutdown)
+        }
+        runtime.publish("plugin.unavailable", data: news(error))
+    }
+
+    private func news(_ error: BridgeError) -> JSON {
+        var data = error.data?.objectValue ?? [:]
+        data["name"] = .string(name)
+        data["started"] = nil
+        data["message"] = .string(error.message)
+        return .object(data)
+    }
+}
