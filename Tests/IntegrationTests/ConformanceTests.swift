@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("trestle conformance", .blocking, .timeLimit(.minutes(2)))
+@Suite("trestle conformance", .blocking, .timeLimit(.withTurns))
 struct ConformanceTests {
     @Test("A daemon with all plugins passes every check, and none is skipped")
     func daemon() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The demonstration", .blocking, .timeLimit(.minutes(2)))
+@Suite("The demonstration", .blocking, .timeLimit(.withTurns))
 struct DemoTests {
     @Test("gets every answer that it expects")
     func demo() throws {

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle plugin dev", .blocking, .timeLimit(.minutes(3)))
+@Suite("trestle plugin dev", .blocking, .timeLimit(.withTurns))
 struct DevelopmentTests {
     /// `trestle plugin dev` of a folder, read line by line.
     private final class Development {

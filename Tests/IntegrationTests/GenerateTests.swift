@@ -7,7 +7,7 @@ private func canRun(_ program: String) -> Bool {
     (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains { exists("\($0)/\(program)") }
 }
 
-@Suite("trestle generate", .blocking, .timeLimit(.minutes(2)))
+@Suite("trestle generate", .blocking, .timeLimit(.withTurns))
 struct GenerateTests {
     private let clients = Place.package + "/Clients"
 

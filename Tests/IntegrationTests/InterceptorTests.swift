@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("Interceptors in the daemon", .blocking, .timeLimit(.minutes(3)))
+@Suite("Interceptors in the daemon", .blocking, .timeLimit(.withTurns))
 struct InterceptorTests {
     static let isolations = ["none", "process"]
 

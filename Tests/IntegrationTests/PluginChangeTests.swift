@@ -50,7 +50,7 @@ enum SpecimenPlace: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Plugins that come and go while the daemon serves", .blocking, .timeLimit(.minutes(3)))
+@Suite("Plugins that come and go while the daemon serves", .blocking, .timeLimit(.withTurns))
 struct PluginChangeTests {
     private func reload(_ client: Wire) throws -> JSON {
         try client.call("bridge.plugin.reload", ["name": "specimen"])

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle plugin", .blocking, .timeLimit(.minutes(5)))
+@Suite("trestle plugin", .blocking, .timeLimit(.withTurns))
 struct PluginCommandTests {
     private static let hostile = Place.package + "/Tests/HostilePlugins"
 

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("The log", .blocking, .timeLimit(.minutes(2)))
+@Suite("The log", .blocking, .timeLimit(.withTurns))
 struct SecretsTests {
     private static let journalSocket = "/run/systemd/journal/socket"
 

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A restart with a descriptor store", .blocking, .timeLimit(.minutes(2)))
+@Suite("A restart with a descriptor store", .blocking, .timeLimit(.withTurns))
 struct SessionHandoverTests {
     private let manager: FakeServiceManager
     private let home: DaemonHome

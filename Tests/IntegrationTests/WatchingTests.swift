@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Looking at a running daemon", .blocking, .timeLimit(.minutes(2)))
+@Suite("Looking at a running daemon", .blocking, .timeLimit(.withTurns))
 struct WatchingTests {
     // MARK: status
 

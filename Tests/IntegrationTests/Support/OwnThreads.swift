@@ -21,6 +21,12 @@ extension Trait where Self == OwnThreads {
     static var blocking: Self { OwnThreads() }
 }
 
+extension TimeLimitTrait.Duration {
+    /// How long a test may take that has threads of its own. Most of it is the wait for its turn behind hundreds of others,
+    /// which counts; what the test itself waits for has a ``Deadline`` of its own.
+    static var withTurns: Self { .minutes(15) }
+}
+
 /// A handful of threads that run jobs in the order in which they come. They live as long as the process.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
