@@ -30,6 +30,8 @@ public final class PluginLoader {
     private(set) var settings: Settings
     /// Of all processes that were started for plugins.
     private var supervisors: [WorkerSupervisor] = []
+    /// Those that finish what they have.
+    private var leaving: [ObjectIdentifier: Task<Void, Never>] = [:]
     /// How often the library of a path was loaded.
     private var loads: [String: Int] = [:]
     /// A copy of a library costs some 50 KiB and a descriptor, for good.
@@ -188,16 +190,17 @@ public final class PluginLoader {
     private func begin(_ plugin: PluginSlot) async throws(BridgeError) {
         let answer = try await perform(.start, plugin, startOptions)
         try runtime.takeInterceptedTasks(answer, of: plugin)
+        supervisor(of: plugin)?.openPool()
     }
+
+    private func supervisor(of plugin: PluginSlot) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
     private func prewarming(of plugin: PluginSlot) -> [LaunchWorker] {
-        guard let supervisor = supervisors.first(where: { $0.serves(plugin) }), supervisor.pool != nil else {
-            return []
-        }
+        guard let pool = supervisor(of: plugin)?.pool else { return [] }
         return [
             LaunchWorker("plugin.\(plugin.name).prewarm", phase: .afterListening, required: false) { _ in
-                try await supervisor.begin()
+                try await pool.prewarm()
             }
         ]
     }
@@ -245,7 +248,7 @@ public final class PluginLoader {
             throw error
         }
         runtime.replace(old, by: new)
-        Task { await finish(old) }
+        _ = finishing(old)
         do throws(BridgeError) { try await launchLate(new, .afterListening) } catch {
             log.error("\(error.message)")
         }
@@ -254,7 +257,7 @@ public final class PluginLoader {
     private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
         try await begin(plugin)
         try await launchLate(plugin, .beforeListening)
-        try await supervisors.first { $0.serves(plugin) }?.begin()
+        try await supervisor(of: plugin)?.pool?.prewarm()
     }
 
     private func launchLate(_ plugin: PluginSlot, _ phase: LaunchPhase) async throws(BridgeError) {
@@ -280,13 +283,20 @@ public final class PluginLoader {
     /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
     public func unload(_ plugin: PluginSlot) async {
         runtime.retire(plugin)
-        await finish(plugin)
+        await finishing(plugin).value
     }
 
-    private func finish(_ plugin: PluginSlot) async {
-        await plugin.isIdle(within: settings.stopTimeout)
-        runtime.close(plugin)
-        await drop(plugin)
+    /// Lets a plugin that gets no new calls finish, and stops it.
+    private func finishing(_ plugin: PluginSlot) -> Task<Void, Never> {
+        let id = ObjectIdentifier(plugin)
+        let task = Task {
+            await plugin.isIdle(within: settings.stopTimeout)
+            runtime.close(plugin)
+            await drop(plugin)
+            leaving[id] = nil
+        }
+        leaving[id] = task
+        return task
     }
 
     /// A plugin that was loaded is not used after all.
@@ -299,7 +309,7 @@ public final class PluginLoader {
         } catch {
             log.warning("the plugin \(plugin.name) did not stop: \(error.message)")
         }
-        let supervisor = supervisors.first { $0.serves(plugin) }
+        let supervisor = supervisor(of: plugin)
         runtime.remove(plugin)
         if let supervisor { await forget(supervisor) }
     }
@@ -324,8 +334,8 @@ public final class PluginLoader {
 
     /// Has every plugin finish, all at once; those that take too long are left behind.
     public func stopAll() async {
-        let plugins = runtime.plugins + runtime.leavingPlugins
-        for plugin in plugins { runtime.close(plugin) }
+        let plugins = runtime.plugins
+        for plugin in plugins + runtime.leavingPlugins { runtime.close(plugin) }
         for plugin in plugins.reversed() {
             do throws(BridgeError) {
                 try await perform(.stop, plugin, .object([:]), timeout: settings.stopTimeout)
@@ -334,6 +344,7 @@ public final class PluginLoader {
             }
             runtime.remove(plugin)
         }
+        for task in leaving.values { await task.value }
         // Among them those of plugins that were about to be taken in.
         for supervisor in supervisors { supervisor.end() }
         for supervisor in supervisors { await supervisor.hasEnded() }

@@ -239,6 +239,28 @@ struct PluginChangeTests {
         }
     }
 
+    @Test("a daemon that is told to stop while an old version finishes ends its calls, and stops it once")
+    func stopWhileFinishing() throws {
+        let folder = try TemporaryFolder()
+        let stopped = folder.file("stopped")
+        var worker = WorkerInPython()
+        worker.call = """
+            if m["options"] == "stay": return
+            say({"callbackId": id, "result": m["options"]})
+            """
+        worker.other = "if task == \"plugin.stop\": open(\"\(stopped)\", \"a\").write(\"stopped\\n\")"
+        try worker.write(to: folder)
+        try withDaemon("drain_timeout = \"100ms\"\nstop_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"specimen","options":"stay","callbackId":1}"#)
+            _ = try reload(client)
+            #expect(try client.result("specimen", 2) == 2)
+            #expect(try daemon.stop() == .exited(0))
+            #expect(try client.receive()["callbackId"] == 1)
+            #expect(contents(of: stopped) == "stopped\nstopped\n")
+        }
+    }
+
     @Test("a daemon that is told to stop does not wait for a version that was about to come")
     func stopMeanwhile() throws {
         let folder = try TemporaryFolder()

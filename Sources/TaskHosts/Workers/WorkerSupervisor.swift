@@ -80,13 +80,9 @@ final class WorkerSupervisor {
         }
     }
 
-    /// The plugin is configured and started; its pool, if it has one, is filled from now on.
-    ///
-    /// - Throws: `plugin.unavailable`, where a process that is to be there cannot be started.
-    func begin() async throws(BridgeError) {
-        guard let pool, let first = members.first else { return }
-        pool.add(first)
-        try await pool.prewarm()
+    /// The plugin is configured and started: the process that is there is the first of its pool, if it has one.
+    func openPool() {
+        if let pool, let first = members.first { pool.add(first) }
     }
 
     private func spawn() throws(BridgeError) -> WorkerMember {

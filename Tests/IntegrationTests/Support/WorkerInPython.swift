@@ -15,6 +15,8 @@ struct WorkerInPython {
     var clean = ""
     /// What a question to an interceptor does, as the body of a function: `q` is the question.
     var intercept = #"say({"callbackId": id, "result": {"pass": True}})"#
+    /// What comes before a message is looked at, Python: `m` is it, `task` its task.
+    var other = "pass"
     /// Further lines of the manifest, ahead of its tasks.
     var settings = ""
 
@@ -39,6 +41,7 @@ struct WorkerInPython {
             m = json.loads(line)
             id = m.get("callbackId")
             task = m.get("task")
+            \(other)
             if task == "\(name)": work(m, id)
             elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
             elif task == "plugin.intercept": intercept(m["options"], id)
