@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
-LIBRARIES = FOLDER / ".build/debug"
-sys.path.insert(0, str(FOLDER.parent.parent / "Clients/Python"))
+REPOSITORY = FOLDER.parent.parent
+# The build of all examples' packages: what they share is built once.
+BUILD = REPOSITORY / ".build/examples"
+sys.path.insert(0, str(REPOSITORY / "Clients/Python"))
 
 import trestle_bridge  # noqa: E402
 from tests.support import PATIENCE, daemon_folder  # noqa: E402
@@ -29,7 +32,6 @@ def block(language: str) -> str:
     return found[1]
 
 
-@unittest.skipUnless((LIBRARIES / "libCachePlugin.so").exists(), "swift build --package-path Examples/Interceptors")
 class PageTests(unittest.TestCase):
     binaries: Path
     socket_path: str
@@ -41,9 +43,15 @@ class PageTests(unittest.TestCase):
         binaries = daemon_folder()
         if binaries is None:
             raise unittest.SkipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
+        arguments = ["--package-path", FOLDER, "--scratch-path", BUILD]
+        subprocess.run(["swift", "build", *arguments], check=True, stdout=subprocess.DEVNULL)
         temporary = tempfile.TemporaryDirectory(prefix="trestle-interceptors-")
         cls.addClassCleanup(temporary.cleanup)
         folder = Path(temporary.name)
+        plugins = folder / "plugins"
+        plugins.mkdir()
+        for name in ("Cache", "Filter", "Mock", "Redirect"):
+            shutil.copy(BUILD / f"debug/lib{name}Plugin.so", plugins)
         (folder / "answers.json").write_text(block("json"), "utf-8")
         toml = block("toml").replace("/tmp/interceptors", temporary.name)
         (folder / "trestled.toml").write_text(toml, "utf-8")
@@ -54,7 +62,7 @@ class PageTests(unittest.TestCase):
             daemon = subprocess.Popen(
                 [
                     binaries / "trestled", "--config", folder / "trestled.toml", "--socket", cls.socket_path,
-                    "--state-dir", folder / "state", "--plugin-dir", binaries, "--plugin-dir", LIBRARIES,
+                    "--state-dir", folder / "state", "--plugin-dir", binaries, "--plugin-dir", plugins,
                 ],
                 env={"NOTIFY_SOCKET": f"{folder}/notify"}, stdin=subprocess.DEVNULL, stderr=log,
             )
