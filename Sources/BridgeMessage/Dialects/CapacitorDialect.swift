@@ -41,7 +41,7 @@ final class CapacitorDialect: Dialect {
 
     /// -1 is Capacitor's word for no callback.
     private func wantsNone(_ fields: DialectFields) -> Bool {
-        guard let id = fields.value(.callbackID), id.count <= 4 else { return false }
+        guard let id = fields.value(.callbackID), id.count == 2 || id.count == 4 else { return false }
         return id.elementsEqual("-1".utf8) || id.elementsEqual("\"-1\"".utf8)
     }
 
@@ -59,8 +59,13 @@ final class CapacitorDialect: Dialect {
     // MARK: Writing
 
     override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
-        begin(address, output)
-        output.append(#","save":false,"success":true,"data":"#, result, "}\n", DialectText.nothing, "")
+        guard let name = plainName(address.task) else {
+            begin(address, output)
+            return output.append(#","save":false,"success":true,"data":"#, result, "}\n", DialectText.nothing, "")
+        }
+        output.append(
+            #"{"callbackId":"#, address.id ?? DialectText.null, #","pluginId":""#, name.plugin, #"","methodName":""#)
+        output.append("", name.method, #"","save":false,"success":true,"data":"#, result, "}\n")
     }
 
     override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
@@ -99,14 +104,25 @@ final class CapacitorDialect: Dialect {
 
     /// A task's name in two parts, at its last dot. A name without one is nobody's method, but some page may have registered
     /// it, and some may call it.
-    private func write(task: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+    @inline(__always)
+    private func parts(_ task: UnsafeRawBufferPointer) -> (
+        plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer
+    ) {
         var start = task.count
         while start > 0, task[start - 1] != UInt8(ascii: ".") { start -= 1 }
-        let plugin = task.slice(0, max(0, start - 1))
-        let method = task.slice(start, task.count - start)
-        if OutputBuffer.needsNoEscape(task) {
-            return output.append(#","pluginId":""#, plugin, #"","methodName":""#, method, "\"")
-        }
+        return (task.slice(0, max(0, start - 1)), task.slice(start, task.count - start))
+    }
+
+    /// The parts of a name that stands for itself in JSON, as almost all do; nil: it does not, or there is none.
+    @inline(__always)
+    private func plainName(
+        _ task: UnsafeRawBufferPointer
+    ) -> (plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer)? {
+        !task.isEmpty && OutputBuffer.needsNoEscape(task) ? parts(task) : nil
+    }
+
+    private func write(task: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+        let (plugin, method) = parts(task)
         output.append(#","pluginId":"#)
         output.append(quoted: plugin)
         output.append(#","methodName":"#)

@@ -1,17 +1,20 @@
 // What it costs to speak another dialect than the native one: the same task, called in each of them.
 
+private let parts = 5
+
 func measureDialects(_ bench: Bench) throws -> [Line] {
     let daemon = try bench.startDaemonWithTasks()
     defer { daemon.stop() }
     var lines: [Line] = []
     for shape in [Shape(1, 64), Shape(50, 16)] {
+        // Many short rounds in place of few long ones: the speed of a machine that is shared changes within seconds, and what is
+        // looked for is a tenth of a microsecond.
+        let settings = LoadSettings(seconds: bench.seconds / Double(parts))
         let rounds = try bench.alternate(
-            rounds: max(5, bench.rounds),
-            Calls.dialects.map { dialect in { try bench.load(dialect.call, shape, on: daemon) } })
+            rounds: bench.rounds * parts,
+            Calls.dialects.map { dialect in { try bench.load(dialect.call, shape, on: daemon, settings) } })
         for (dialect, figures) in zip(Calls.dialects, rounds) {
-            // What else happens on the machine only adds to a call's cost: the lowest figures are the nearest to it, and the
-            // differences that are looked for are smaller than what is added.
-            let ratio = lowestCPU(figures) / lowestCPU(rounds[0])
+            let ratio = median(figures, rounds[0]) { $0.serverCPU / $1.serverCPU }
             let isNative = dialect.name == Calls.dialects[0].name
             lines.append(
                 Line(
@@ -25,5 +28,3 @@ func measureDialects(_ bench: Bench) throws -> [Line] {
     }
     return lines
 }
-
-private func lowestCPU(_ figures: [LoadFigures]) -> Double { figures.map(\.serverCPU).min() ?? .nan }
