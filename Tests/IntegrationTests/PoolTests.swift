@@ -43,7 +43,9 @@ struct PoolTests {
                     "min": 3, "max": 4, "per": "call", "reusable": 3, "inUse": 0, "starting": 0, "warmStarts": 0,
                     "coldStarts": 0, "recycled": 0,
                 ])
-            let launch = try client.result("bridge.status")["launch"]?.arrayValue ?? []
+            let status = try client.result("bridge.status")
+            #expect(status["plugins"]?.arrayValue?.first { $0["name"] == "specimen" }?["pool"] == full)
+            let launch = status["launch"]?.arrayValue ?? []
             #expect(launch.contains { $0["name"] == "plugin.specimen.prewarm" && $0["state"] == "done" })
             _ = try client.result("specimen")
             #expect(try pool(client)?["warmStarts"] == 1)

@@ -70,11 +70,13 @@ extension TaskRuntime {
     }
 
     private func summarize(_ plugin: PluginSlot) -> JSON {
-        [
+        var summary: JSONObject = [
             "name": .string(plugin.name), "state": .string(plugin.state.rawValue),
             "waiting": .number(JSONNumber(plugin.waitingCount)),
             "restarts": .number(JSONNumber(plugin.restartCount)),
         ]
+        summary["pool"] = plugin.host.workerStatus?.pool.map(describe)
+        return .object(summary)
     }
 
     private func describe(_ metric: PluginMetric, of plugin: PluginSlot) -> JSON {
