@@ -59,7 +59,7 @@ public struct Call: Sendable {
         value.withUnsafeBytes { runtime.host.progress(handle, $0) }
     }
 
-    /// Calls another task on behalf of this call's caller: the policy applies to him, and the task sees him as its own
+    /// Calls another task on behalf of this call's caller, of whom the policy is not asked again: the task sees him as its own
     /// caller. When this call ends, so does the other. Any thread; what follows the `await` runs where it would have run
     /// before.
     ///
