@@ -5,7 +5,7 @@ import Testing
 private let activate = "/usr/bin/systemd-socket-activate"
 
 @Suite(
-    "Sockets that are handed over", .blocking, .timeLimit(.withTurns),
+    "Sockets that are handed over", .blocking,
     .enabled(if: exists(activate), "needs systemd-socket-activate, of the package systemd"))
 struct ActivationTests {
     /// Listens in the daemon's place, and starts it when somebody connects.

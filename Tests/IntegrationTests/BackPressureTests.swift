@@ -5,7 +5,7 @@ import Testing
 /// The bound on replies that a session has not read, by default.
 private let unreadBytes: Int64 = 4 << 20
 
-@Suite("A client that does not read", .blocking, .timeLimit(.withTurns))
+@Suite("A client that does not read", .blocking)
 struct BackPressureTests {
     @Test("is not read any more, delays nobody, and gets every callback exactly once when it reads on")
     func readsLate() throws {

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("The daemon's command line and configuration", .blocking, .timeLimit(.withTurns))
+@Suite("The daemon's command line and configuration", .blocking)
 struct CommandLineTests {
     /// Runs the daemon with flags that make it end by itself.
     private func trestled(_ arguments: [String], in home: DaemonHome? = nil) throws -> ProgramRun {

@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("trestle conformance", .blocking, .timeLimit(.withTurns))
+@Suite("trestle conformance", .blocking)
 struct ConformanceTests {
     @Test("A daemon with all plugins passes every check, and none is skipped")
     func daemon() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The demonstration", .blocking, .timeLimit(.withTurns))
+@Suite("The demonstration", .blocking)
 struct DemoTests {
     @Test("gets every answer that it expects")
     func demo() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import SessionBus
 
 @Suite(
-    "The desktop presenter", .blocking, .timeLimit(.withTurns),
+    "The desktop presenter", .blocking,
     .enabled(if: SessionBusProcess.isPossible, "needs dbus-daemon, of the package of that name"))
 struct DesktopTests {
     private let byLog: JSON = ["button": "OK", "presenter": "log"]

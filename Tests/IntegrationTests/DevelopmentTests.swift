@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle plugin dev", .blocking, .timeLimit(.withTurns))
+@Suite("trestle plugin dev", .blocking(within: .seconds(180)))
 struct DevelopmentTests {
     /// `trestle plugin dev` of a folder, read line by line.
     private final class Development {

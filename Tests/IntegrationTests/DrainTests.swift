@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("A daemon that is told to end", .blocking, .timeLimit(.withTurns))
+@Suite("A daemon that is told to end", .blocking)
 struct DrainTests {
     /// A client that has called a task so many times that another client provides and has not answered yet.
     private func waiting(_ daemon: DaemonProcess, calls: Int) throws -> (client: Wire, provider: Wire, ids: [JSON]) {

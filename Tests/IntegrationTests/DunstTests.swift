@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(
-    "The desktop presenter, before a real notification service", .blocking, .timeLimit(.withTurns),
+    "The desktop presenter, before a real notification service", .blocking(within: .seconds(180)),
     .enabled(if: Dunst.isPossible, "needs dbus-daemon, dunst and Xvfb, of the packages dbus-daemon, dunst and xvfb"))
 struct DunstTests {
     @Test("alerts are shown as they are, pressed, dismissed, withdrawn; and handed on when the service ends")

@@ -51,7 +51,7 @@ private struct Writer {
     }
 }
 
-@Suite("What the daemon has acknowledged", .blocking, .timeLimit(.withTurns))
+@Suite("What the daemon has acknowledged", .blocking)
 struct DurabilityTests {
     @Test("is there after it was killed in the midst of writing, at any moment, and versions only grow")
     func kill() throws {

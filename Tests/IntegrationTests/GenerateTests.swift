@@ -7,7 +7,7 @@ private func canRun(_ program: String) -> Bool {
     (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains { exists("\($0)/\(program)") }
 }
 
-@Suite("trestle generate", .blocking, .timeLimit(.withTurns))
+@Suite("trestle generate", .blocking)
 struct GenerateTests {
     private let clients = Place.package + "/Clients"
 

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The plugins of Tests/HostilePlugins, one at a time, beside a good one in the daemon's own process.
-@Suite("A hostile plugin", .blocking, .timeLimit(.withTurns))
+@Suite("A hostile plugin", .blocking(within: .seconds(180)))
 struct HostileTests {
     /// What a call of a plugin comes to.
     enum End: Sendable {

@@ -6,7 +6,7 @@ import Testing
 private let canBeSomebodyElse = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
 
 @Suite(
-    "Another user", .blocking, .timeLimit(.withTurns),
+    "Another user", .blocking,
     .enabled(if: canBeSomebodyElse, "needs root, setpriv and socat"))
 struct IdentityTests {
     /// Sends lines as that user; returns what came.

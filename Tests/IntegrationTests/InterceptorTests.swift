@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("Interceptors in the daemon", .blocking, .timeLimit(.withTurns))
+@Suite("Interceptors in the daemon", .blocking(within: .seconds(180)))
 struct InterceptorTests {
     static let isolations = ["none", "process"]
 

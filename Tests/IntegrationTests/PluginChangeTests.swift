@@ -50,7 +50,7 @@ enum SpecimenPlace: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Plugins that come and go while the daemon serves", .blocking, .timeLimit(.withTurns))
+@Suite("Plugins that come and go while the daemon serves", .blocking(within: .seconds(180)))
 struct PluginChangeTests {
     private func reload(_ client: Wire) throws -> JSON {
         try client.call("bridge.plugin.reload", ["name": "specimen"])

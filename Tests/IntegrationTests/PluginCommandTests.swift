@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle plugin", .blocking, .timeLimit(.withTurns))
+@Suite("trestle plugin", .blocking(within: .seconds(300)))
 struct PluginCommandTests {
     private static let hostile = Place.package + "/Tests/HostilePlugins"
 

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("Plugins in the daemon", .blocking, .timeLimit(.withTurns))
+@Suite("Plugins in the daemon", .blocking)
 struct PluginTests {
     @Test("a library that cannot be used is reported by file and reason, and the others work")
     func refusals() throws {

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("A pool of a plugin's processes", .blocking, .timeLimit(.withTurns))
+@Suite("A pool of a plugin's processes", .blocking)
 struct PoolTests {
     /// A worker that answers with its process's id; its options say how many milliseconds later.
     private func worker(_ pool: String) -> WorkerInPython {

@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("A task that one client provides to another", .blocking, .timeLimit(.withTurns))
+@Suite("A task that one client provides to another", .blocking)
 struct ProviderTests {
     /// A provider of the task "scan", and a client.
     private func withProvider(_ body: (_ provider: Wire, _ client: Wire, DaemonProcess) throws -> Void) throws {

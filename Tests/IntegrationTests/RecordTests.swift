@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle record and replay", .blocking, .timeLimit(.withTurns))
+@Suite("trestle record and replay", .blocking)
 struct RecordTests {
     private func lines(_ text: String) throws -> [JSON] {
         try text.split(separator: "\n").map { try JSON(parsing: String($0)) }

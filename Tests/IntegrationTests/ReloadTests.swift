@@ -13,7 +13,7 @@ extension DaemonProcess {
     }
 }
 
-@Suite("A configuration that is read again", .blocking, .timeLimit(.withTurns))
+@Suite("A configuration that is read again", .blocking)
 struct ReloadTests {
     @Test("by SIGHUP holds for sessions that are open, and names what waits for a restart")
     func signal() throws {

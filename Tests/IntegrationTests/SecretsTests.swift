@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("The log", .blocking, .timeLimit(.withTurns))
+@Suite("The log", .blocking)
 struct SecretsTests {
     private static let journalSocket = "/run/systemd/journal/socket"
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The daemon under a service manager", .blocking, .timeLimit(.withTurns))
+@Suite("The daemon under a service manager", .blocking)
 struct ServiceTests {
     /// A daemon's paths, and a manager that it is to speak to.
     private func managed(

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A restart with a descriptor store", .blocking, .timeLimit(.withTurns))
+@Suite("A restart with a descriptor store", .blocking)
 struct SessionHandoverTests {
     private let manager: FakeServiceManager
     private let home: DaemonHome

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("The daemon's socket and state", .blocking, .timeLimit(.withTurns))
+@Suite("The daemon's socket and state", .blocking)
 struct SocketTests {
     private func mode(of path: String) -> mode_t {
         var status = stat()

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("trestle store", .blocking, .timeLimit(.withTurns))
+@Suite("trestle store", .blocking)
 struct StoreCommandTests {
     private func create(_ key: String, _ client: Wire, text: String = "") throws {
         let options: JSON = ["table": "t", "key": .string(key), "record": ["of": .string(key), "text": .string(text)]]

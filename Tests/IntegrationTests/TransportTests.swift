@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("On the real socket", .blocking, .timeLimit(.withTurns))
+@Suite("On the real socket", .blocking)
 struct TransportTests {
     @Test("a message that comes byte by byte is one message")
     func singleBytes() throws {

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("The command line", .blocking, .timeLimit(.withTurns))
+@Suite("The command line", .blocking)
 struct TrestleTests {
     @Test("calls a task with options as JSON, as pairs, from standard input, or with none")
     func call() throws {

@@ -4,7 +4,7 @@ import Testing
 private let analyze = "/usr/bin/systemd-analyze"
 
 @Suite(
-    "The units for systemd", .blocking, .timeLimit(.withTurns),
+    "The units for systemd", .blocking,
     .enabled(if: exists(analyze), "needs systemd-analyze, of the package systemd"))
 struct UnitFileTests {
     /// The units of a kind in a folder of their own, with programs that there are on this machine.

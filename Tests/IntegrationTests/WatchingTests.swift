@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Looking at a running daemon", .blocking, .timeLimit(.withTurns))
+@Suite("Looking at a running daemon", .blocking)
 struct WatchingTests {
     // MARK: status
 

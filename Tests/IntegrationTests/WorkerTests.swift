@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("A worker", .blocking, .timeLimit(.withTurns))
+@Suite("A worker", .blocking)
 struct WorkerTests {
     private func withWorker<R>(
         _ worker: WorkerInPython, _ body: (DaemonProcess, Wire) throws -> R

@@ -2,66 +2,130 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Runs a suite's tests on a few threads of their own: they block while they wait for other processes, which the threads
-/// of Swift's pool, that all other tests share, must not.
+/// Runs a suite's tests a few at a time, each on threads of its own: they block while they wait for other processes, which
+/// the threads of Swift's pool, that all other tests share, must not.
+///
+/// The suite's time limit is told here because the wait for a turn, behind hundreds of other tests, is not the test's.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
+    /// How long a test may take from the beginning of its turn.
+    let limit: Duration
+    /// A test that does not end is ended with the whole run, so that the threads' stacks tell what it waits for.
+    private static let grace = Duration.seconds(60)
+
     let isRecursive = true
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // Once for each test, not for the suite around it: that would wait on a thread for the tests within.
+        // Once for each test, not for the suite around it: that would wait for the tests within.
         guard testCase != nil else { return try await function() }
+        await Turns.shared.take()
+        defer { Turns.shared.giveBack() }
+        let watch = Task { [limit] in
+            try await Task.sleep(for: limit)
+            Issue.record("it takes longer than \(limit)")
+            try await Task.sleep(for: Self.grace)
+            fatalError("\(test.name) has not ended \(Self.grace) after its limit of \(limit)")
+        }
+        defer { watch.cancel() }
         try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
     }
 }
 
 extension Trait where Self == OwnThreads {
-    /// The tests block: they get threads of their own.
-    static var blocking: Self { OwnThreads() }
+    /// The tests block: they get turns, and threads of their own.
+    static var blocking: Self { blocking(within: .seconds(120)) }
+
+    /// The tests block, and may take so long each.
+    static func blocking(within limit: Duration) -> Self { OwnThreads(limit: limit) }
 }
 
-extension TimeLimitTrait.Duration {
-    /// How long a test may take that has threads of its own. Most of it is the wait for its turn behind hundreds of others,
-    /// which counts; what the test itself waits for has a ``Deadline`` of its own.
-    static var withTurns: Self { .minutes(15) }
-}
+/// So many tests run at once as there are turns; the others wait without a thread, in the order in which they came.
+private final class Turns: Sendable {
+    static let shared = Turns()
 
-/// A handful of threads that run jobs in the order in which they come. They live as long as the process.
-private final class BlockingThreads: TaskExecutor {
-    static let shared = BlockingThreads()
+    /// More than there are processors, because the tests mostly wait for each other's.
+    private static let count = 4
 
-    /// So many daemons run at once. More than there are processors, because the tests mostly wait for each other's.
-    private static let threadCount = 4
+    private struct State {
+        var free = Turns.count
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
-    private let jobs = Mutex<[UnownedJob]>([])
-    private let waiting = Semaphore()
+    private let state = Mutex(State())
 
-    private init() {
-        for _ in 0..<Self.threadCount {
-            var thread = pthread_t()
-            // The threads run until the process ends, and so does this: it is `shared`.
-            let context = Unmanaged.passRetained(self).toOpaque()
-            pthread_create(
-                &thread, nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<BlockingThreads>.fromOpaque(context).takeUnretainedValue().serve()
-                }, context)
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free == 0 else {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
         }
     }
 
+    func giveBack() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}
+
+/// Threads that run jobs in the order in which they come, one more whenever all are busy: a job that blocks never keeps
+/// another from beginning. They live as long as the process.
+private final class BlockingThreads: TaskExecutor {
+    static let shared = BlockingThreads()
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// Threads that wait for a job, or are about to.
+        var idle = 0
+    }
+
+    private let state = Mutex(State())
+    private let waiting = Semaphore()
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
+        let needsThread = state.withLock { state in
+            state.jobs.append(job)
+            guard state.jobs.count > state.idle else { return false }
+            state.idle += 1
+            return true
+        }
+        if needsThread { startThread() }
         waiting.signal()
+    }
+
+    private func startThread() {
+        var thread = pthread_t()
+        // The threads run until the process ends, and so does this: it is `shared`.
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let failure = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<BlockingThreads>.fromOpaque(context).takeUnretainedValue().serve()
+            }, context)
+        precondition(failure == 0, "no thread for a test: error \(failure)")
     }
 
     private func serve() -> Never {
         while true {
             waiting.wait()
-            let job = jobs.withLock { $0.removeFirst() }
+            let job = state.withLock { state in
+                state.idle -= 1
+                return state.jobs.removeFirst()
+            }
             job.runSynchronously(on: asUnownedTaskExecutor())
+            state.withLock { $0.idle += 1 }
         }
     }
 }
