@@ -65,6 +65,20 @@ struct PoolTests {
         }
     }
 
+    @Test("ends those beyond the fewest that nobody has needed for a while, and starts others when they are needed")
+    func idle() throws {
+        try withPool(worker("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
+            for _ in 1...2 {
+                for id in 1...4 { try client.send(#"{"task":"specimen","options":300,"callbackId":\#(id)}"#) }
+                let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
+                #expect(Set(pids).count > 1)
+                try pool(client) { $0["reusable"] == 1 && $0["inUse"] == 0 && $0["starting"] == 0 }
+            }
+            #expect(try pool(client)?["recycled"] == 0)
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["restarts"] == 0)
+        }
+    }
+
     @Test("without any started ahead starts one for the call that needs it")
     func cold() throws {
         try withPool(worker("max = 1")) { _, client in
@@ -216,6 +230,7 @@ struct PoolTests {
             ("pool = { max = 2, per = \"page\" }", "plugins.specimen.pool.per"),
             ("pool = { max = 2, uses = 0 }", "plugins.specimen.pool.uses"),
             ("pool = { max = 2, growth = \"much\" }", "plugins.specimen.pool.growth"),
+            ("pool = { max = 2, idle = \"0s\" }", "plugins.specimen.pool.idle"),
             ("pool = { max = 2, size = 1 }", "plugins.specimen.pool.size"),
         ])
     func badSettings(line: String, key: String) throws {

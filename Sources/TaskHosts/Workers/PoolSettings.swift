@@ -21,15 +21,19 @@ public struct PoolSettings: Sendable, Equatable {
     public var mostUses: Int
     /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
     public var growthBytes: UInt64
+    /// Those beyond ``least`` that nobody has needed for so long are ended, within as long again.
+    public var idle: Duration
 
     /// Settings of a pool; the defaults are what the documentation says.
     public init(
-        least: Int, most: Int, per: Lease = .call, mostUses: Int = 1_000, growthBytes: UInt64 = 64 << 20
+        least: Int, most: Int, per: Lease = .call, mostUses: Int = 1_000, growthBytes: UInt64 = 64 << 20,
+        idle: Duration = .seconds(60)
     ) {
         self.least = least
         self.most = most
         self.per = per
         self.mostUses = mostUses
         self.growthBytes = growthBytes
+        self.idle = idle
     }
 }

@@ -17,7 +17,6 @@ final class WorkerPool {
     private var isFillDue = false
     /// Runs while there are more processes than there are to be at any time.
     private var thriftTimer: LoopTimer?
-    private static let thriftPeriod = Duration.seconds(60)
     /// Processes that were started before this take no more calls once they are free: they go by another configuration.
     private var stale: Set<ObjectIdentifier> = []
 
@@ -67,7 +66,7 @@ final class WorkerPool {
             }
             if memberCount > settings.least { beThrifty() }
         }
-        thriftTimer?.schedule(after: Self.thriftPeriod)
+        thriftTimer?.schedule(after: settings.idle)
     }
 
     /// Nothing is started or ended any more.

@@ -7,7 +7,7 @@ enum PluginPool {
     /// The key that says so; the plugin is not handed it.
     static let key = "pool"
     /// What may stand behind it.
-    static let keys = ["growth", "max", "min", "per", "uses"]
+    static let keys = ["growth", "idle", "max", "min", "per", "uses"]
 
     /// - Parameter path: where it stands, for errors.
     static func settings(_ json: JSON, path: String) throws(JSONMismatch) -> PoolSettings {
@@ -35,6 +35,13 @@ enum PluginPool {
                     path: "\(path).growth", expected: "a size, such as \"64MiB\"", got: growth.text)
             }
             settings.growthBytes = UInt64(bytes)
+        }
+        if let idle = object["idle"] {
+            guard let duration = idle.stringValue.flatMap(Quantity.duration), duration > .zero else {
+                throw JSONMismatch(
+                    path: "\(path).idle", expected: "a time, such as \"1m\"", got: idle.text)
+            }
+            settings.idle = duration
         }
         return settings
     }
