@@ -99,9 +99,12 @@ public final class FolderWatcher {
 
     // MARK: Events
 
+    private static let mostReads = 4
+
     private func read() {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
-            while tell != nil {
+            // Whoever makes files faster than they are told of does not keep the loop: what is left comes next turn.
+            for _ in 0..<Self.mostReads where tell != nil {
                 let count = uninterrupted { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { return }
                 var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])

@@ -183,7 +183,7 @@ public final class PluginLoader {
                 throw BridgeError(.pluginUnavailable, error.description)
             }
         }
-        runtime.open(plugin)
+        try runtime.open(plugin)
     }
 
     /// Has the plugin make ready, and say which tasks its interceptors are for.
@@ -221,7 +221,7 @@ public final class PluginLoader {
     /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
     public func startLate(_ plugin: PluginSlot) async throws(BridgeError) {
         try await prepare(plugin)
-        runtime.open(plugin)
+        try runtime.open(plugin)
         try await launchLate(plugin, .afterListening)
     }
 
@@ -242,12 +242,14 @@ public final class PluginLoader {
                     .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
                     isTransient: true)
             }
+            try runtime.replace(old, by: new)
         } catch {
             await drop(new)
             old.resume(.handover)
             throw error
         }
-        runtime.replace(old, by: new)
+        // What is left of it are questions to its interceptors: they are worked on.
+        old.resume(.handover)
         _ = finishing(old)
         do throws(BridgeError) { try await launchLate(new, .afterListening) } catch {
             log.error("\(error.message)")
@@ -268,14 +270,25 @@ public final class PluginLoader {
     }
 
     /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
-    /// anything before the new one has been told.
+    /// anything before the new one has been told. One that does not answer is not worth keeping for what it knows.
     private func handSessions(of old: PluginSlot, to new: PluginSlot) async throws(BridgeError) {
-        let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
-        guard old.state == .running, knowsSessions(try await perform(.keepSessions, old, numbers)) else { return }
+        guard old.state == .running, await knownSessions(of: old) != nil else { return }
         old.pause(.handover)
         await old.isIdle(within: settings.stopTimeout)
-        let known = try await perform(.keepSessions, old, numbers, timeout: settings.stopTimeout)
-        if knowsSessions(known) { try await perform(.restoreSessions, new, known) }
+        if let known = await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
+    }
+
+    /// What a plugin knows of sessions; nil: nothing, or it does not say.
+    private func knownSessions(of plugin: PluginSlot) async -> JSON? {
+        let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
+        do throws(BridgeError) {
+            let known = try await perform(.keepSessions, plugin, numbers, timeout: settings.stopTimeout)
+            return knowsSessions(known) ? known : nil
+        } catch {
+            log.error(
+                "what the plugin \(plugin.name) knows of sessions does not go to its new version: \(error.message)")
+            return nil
+        }
     }
 
     private func knowsSessions(_ answer: JSON) -> Bool { answer["states"]?.objectValue?.count ?? 0 > 0 }

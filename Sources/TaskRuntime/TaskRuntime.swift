@@ -25,7 +25,7 @@ public final class TaskRuntime {
     /// Bounds that hold for every session.
     @exclusivity(unchecked) public private(set) var limits: RuntimeLimits
     /// Who may do what.
-    public let policy: Policy
+    public internal(set) var policy: Policy
     /// What the daemon says of itself.
     public let daemon: DaemonDescription
     /// Counters.

@@ -54,14 +54,23 @@ struct PoolTests {
 
     @Test("gives each call a process for itself, starts others up to the most, and lets the rest wait")
     func most() throws {
-        try withPool(worker("min = 1\nmax = 3")) { _, client in
+        let folder = try TemporaryFolder()
+        var worker = worker("min = 1\nmax = 3")
+        // Each writes its name down, and answers when there are three.
+        worker.start = "open(\"\(folder.path)/\" + str(os.getpid()), \"w\").close()"
+        worker.call = """
+            while len(os.listdir("\(folder.path)")) < 3: time.sleep(0.01)
+            say({"callbackId": id, "result": os.getpid()})
+            """
+        try withPool(worker) { _, client in
             try pool(client) { $0["reusable"] == 1 }
-            for id in 1...9 { try client.send(#"{"task":"specimen","options":100,"callbackId":\#(id)}"#) }
+            for id in 1...9 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
             var pids: Set<Int64> = []
             for _ in 1...9 { try pids.insert(#require(try client.receive()["result"]?.int64Value)) }
-            #expect(pids.count == 3)
+            #expect(pids.count <= 3)
             let after = try pool(client) { $0["reusable"] == 3 }
-            #expect(after?["coldStarts"] == 2 && after?["warmStarts"] == 7, "\(after ?? nil)")
+            #expect(after?["coldStarts"]?.int64Value ?? 0 <= 2, "\(after ?? nil)")
+            #expect((after?["coldStarts"]?.int64Value ?? 0) + (after?["warmStarts"]?.int64Value ?? 0) == 9)
         }
     }
 
@@ -218,6 +227,133 @@ struct PoolTests {
             for id in 1...4 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
             let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
             #expect(Set(pids).count == 2)
+        }
+    }
+
+    @Test("without any to be there comes back after its last one crashed, for the calls that come then")
+    func crashOfTheOnlyOne() throws {
+        try withPool(worker("max = 2")) { _, client in
+            #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
+            _ = try #require(try client.result("specimen").int64Value)
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
+        }
+    }
+
+    @Test("of which there is no process at the moment is loaded anew, and its configuration read again, all the same")
+    func reloadWithoutProcess() throws {
+        let folder = try TemporaryFolder()
+        var worker = worker("max = 2\nidle = \"100ms\"")
+        worker.other = """
+            if task == "plugin.configure": state.append(m["options"].get("n"))
+            if task == "specimen" and m["options"] == "n": task = ""; say({"callbackId": id, "result": state})
+            """
+        try worker.write(to: folder)
+        let section = "[plugins.specimen]\nn = "
+        try withDaemon(section + "1", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
+            #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["name"] == "specimen")
+            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
+            #expect(try client.result("specimen", "n") == [1])
+            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
+            #expect(try client.call("bridge.reload")["error"] == nil)
+        }
+    }
+
+    @Test("never has more processes than the most, however they are worn and whoever waits")
+    func neverMore() throws {
+        var worker = worker("min = 1\nmax = 3\nuses = 1")
+        let folder = try TemporaryFolder()
+        worker.start = """
+            state = []
+            open("\(folder.path)/" + str(os.getpid()), "w").close()
+            there = [n for n in os.listdir("\(folder.path)") if os.path.exists("/proc/" + n)]
+            """
+        worker.call = #"say({"callbackId": id, "result": len(there)})"#
+        try withPool(worker) { _, client in
+            for id in 0..<60 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
+            let counts = try (0..<60).compactMap { _ in try client.receive()["result"]?.int64Value }
+            // One that is on its way out is there for a moment still, for each that takes its place.
+            #expect(counts.count == 60 && counts.allSatisfy { $0 <= 6 }, "\(counts)")
+        }
+    }
+
+    @Test("whose process is replaced in the moment in which its plugin is unloaded goes, and the daemon ends")
+    func unloadedWhileWorn() throws {
+        let folder = try TemporaryFolder()
+        try worker("min = 1\nmax = 1\nuses = 1").write(to: folder)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            for _ in 0..<5 {
+                try client.send(#"{"task":"specimen","options":50,"callbackId":1}"#)
+                try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":2}"#)
+                let ends = try [client.receive(), client.receive()]
+                #expect(ends.allSatisfy { $0["result"] != nil }, "\(ends)")
+                let path = JSON.string("\(folder.path)/specimen.plugin.toml")
+                #expect(try client.result("bridge.plugin.load", ["path": path])["name"] == "specimen")
+            }
+            daemon.signal(SIGTERM)
+            #expect(try daemon.wait() == .exited(0))
+        }
+    }
+
+    @Test("takes a process from a caller who has gone, and replaces it where it works on nevertheless")
+    func overdue() throws {
+        var worker = worker("min = 1\nmax = 1")
+        worker.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
+        let folder = try TemporaryFolder()
+        try worker.write(to: folder)
+        try withDaemon("worker_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let first = try client.result("specimen")
+            try client.send(#"{"task":"specimen","options":"never","timeout":50,"callbackId":1}"#)
+            #expect(try client.receive()["error"]?["code"] == "call.timeout")
+            #expect(try client.result("specimen") != first)
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
+            #expect(daemon.log.contains("works on 2.0 seconds after its caller has gone"))
+        }
+    }
+
+    @Test("whose processes fall together is started again: that is one fault, not many")
+    func fallTogether() throws {
+        try withPool(worker("min = 8\nmax = 8")) { _, client in
+            try pool(client) { $0["reusable"] == 8 }
+            for id in 1...8 { try client.send(#"{"task":"specimen","options":200,"callbackId":\#(id)}"#) }
+            let pids = try (1...8).compactMap { _ in try client.receive()["result"]?.int64Value }
+            #expect(Set(pids).count == 8)
+            for pid in pids { kill(Int32(pid), SIGKILL) }
+            _ = try client.result("bridge.plugins") {
+                $0["plugins"]?[0]?["restarts"] == 1 && $0["plugins"]?[0]?["pool"]?["reusable"] == 8
+            }
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
+            let next = try #require(try client.result("specimen").int64Value)
+            #expect(!pids.contains(next))
+        }
+    }
+
+    @Test("tells each process of the sessions that there are, once it takes calls and not before")
+    func sessions() throws {
+        var worker = worker("min = 1\nmax = 2")
+        worker.hello = #"{"sessions": True}"#
+        worker.other = """
+            if task == "plugin.start": state.append("start")
+            if m.get("event") == "plugin.session": state.append(m["data"]["change"])
+            if task == "specimen" and m["options"] == "heard":
+                task = ""
+                time.sleep(0.3)
+                say({"callbackId": id, "result": state})
+            """
+        try withPool(worker) { daemon, client in
+            try pool(client) { $0["reusable"] == 1 }
+            let others = try (0..<3).map { _ in try daemon.connect() }
+            for other in others { _ = try other.result("bridge.ping") }
+            for id in 1...2 { try client.send(#"{"task":"specimen","options":"heard","callbackId":\#(id)}"#) }
+            let heard = try (1...2).compactMap { _ in try client.receive()["result"]?.arrayValue }
+            for news in heard {
+                #expect(news.first == "start")
+                #expect(news.count { $0 == "opened" } - news.count { $0 == "closed" } == 4, "\(news)")
+            }
+            #expect(heard.count == 2)
         }
     }
 

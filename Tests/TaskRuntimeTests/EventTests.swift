@@ -188,4 +188,12 @@ struct EventTests {
         let changes = bench.host.changes.filter { $0.1 == client.session.number }.map(\.0)
         #expect(changes == [.opened, .background, .closed])
     }
+
+    @Test("An event to sessions that are named again and again reaches each of them once")
+    func repeatedReceivers() {
+        let client = bench.client()
+        let numbers = Array(repeating: client.session.number, count: 1_000)
+        Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, unasked: true) }
+        #expect(client.read() == [["event": "x", "data": 1]])
+    }
 }

@@ -185,9 +185,6 @@ struct PluginTests {
         let other = bench.client()
         caller.send(#"{"task":"work","callbackId":1}"#)
         let parent = bench.host.started[0].handle
-        let stranger = bench.client(uid: 1000)
-        #expect(bench.runtime.policy.close(other.session, by: stranger.session) != .allowed)
-        #expect(bench.runtime.policy.close(stranger.session, by: stranger.session) == .allowed)
         let options = #"{"session":\#(other.session.number)}"#
         #expect(call("bridge.session.close", options, parent: parent).outcomes == ["{}"])
         #expect(other.transport.isToBeClosed)

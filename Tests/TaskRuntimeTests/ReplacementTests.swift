@@ -25,7 +25,7 @@ struct ReplacementTests {
         for id in 1...3 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
         client.send(#"{"task":"work","options":4,"callbackId":4}"#)
         let (new, host) = try successor([TaskDescription(name: "one", concurrency: 1), TaskDescription(name: "work")])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         client.send(#"{"task":"work","options":5,"callbackId":5}"#)
         #expect(bench.host.started.map(\.options) == ["1"])
         #expect(host.started.map(\.options) == ["2"])
@@ -51,7 +51,7 @@ struct ReplacementTests {
         client.send(#"{"task":"one","callbackId":1}"#)
         client.send(#"{"task":"one","callbackId":2}"#)
         let (new, _) = try successor([TaskDescription(name: "work"), TaskDescription(name: "more")])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         let refused = client.readOne()
         #expect(refused?["callbackId"] == 2)
         #expect(refused?.errorCode == "task.not_found")
@@ -79,7 +79,7 @@ struct ReplacementTests {
     func sessions() throws {
         let client = bench.client()
         let (new, host) = try successor([])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         #expect(host.changes.map(\.0) == [.opened])
         #expect(host.changes.map(\.1) == [client.session.number])
         let heard = bench.host.changes.count
@@ -138,7 +138,7 @@ struct ReplacementTests {
         let client = bench.client()
         client.send(#"{"task":"bridge.subscribe","options":{"events":["plugin.*"]}}"#)
         let (new, _) = try successor([])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         bench.runtime.remove(bench.slot)
         #expect(client.read() == [["event": "plugin.started", "data": ["name": "worker", "version": "2.0"]]])
         bench.runtime.retire(new)
@@ -146,7 +146,109 @@ struct ReplacementTests {
         #expect(client.read() == [["event": "plugin.stopped", "data": ["name": "worker", "version": "2.0"]]])
     }
 
+    @Test(
+        "While the new one was started a client has begun to provide a task of its: it is refused, and nothing has changed"
+    )
+    func takenMeanwhile() throws {
+        let (new, _) = try successor([TaskDescription(name: "work"), TaskDescription(name: "scan")])
+        let client = bench.client()
+        client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":1}"#)
+        #expect(client.readOne()?["result"] == ["tasks": ["scan"]])
+        let refusal = #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.slot, by: new) }
+        #expect(refusal?.code == .pluginUnavailable && refusal?.message.contains("scan") == true)
+        client.send(#"{"task":"work","callbackId":2}"#)
+        #expect(bench.host.started.count == 1)
+        let other = try bench.runtime.add(
+            PluginManifest(name: "other", version: "1", tasks: [], events: [], workers: []), path: "/o.so",
+            host: FakeHost())
+        try bench.runtime.open(other)
+    }
+
+    @Test("One whose process has ended since it was started does not take over")
+    func deadMeanwhile() throws {
+        let (new, _) = try successor([TaskDescription(name: "work")])
+        new.crashed(BridgeError(.pluginCrashed, "it ended"), lost: [], isRestarting: false)
+        #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.slot, by: new) }
+        bench.client().send(#"{"task":"work","callbackId":2}"#)
+        #expect(bench.host.started.count == 1)
+    }
+
+    @Test("What the daemon asks a plugin about itself does not wait behind calls, and ends with the plugin")
+    func askedItself() throws {
+        let calls = FakeInterceptor(bench, "caller", [])
+        bench.slot.pause(.handover)
+        let waiting = calls.call("work", behind: nil)
+        var ends: [Result<JSON, BridgeError>] = []
+        bench.slot.perform(.keepSessions, options: [:], timeout: nil) { ends.append($0) }
+        #expect(bench.host.started.map(\.work) == [.keepSessions] && waiting.all.isEmpty)
+        let handle = bench.host.started[0].handle
+        bench.runtime.remove(bench.slot)
+        #expect(ends.count == 1 && failure(ends[0]) == .pluginUnavailable)
+        // Its process says so a little later.
+        bench.slot.workEnded([handle], BridgeError(.pluginCrashed, "it ended"))
+        #expect(ends.count == 1)
+        #expect(waiting.all == ["plugin.unavailable"])
+    }
+
+    private func failure(_ result: Result<JSON, BridgeError>) -> ErrorCode? {
+        guard case .failure(let error) = result else { return nil }
+        return error.code
+    }
+
+    @Test("A call that waits is held against what the new one takes before that one gets it")
+    func otherOptions() throws {
+        let client = bench.client()
+        client.send(#"{"task":"one","callbackId":1}"#)
+        client.send(#"{"task":"one","options":{"who":1},"callbackId":2}"#)
+        let schemas = TaskSchemas(options: ["type": "object", "properties": ["who": ["type": "string"]]])
+        let (new, host) = try successor([TaskDescription(name: "one", schemas: schemas)])
+        try bench.runtime.replace(bench.slot, by: new)
+        #expect(client.readOne()?.errorCode == "options.invalid" && host.started.isEmpty)
+    }
+
+    @Test("A plugin's own call that an interceptor has in hand goes to the new one")
+    func ownCallAskedAbout() throws {
+        let looker = FakeInterceptor(bench, "looker", ["work"])
+        let caller = FakeInterceptor(bench, "caller", [])
+        let outcomes = caller.call("work", behind: nil)
+        let (new, host) = try successor([TaskDescription(name: "work")])
+        try bench.runtime.replace(bench.slot, by: new)
+        bench.runtime.remove(bench.slot)
+        looker.decide(0, #"{"pass":true}"#)
+        #expect(host.started.count == 1)
+        answer(new, host, 0, "1")
+        #expect(outcomes.all == ["1"])
+    }
+
+    @Test("Positional parameters that wait for the old one's description are named, and go to the new one")
+    func positional() throws {
+        let client = bench.client()
+        client.send(#"{"jsonrpc":"2.0","method":"work","params":[1],"id":1}"#)
+        #expect(bench.host.started.map(\.work) == [.describe])
+        let (new, host) = try successor([TaskDescription(name: "work")])
+        try bench.runtime.replace(bench.slot, by: new)
+        bench.reply(0, #"{"tasks":[{"name":"work","options":{"type":"object","properties":{"a":{}}}}]}"#)
+        #expect(host.started.map(\.options) == [#"{"a":1}"#])
+    }
+
     // MARK: Interceptors
+
+    @Test("An interceptor that has let a call pass does not see it again in a new version of its plugin")
+    func seen() throws {
+        let second = FakeInterceptor(bench, "second", ["work"])
+        let first = FakeInterceptor(bench, "first", ["work"]) { _ in #"{"pass":true}"# }
+        bench.client().send(#"{"task":"work","callbackId":1}"#)
+        #expect(first.questions.count == 1 && second.questions.count == 1)
+        let described = InterceptorDescription(
+            name: "first.all", summary: "Looks at calls.", tasks: ["work"], failure: .refuse)
+        let host = FakeHost()
+        let manifest = PluginManifest(
+            name: "first", version: "2", tasks: [], events: [], workers: [], interceptors: [described])
+        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.slot)
+        try bench.runtime.replace(first.slot, by: new)
+        second.decide(0, #"{"pass":true}"#)
+        #expect(host.started.isEmpty && bench.host.started.count == 1)
+    }
 
     @Test("The new one's interceptors are asked where the old one's were, not before everybody else's")
     func interceptors() throws {
@@ -158,7 +260,7 @@ struct ReplacementTests {
         let manifest = PluginManifest(
             name: "first", version: "2", tasks: [], events: [], workers: [], interceptors: [described])
         let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.slot)
-        bench.runtime.replace(first.slot, by: new)
+        try bench.runtime.replace(first.slot, by: new)
         var order: [String] = []
         host.onStart = { started in
             order.append("first")
@@ -177,7 +279,7 @@ struct ReplacementTests {
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
         client.send(#"{"task":"one","options":2,"callbackId":2}"#)
         let (new, host) = try successor([TaskDescription(name: "work"), TaskDescription(name: "one")])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         #expect(host.started.isEmpty)
         interceptor.decide(0, #"{"pass":true}"#)
         #expect(host.started.map(\.options) == ["1", "2"])
@@ -190,7 +292,7 @@ struct ReplacementTests {
         let client = bench.client()
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
         let (new, host) = try successor([TaskDescription(name: "one")])
-        bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.slot, by: new)
         #expect(client.read().map(\.errorCode) == ["task.not_found"])
         interceptor.decide(0, #"{"pass":true}"#)
         #expect(client.read().isEmpty && host.started.isEmpty)

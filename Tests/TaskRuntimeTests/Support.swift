@@ -68,9 +68,13 @@ final class FakeClient {
     let transport = FakeTransport()
     private unowned let bench: Bench
 
-    init(_ bench: Bench, uid: UInt32) {
+    convenience init(_ bench: Bench, uid: UInt32) {
+        self.init(bench, PeerIdentity(uid: uid, gid: uid, pid: 1))
+    }
+
+    init(_ bench: Bench, _ peer: PeerIdentity) {
         self.bench = bench
-        session = bench.runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: transport)
+        session = bench.runtime.open(peer, transport: transport)
     }
 
     func send(_ line: String) {
@@ -138,11 +142,13 @@ final class Bench {
         _ name: String, tasks: [TaskDescription], _ host: FakeHost, interceptors: [InterceptorDescription] = []
     ) -> PluginSlot {
         var manifest = PluginManifest(
-            name: name, version: "1.0", tasks: tasks, events: [("work.done", "Work is done.")], workers: [])
+            name: name, version: "1.0", tasks: tasks,
+            events: [EventSummary(name: "work.done", summary: "Work is done.", isOpen: false)],
+            workers: [])
         manifest.interceptors = interceptors
         do {
             let slot = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
-            runtime.open(slot)
+            try runtime.open(slot)
             return slot
         } catch {
             fatalError("the test's own plugin was refused: \(error)")

@@ -10,9 +10,6 @@ import TaskRuntime
 /// This is what the runtime sees; which process there is, and when there is another, is the ``WorkerSupervisor``'s affair.
 final class WorkerHost: TaskHost {
     let isolation = "process"
-    /// Beyond this much that the process has not read, calls wait.
-    private static let mostUnreadBytes = 4 << 20
-
     /// Not retained: the runtime owns its hosts.
     private let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
@@ -21,7 +18,12 @@ final class WorkerHost: TaskHost {
     /// Set once, right after both are made.
     var supervisor: WorkerSupervisor?
     /// The process that calls go to, of a pool the one that is asked about the plugin; nil: there is none.
-    var current: WorkerLink? { didSet { drained() } }
+    var current: WorkerLink? {
+        didSet {
+            // Without one, what waits waits on.
+            if current != nil { drained() }
+        }
+    }
     /// Who has which process of the pool; nil: there is none, and ``current`` has all calls.
     var leases: WorkerLeases?
     /// The processes that calls went to, and that are there.
@@ -39,6 +41,8 @@ final class WorkerHost: TaskHost {
     // What another process is told that takes this one's place.
     /// The plugin's section of the configuration; nil: it has not come yet.
     private(set) var configured: JSON?
+    /// Another section, which the process has been asked to take.
+    private var proposed: (by: CallHandle, section: JSON)?
     /// What it was started with; nil: it has not been.
     private(set) var started: JSON?
 
@@ -74,8 +78,8 @@ final class WorkerHost: TaskHost {
     func takes(_ call: Call) -> Bool { leases?.takes(call) ?? true }
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
-        guard let link = link(for: work, call) else { return refuse(work, call.handle) }
-        keep(work, options)
+        guard let link = link(for: work, call) else { return answerWithoutProcess(work, call.handle, options) }
+        keep(work, call.handle, options)
         switch work {
         case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
         case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
@@ -85,10 +89,10 @@ final class WorkerHost: TaskHost {
                 send(call, $0, options, over: link, isLifecycle: true)
             }
         }
-        if link.output.count > Self.mostUnreadBytes, !isStalled, leases == nil {
-            isStalled = true
-            slot?.pause(.unread)
-        }
+        guard link.hasUnread, !isStalled else { return }
+        isStalled = true
+        // Of a pool, others may read.
+        if leases == nil { slot?.pause(.unread) }
     }
 
     private func link(for work: PluginWork, _ call: Call) -> WorkerLink? {
@@ -101,22 +105,35 @@ final class WorkerHost: TaskHost {
 
     private static let intercept = Array(#""plugin.intercept""#.utf8)
 
-    private func refuse(_ work: PluginWork, _ handle: CallHandle) {
-        // What has no process has stopped.
-        guard work != .stop else { return Array("{}".utf8).withUnsafeBytes { slot?.reply(handle, $0) } ?? () }
-        slot?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
+    /// What has no process has stopped, knows nothing, and objects to nothing: the next one is configured by what it is
+    /// told then.
+    private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
+        switch work {
+        case .reconfigure: configured = try? JSON(parsing: options)
+        case .stop, .keepSessions, .checkConfiguration: break
+        default:
+            slot?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
+            return
+        }
+        Array("{}".utf8).withUnsafeBytes { slot?.reply(handle, $0) }
     }
 
-    private func keep(_ work: PluginWork, _ options: UnsafeRawBufferPointer) {
+    private func keep(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
         switch work {
         case .configure: configured = try? JSON(parsing: options)
-        case .reconfigure:
-            configured = try? JSON(parsing: options)
-            if let supervisor { LoopActor.assumeIsolated { supervisor.pool?.replaceOthers() } }
+        case .reconfigure: proposed = (try? JSON(parsing: options)).map { (handle, $0) }
         case .start: started = try? JSON(parsing: options)
         case .stop: if let supervisor { LoopActor.assumeIsolated { supervisor.expectEnd() } }
         default: break
         }
+    }
+
+    /// The process has done what it was asked about the plugin: a section that it took is what the next ones get.
+    func lifecycleSucceeded(_ handle: CallHandle) {
+        guard let proposed, proposed.by == handle else { return }
+        configured = proposed.section
+        self.proposed = nil
+        if let supervisor { LoopActor.assumeIsolated { supervisor.pool?.replaceOthers() } }
     }
 
     private func launch(_ call: Call, _ name: String, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
@@ -145,7 +162,7 @@ final class WorkerHost: TaskHost {
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
         // It may be one that is being replaced, and finishes what it has.
-        for link in links { link.cancel(call) }
+        for link in links where link.cancel(call) { link.callerLeft?() }
     }
 
     func tell(_ change: SessionChange, _ session: Session) {
@@ -155,25 +172,37 @@ final class WorkerHost: TaskHost {
         }
         guard hearsSessions else { return }
         let news: JSON = ["change": .string("\(change)"), "caller": callers.json(of: session)]
-        for link in leases == nil ? [current].compactMap(\.self) : links { link.tell("plugin.session", news) }
+        for link in leases == nil ? [current].compactMap(\.self) : links where link.isReady {
+            link.tell("plugin.session", news)
+        }
+    }
+
+    /// Tells a process of a pool, which has come after others, of the sessions that there are.
+    func tellSessions(to link: WorkerLink) {
+        guard hearsSessions else { return }
+        for number in runtime.sessionNumbers {
+            guard let session = runtime.session(number) else { continue }
+            link.tell("plugin.session", ["change": "opened", "caller": callers.json(of: session)])
+        }
     }
 
     /// The process has read what had to wait.
     func drained() {
         guard isStalled else { return }
         isStalled = false
-        slot?.resume(.unread)
+        if leases == nil { slot?.resume(.unread) } else { slot?.roomWasMade() }
     }
 
     // MARK: What is told of it
 
-    func say(_ level: UInt32, _ message: String, _ metadata: Logger.Metadata?) {
+    /// A line that the plugin wants in the log, made only where it gets there.
+    func say(_ level: UInt32, _ message: @autoclosure () -> String, _ metadata: Logger.Metadata?) {
         guard log.writes(level: level) else { return }
         switch lines.take(at: .now()) {
-        case .write: log.write(level: level, message, metadata)
+        case .write: log.write(level: level, message(), metadata)
         case .writeAfter(let lost):
             log.write(level: UInt32(TRESTLE_LOG_WARNING), "\(lost) lines of the plugin were left out")
-            log.write(level: level, message, metadata)
+            log.write(level: level, message(), metadata)
         case .leaveOut: break
         }
     }

@@ -34,7 +34,8 @@ final class WorkerLeases {
 
     /// Whether there is one for a call.
     func takes(_ call: Call) -> Bool {
-        if !reusable.isEmpty || lease(of: call) != nil { return true }
+        if let link = lease(of: call) { return !link.hasUnread }
+        if !reusable.isEmpty { return true }
         lacking?()
         return false
     }

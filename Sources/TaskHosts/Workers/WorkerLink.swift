@@ -28,11 +28,24 @@ final class WorkerLink {
     private struct Place {
         var use: UInt64 = 0
         var asked: Asked?
+        /// Whether nobody waits for the answer any more.
+        var isCancelled = false
     }
 
     @exclusivity(unchecked) private var places: [Place] = []
     @exclusivity(unchecked) private var free: [Int] = []
     @exclusivity(unchecked) private var openCount = 0
+    /// Of those, the ones that nobody waits for.
+    private var cancelledCount = 0
+    /// By a call's slot in the call table, the place that was last used for one of that slot: whether it still is, the place
+    /// tells.
+    @exclusivity(unchecked) private var placeOfSlot: [Int32] = []
+    /// As many as may be open. Who leaves so many unanswered answers none.
+    private static let mostOpen = 65_536
+    /// Beyond this much that the process has not read, calls wait.
+    private static let mostUnreadBytes = 4 << 20
+    /// Whether it takes calls, and hears news.
+    var isReady = false
     /// Places take the lower bits of an id, uses those above, as far as programs read integers whose numbers are doubles.
     private static let placeBits: UInt64 = 20
     private static let mostUses: UInt64 = 1 << 33
@@ -44,6 +57,8 @@ final class WorkerLink {
     var isColdStart = false
     /// Told whenever nothing is under way any more, of a process of a pool.
     var becameIdle: (() -> Void)?
+    /// Told when the caller of a call that it works on has gone, of a process of a pool.
+    var callerLeft: (() -> Void)?
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?
 
@@ -51,6 +66,10 @@ final class WorkerLink {
 
     /// Whether the process works on nothing.
     var isIdle: Bool { openCount == 0 }
+    /// Whether it works on nothing that anybody waits for.
+    var isUnawaited: Bool { openCount == cancelledCount }
+    /// Whether more waits to be read by the process than it should.
+    var hasUnread: Bool { output.count > Self.mostUnreadBytes }
 
     private func enter(_ asked: Asked) -> UInt64 {
         openCount += 1
@@ -81,7 +100,16 @@ final class WorkerLink {
         places[place].asked = nil
         free.append(place)
         openCount -= 1
+        if places[place].isCancelled { cancelledCount -= 1 }
         return asked
+    }
+
+    private func enter(_ asked: Asked, of handle: CallHandle) -> UInt64 {
+        if openCount >= Self.mostOpen { fault?("left \(Self.mostOpen) calls unanswered") }
+        let id = enter(asked)
+        while placeOfSlot.count <= handle.slot { placeOfSlot.append(-1) }
+        placeOfSlot[handle.slot] = Int32(truncatingIfNeeded: id & (1 << Self.placeBits - 1))
+        return id
     }
 
     private func handle(at place: Int) -> CallHandle? {
@@ -97,15 +125,22 @@ final class WorkerLink {
     func send(
         _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
-        call.id = enter(isLifecycle ? .lifecycle(handle) : isQuestion ? .question(handle) : .call(handle))
+        call.id = enter(
+            isLifecycle ? .lifecycle(handle) : isQuestion ? .question(handle) : .call(handle), of: handle)
         MessageEncoder.call(call, to: output)
     }
 
     /// Nobody wants the work on the call any more.
-    func cancel(_ handle: CallHandle) {
-        // Few are cancelled: nothing is kept for finding them.
-        guard let place = places.indices.first(where: { self.handle(at: $0) == handle }) else { return }
+    ///
+    /// - Returns: whether the process works on it.
+    func cancel(_ handle: CallHandle) -> Bool {
+        guard handle.slot < placeOfSlot.count, case let place = Int(placeOfSlot[handle.slot]),
+            places.indices.contains(place), self.handle(at: place) == handle, !places[place].isCancelled
+        else { return false }
+        places[place].isCancelled = true
+        cancelledCount += 1
         MessageEncoder.cancel(id: places[place].use << Self.placeBits | UInt64(place), to: output)
+        return true
     }
 
     /// Asks something that is no call of the runtime's.
@@ -141,11 +176,12 @@ final class WorkerLink {
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
         becameIdle = nil
+        callerLeft = nil
         let lost = places.indices.compactMap(handle)
         let open = places.compactMap(\.asked)
         places = []
         free = []
-        openCount = 0
+        (openCount, cancelledCount) = (0, 0)
         for case .request(let done) in open { done(.failure(error)) }
         return lost
     }
@@ -194,6 +230,7 @@ final class WorkerLink {
             if case .failure(let error) = Self.outcome(callback), error.code == .taskNotFound {
                 Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }
             } else {
+                if callback.isValid, callback.result != nil { host.lifecycleSucceeded(handle) }
                 answer(handle, callback)
             }
         case .request(let done): done(Self.outcome(callback))

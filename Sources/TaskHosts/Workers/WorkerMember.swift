@@ -58,6 +58,7 @@ final class WorkerMember {
     /// It takes calls from now on, and is pinged.
     func becomeReady() {
         isReady = true
+        link.isReady = true
         residentBytesAtFirst = Self.residentBytes(of: process.pid) ?? 0
         schedulePing()
     }
@@ -151,7 +152,8 @@ final class WorkerMember {
         guard pingRequest == nil else {
             return process.fail("did not answer a ping within \(times.ping)")
         }
-        if isPingedAlways || link.isIdle {
+        // One call at a time is all that some do; what nobody waits for is no work that would excuse them.
+        if isPingedAlways || link.isUnawaited {
             pingRequest = link.request("plugin.ping", [:]) { [weak self] _ in
                 LoopActor.assumeIsolated { self?.pingRequest = nil }
             }

@@ -7,12 +7,13 @@ final class WorkerOutput: UnixStreamDelegate {
     private static let longestLineBytes = 8 << 10
 
     private let stream: UnixStream
-    private let say: (String) -> Void
+    private let say: (() -> String) -> Void
     private var line: [UInt8] = []
     private var isCut = false
 
-    /// - Parameter say: told of each line. The stream is closed by this.
-    init(_ stream: UnixStream, _ say: @escaping (String) -> Void) {
+    /// - Parameter say: told of each line, whose text is made when it is asked for: many are left out. The stream is closed
+    ///   by this.
+    init(_ stream: UnixStream, _ say: @escaping (() -> String) -> Void) {
         self.stream = stream
         self.say = say
         stream.delegate = self
@@ -44,12 +45,15 @@ final class WorkerOutput: UnixStreamDelegate {
             line.removeAll(keepingCapacity: true)
             isCut = false
         }
-        guard !line.isEmpty else { return }
-        // What is no text, and what would move a terminal's cursor, is shown as such.
-        let text = String(decoding: line, as: UTF8.self).unicodeScalars.map { scalar in
+        if !line.isEmpty { say { Self.shown(line) + (isCut ? "…" : "") } }
+    }
+
+    /// What is no text, and what would move a terminal's cursor, is shown as such.
+    private static func shown(_ line: [UInt8]) -> String {
+        let scalars = String(decoding: line, as: UTF8.self).unicodeScalars.map { scalar in
             scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F ? "\u{FFFD}" : String(scalar)
         }
-        say(text.joined() + (isCut ? "…" : ""))
+        return scalars.joined()
     }
 
     func endOfInput() { endLine() }

@@ -94,16 +94,21 @@ final class WorkerOwnCalls {
                     isOver = true
                     if let id { self?.inFlight[id] = nil } else { self?.oneWay.remove(handle) }
                     Self.write(outcome, id, output)
-                    if output.count > Self.mostUnreadBytes {
-                        self?.link.fault?("does not read the answers to its calls")
-                    }
+                    self?.checkUnread()
                 }),
             by: slot)
         guard !isOver else { return }
         if let id { inFlight[id] = handle } else { oneWay.insert(handle) }
     }
 
-    private func answer(_ id: [UInt8]?, _ error: BridgeError) { Self.write(.failure(error), id, link.output) }
+    private func answer(_ id: [UInt8]?, _ error: BridgeError) {
+        Self.write(.failure(error), id, link.output)
+        checkUnread()
+    }
+
+    private func checkUnread() {
+        if link.output.count > Self.mostUnreadBytes { link.fault?("does not read the answers to its calls") }
+    }
 
     private static func write(_ outcome: CallOutcome, _ id: [UInt8]?, _ output: OutputBuffer) {
         guard let id else {

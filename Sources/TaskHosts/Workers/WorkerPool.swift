@@ -1,5 +1,6 @@
 import BridgeJSON
 import EventLoop
+import Logging
 import TaskRuntime
 
 /// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given back,
@@ -13,6 +14,10 @@ final class WorkerPool {
     /// Owns this; nil once it is over, when a process that was on its way may still report.
     private weak var supervisor: WorkerSupervisor?
     private var starting = 0
+    /// Of those, the ones that have no process yet.
+    private var due = 0
+    /// Processes whose callers have gone, and that work on.
+    private var overdue: [ObjectIdentifier: LoopTimer] = [:]
     private var recycled = 0
     private var isFillDue = false
     /// Runs while there are more processes than there are to be at any time.
@@ -44,13 +49,19 @@ final class WorkerPool {
                 if let self, let member { self.becameIdle(member) }
             }
         }
+        member.link.callerLeft = { [weak self, weak member] in
+            LoopActor.assumeIsolated {
+                if let self, let member { self.callerLeft(member) }
+            }
+        }
         leases.add(member.link)
         supervisor?.host.slot?.roomWasMade()
         if memberCount > settings.least, thriftTimer == nil { beThrifty() }
     }
 
     private var members: [WorkerMember] { supervisor?.members ?? [] }
-    private var memberCount: Int { members.count }
+    /// Those that are there, on their way, or about to be started.
+    private var memberCount: Int { members.count + due }
 
     private func member(of link: WorkerLink) -> WorkerMember? { members.first { $0.link === link } }
 
@@ -75,6 +86,13 @@ final class WorkerPool {
         thriftTimer = nil
     }
 
+    /// The plugin is known no more.
+    func end() {
+        close()
+        for timer in overdue.values { timer.close() }
+        overdue = [:]
+    }
+
     /// Starts as many as are to be there.
     ///
     /// - Throws: `plugin.unavailable`, where one does not start.
@@ -82,6 +100,7 @@ final class WorkerPool {
         let missing = settings.least - memberCount
         guard missing > 0 else { return }
         starting += missing
+        due += missing
         let starts = (0..<missing).map { _ in Task { @LoopActor in await startOne(isWaitedFor: false) } }
         var started = true
         for start in starts where await !start.value { started = false }
@@ -102,20 +121,29 @@ final class WorkerPool {
     func fill() {
         guard let supervisor, supervisor.mayStart, let slot = supervisor.host.slot else { return }
         let waiting = settings.per == .call ? slot.waitingCount : slot.waitingSessionCount
-        let wanted = max(settings.least - memberCount, waiting - starting - leases.reusable.count)
+        // Calls wait without asking for a process while there is none at all: one has to be there to take them.
+        let least = max(settings.least, slot.state == .restarting ? 1 : 0)
+        let wanted = max(least - memberCount, waiting - starting - leases.reusable.count)
         let count = min(wanted, settings.most - memberCount)
         guard count > 0 else { return }
         starting += count
+        due += count
         for index in 0..<count {
             Task { @LoopActor in _ = await startOne(isWaitedFor: index < waiting) }
         }
     }
 
     private func startOne(isWaitedFor: Bool) async -> Bool {
+        // Within this turn it is among the members, or it does not come.
+        due -= 1
         let member = await supervisor?.startAnother(isWaitedFor: isWaitedFor)
         starting -= 1
         guard let member, let supervisor else { return false }
-        if supervisor.host.slot?.state == .restarting { supervisor.noteRestart() }
+        if supervisor.host.slot?.state == .restarting {
+            supervisor.noteRestart()
+        } else {
+            supervisor.host.tellSessions(to: member.link)
+        }
         add(member)
         return true
     }
@@ -129,12 +157,36 @@ final class WorkerPool {
 
     /// A session has gone: what it had is somebody else's.
     func end(_ session: UInt64) {
-        guard let link = leases.end(session), link.isIdle, let member = member(of: link) else { return }
-        giveBack(member)
+        guard let link = leases.end(session), let member = member(of: link) else { return }
+        if link.isIdle { giveBack(member) } else { expectIdle(member) }
+    }
+
+    /// Nobody waits any more for a call that the process works on.
+    private func callerLeft(_ member: WorkerMember) {
+        if !leases.isKept(member.link) { expectIdle(member) }
+    }
+
+    /// A process that nobody has any more has some time to come to an end with what it does; then another takes its place.
+    private func expectIdle(_ member: WorkerMember) {
+        let id = ObjectIdentifier(member)
+        guard overdue[id] == nil, let supervisor else { return }
+        let patience = supervisor.patience
+        overdue[id] = LoopTimer { [weak self, weak member] in
+            guard let self else { return }
+            overdue.removeValue(forKey: id)?.close()
+            guard let member, member.link.isLeased else { return }
+            supervisor.log.logger.warning(
+                "a process of the plugin \(supervisor.name) works on \(patience) after its caller has gone: it is replaced"
+            )
+            leases.remove(member.link)
+            replace(member)
+        }
+        overdue[id]?.schedule(after: patience)
     }
 
     private func giveBack(_ member: WorkerMember) {
         leases.remove(member.link)
+        overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
         guard !isWorn(member) else { return replace(member) }
         member.clean { [weak self, weak member] in
             guard let self, let member, !member.process.isEndExpected else { return }
@@ -170,5 +222,6 @@ final class WorkerPool {
     func forget(_ member: WorkerMember) {
         leases.remove(member.link)
         stale.remove(ObjectIdentifier(member))
+        overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
     }
 }

@@ -20,6 +20,7 @@ final class WorkerProcess {
     /// Why it was killed.
     private var reason: String?
     private var timer: LoopTimer?
+    private var hasExited = false
     private let ended: (WorkerProcess, WorkerFault) -> Void
 
     /// As much as is read of what it had said when it ended.
@@ -43,7 +44,7 @@ final class WorkerProcess {
         let host = link.host
         outputs = [(child.standardOutput, TRESTLE_LOG_INFO), (child.standardError, TRESTLE_LOG_WARNING)]
             .compactMap { stream, level in
-                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0, nil) } }
+                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0(), nil) } }
             }
         let socket = UnixSocket(adopting: ours)
         do {
@@ -140,6 +141,7 @@ final class WorkerProcess {
     }
 
     private func later(_ body: @escaping @LoopActor () -> Void) {
+        guard !hasExited else { return }
         timer?.close()
         timer = LoopTimer(body)
         timer?.schedule(after: Self.patience)
@@ -156,6 +158,7 @@ final class WorkerProcess {
     }
 
     private func exited(_ status: ExitStatus) {
+        hasExited = true
         // What it had said before counts.
         channel.readRest(limitBytes: Self.mostRestBytes)
         channel.close()

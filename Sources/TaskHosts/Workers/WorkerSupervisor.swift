@@ -31,6 +31,7 @@ final class WorkerSupervisor {
     private var policy = RestartPolicy()
     /// Set while nothing is started because something has ended.
     private var pauseTimer: LoopTimer?
+    private var pauseEnd = EventLoop.now
     private var isOver = false
     /// Processes that have not ended.
     private var running = 0
@@ -46,7 +47,10 @@ final class WorkerSupervisor {
         self.log = log
     }
 
-    private var name: String { host.slot?.name ?? command.name ?? command.path }
+    /// How long a process may take for what it can do at once.
+    var patience: Duration { times.ping }
+
+    var name: String { host.slot?.name ?? command.name ?? command.path }
 
     /// Whether its processes are this plugin's.
     func serves(_ plugin: PluginSlot) -> Bool { host.slot === plugin }
@@ -124,6 +128,8 @@ final class WorkerSupervisor {
     ///
     /// - Returns: nil where it is no good, which has been seen to.
     func startAnother(isWaitedFor: Bool = false) async -> WorkerMember? {
+        // Whoever asked for it did so before this turn.
+        guard mayStart else { return nil }
         let member: WorkerMember
         do throws(BridgeError) { member = try spawn() } catch {
             fault(WorkerFault(), lost: nil, because: error.message)
@@ -173,7 +179,8 @@ final class WorkerSupervisor {
         defer { if isOver { letGo() } }
         guard let index = members.firstIndex(where: { $0.process === process }) else {
             // One that was retired.
-            _ = process.link.close(fault.error(of: name, restart: nil))
+            let error = fault.error(of: name, restart: nil)
+            host.slot?.workEnded(process.link.close(error), error)
             return
         }
         let member = members.remove(at: index)
@@ -191,7 +198,7 @@ final class WorkerSupervisor {
 
     private func fault(_ fault: WorkerFault, lost member: WorkerMember?, because reason: String?) {
         let isOpen = host.slot?.state == .running || host.slot?.state == .restarting
-        let pause = isOpen ? policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1)) : nil
+        let pause = isOpen ? pauseAfterFault() : nil
         var error = fault.error(of: name, restart: pause)
         if let reason { error.message += ": \(reason)" }
         lastFault = reason.map { "\(fault.description): \($0)" } ?? fault.description
@@ -206,6 +213,12 @@ final class WorkerSupervisor {
         if let pause { startAgain(after: pause) } else { for other in members { other.retire() } }
     }
 
+    /// Processes that fall together have one cause, and are one fault.
+    private func pauseAfterFault() -> Duration? {
+        if pauseTimer != nil { return max(.zero, pauseEnd - EventLoop.now) }
+        return policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1))
+    }
+
     private func report(_ error: BridgeError, _ pause: Duration?) {
         if let pause {
             log.logger.warning("\(error.message); it is started again in \(pause.milliseconds) ms")
@@ -216,7 +229,7 @@ final class WorkerSupervisor {
     }
 
     private func startAgain(after pause: Duration) {
-        pauseTimer?.close()
+        guard pauseTimer == nil else { return }
         pauseTimer = LoopTimer { [weak self] in
             guard let self else { return }
             pauseTimer?.close()
@@ -224,6 +237,7 @@ final class WorkerSupervisor {
             if let pool { return pool.fill() }
             Task { @LoopActor in await self.restart() }
         }
+        pauseEnd = EventLoop.now + pause
         pauseTimer?.schedule(after: pause)
     }
 
@@ -249,7 +263,7 @@ final class WorkerSupervisor {
         isOver = true
         pauseTimer?.close()
         pauseTimer = nil
-        pool?.close()
+        pool?.end()
         for member in members {
             member.stopPings()
             member.process.finish()

@@ -8,17 +8,20 @@ final class BridgeTasks: TaskProvider {
         let summary: String
         /// Only plugins and the daemon itself may call it.
         let isInternal: Bool
+        /// Whether members of the group that the daemon is there for may call it where no rule says anything.
+        let isOpen: Bool
         /// The type of its options; nil: it looks at none.
         let options: (any Decodable.Type)?
         let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
 
         init<Options: Decodable>(
-            _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false,
+            _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false, isOpen: Bool = false,
             run: @escaping (Call, Options) throws(BridgeError) -> JSON?
         ) {
             self.name = name
             self.summary = summary
             self.isInternal = isInternal
+            self.isOpen = isOpen
             self.options = options
             self.run = { call, bytes throws(BridgeError) in
                 let options: Options
@@ -32,10 +35,13 @@ final class BridgeTasks: TaskProvider {
         }
 
         /// A task that looks at no options.
-        init(_ name: String, _ summary: String, run: @escaping (Call) throws(BridgeError) -> JSON?) {
+        init(
+            _ name: String, _ summary: String, isOpen: Bool = false, run: @escaping (Call) throws(BridgeError) -> JSON?
+        ) {
             self.name = name
             self.summary = summary
             isInternal = false
+            self.isOpen = isOpen
             options = nil
             self.run = { call, _ throws(BridgeError) in try run(call) }
         }
@@ -76,13 +82,13 @@ extension TaskRuntime {
     func addBridgeTasks() {
         let tasks =
             greetingTasks + describingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks
-            + configurationTasks + pluginTasks
-            + sessionControlTasks
+            + configurationTasks + pluginTasks + sessionControlTasks + explainTasks
         let provider = BridgeTasks(runtime: self, tasks: tasks)
         for (index, task) in tasks.enumerated() {
             registry.insert(
                 TaskEntry(
-                    TaskDescription(name: task.name, summary: task.summary), index: index, provider: provider,
+                    TaskDescription(name: task.name, summary: task.summary, isOpen: task.isOpen), index: index,
+                    provider: provider,
                     isInternal: task.isInternal))
         }
     }

@@ -7,7 +7,8 @@ extension TaskRuntime {
         [
             BridgeTasks.Task("bridge.calls", "Lists the calls in flight.") { [unowned self] _ in listCalls() },
             BridgeTasks.Task(
-                "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self
+                "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self,
+                isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try cancel(call, options)
             },

@@ -4,14 +4,17 @@ import BridgeJSON
 extension TaskRuntime {
     var describingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.tasks", "Lists the tasks that the caller may call.") { [unowned self] call in
+            BridgeTasks.Task("bridge.tasks", "Lists the tasks that the caller may call.", isOpen: true) {
+                [unowned self] call in
                 listTasks(call)
             },
-            BridgeTasks.Task("bridge.describe", "Describes a task, or all: options, result, permission.", Describe.self)
-            {
+            BridgeTasks.Task(
+                "bridge.describe", "Describes a task, or all: options, result, permission.", Describe.self, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try describe(call, options)
             },
-            BridgeTasks.Task("rpc.discover", "Describes all tasks as an OpenRPC document.") { [unowned self] call in
+            BridgeTasks.Task("rpc.discover", "Describes all tasks as an OpenRPC document.", isOpen: true) {
+                [unowned self] call in
                 discover(call)
             },
         ]
@@ -29,7 +32,7 @@ extension TaskRuntime {
     private func mayCall(_ task: TaskEntry, _ call: Call) -> Bool {
         guard !task.isInternal else { return false }
         guard let session = call.session else { return true }
-        return policy.call(task, by: session) == .allowed
+        return mayCall(task, session)
     }
 
     private struct Describe: Decodable {
@@ -81,7 +84,8 @@ extension TaskRuntime {
         let events = plugin?.manifest.events ?? []
         return [
             "name": .string(task.name), "summary": .string(task.summary),
-            "permission": .string(task.description.permission), "options": schemas.options ?? true,
+            "permission": .string(task.description.permission), "open": .bool(task.description.isOpen),
+            "options": schemas.options ?? true,
             "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
             "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
             "plugin": plugin.map { .string($0.name) } ?? .null,

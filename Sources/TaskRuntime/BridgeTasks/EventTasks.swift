@@ -4,14 +4,15 @@ import BridgeJSON
 extension TaskRuntime {
     var eventTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.subscribe", "Listens to events by name, or by the beginning of one.", Events.self)
-            {
+            BridgeTasks.Task(
+                "bridge.subscribe", "Listens to events by name, or by the beginning of one.", Events.self, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
             },
-            BridgeTasks.Task("bridge.unsubscribe", "Listens to events no more.", Events.self) {
+            BridgeTasks.Task("bridge.unsubscribe", "Listens to events no more.", Events.self, isOpen: true) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
             },
-            BridgeTasks.Task("bridge.publish", "Sends an event to those who listen.", Publish.self) {
+            BridgeTasks.Task("bridge.publish", "Sends an event to those who listen.", Publish.self, isOpen: true) {
                 [unowned self] call, options throws(BridgeError) in try publishEvent(call, options)
             },
         ]
@@ -39,7 +40,12 @@ extension TaskRuntime {
         let session = try callingSession(call)
         let before = session.patterns
         var all = before
-        for pattern in try patterns(options) where !all.contains(pattern) { all.append(pattern) }
+        let wanted = try patterns(options)
+        // Behind a beginning are events of all kinds: each is looked at when it is sent.
+        for pattern in wanted where pattern.text.last != "*" && !mayGet(pattern.text, session) {
+            try check(.subscribe, pattern.text, by: session, to: "listen to \(pattern.text)")
+        }
+        for pattern in wanted where !all.contains(pattern) { all.append(pattern) }
         guard all.count <= max(before.count, Self.mostSubscriptions) else {
             throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
         }
@@ -50,6 +56,7 @@ extension TaskRuntime {
         subscriptions(session).bytes.withUnsafeBytes { end(call, .result($0)) }
         let kept = retained.events { name in
             session.patterns.contains { $0.matches(name) } && !before.contains { $0.matches(name) }
+                && mayGet(name, session)
         }
         for (name, data) in kept { send(name, data, to: [session]) }
         return nil
@@ -98,6 +105,9 @@ extension TaskRuntime {
                 JSONMismatch(
                     path: "$.event", expected: "a name that neither the daemon nor a plugin publishes under",
                     got: "\"\(event.event.prefix(64))\""))
+        }
+        if let session = call.session {
+            try check(.publish, event.event, by: session, to: "publish \(event.event)")
         }
         if event.forget == true {
             retained.forget(event.event)

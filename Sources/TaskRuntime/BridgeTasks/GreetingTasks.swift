@@ -4,10 +4,12 @@ import BridgeJSON
 extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.hello", "Names the client and tells about the daemon.", Hello.self) {
+            BridgeTasks.Task("bridge.hello", "Names the client and tells about the daemon.", Hello.self, isOpen: true) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },
-            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.") { [unowned self] _ in ping() },
+            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.", isOpen: true) { [unowned self] _ in
+                ping()
+            },
         ]
     }
 
@@ -49,16 +51,13 @@ extension TaskRuntime {
         guard !session.hasNamedOrigin || session.origin == origin else {
             throw BridgeError(.permissionDenied, "the session named its origin before: \(session.origin)")
         }
-        if case .denied(let rule) = policy.nameOrigin(session) {
-            throw BridgeError(
-                .permissionDenied, "uid \(session.peer.uid) may not name an origin", data: ["rule": .string(rule)])
-        }
         guard !origin.isEmpty, origin.utf8.count <= Self.longestOriginBytes else {
             throw BridgeError(
                 JSONMismatch(
                     path: "$.origin", expected: "a string of 1 to \(Self.longestOriginBytes) bytes",
                     got: "\(origin.utf8.count) bytes"))
         }
+        if session.origin != origin { try check(.origin, origin, by: session, to: "speak for \(origin)") }
         session.origin = origin
         session.hasNamedOrigin = true
     }

@@ -5,11 +5,12 @@ extension TaskRuntime {
     var providingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.register", "Provides tasks: others' calls of them come to this session.", Register.self
+                "bridge.register", "Provides tasks: others' calls of them come to this session.", Register.self,
+                isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)
             },
-            BridgeTasks.Task("bridge.unregister", "Provides tasks no more.", Unregister.self) {
+            BridgeTasks.Task("bridge.unregister", "Provides tasks no more.", Unregister.self, isOpen: true) {
                 [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options)
             },
         ]
@@ -37,7 +38,8 @@ extension TaskRuntime {
                         got: "\"\(name.prefix(64))\""))
             }
         }
-        // All or none: what is taken is found before anything is entered.
+        // All or none: what is taken, or not allowed, is found before anything is entered.
+        for name in register.tasks { try check(.register, name, by: session, to: "provide the task \(name)") }
         for name in register.tasks {
             guard let entry = registry.find(name), !(entry.provider is ClientTask) else { continue }
             throw BridgeError(

@@ -34,10 +34,8 @@ extension TaskRuntime {
 
     private func closeSession(_ call: Call, _ request: Close) throws(BridgeError) -> JSON {
         let session = try livingSession(request.session)
-        if let caller = call.session, case .denied(let rule) = policy.close(session, by: caller) {
-            throw BridgeError(
-                .permissionDenied, "uid \(caller.peer.uid) may not close session \(session.number)",
-                data: ["rule": .string(rule)])
+        if let caller = call.session, caller !== session {
+            try check(.close, "", by: caller, to: "close session \(session.number)")
         }
         close(session, info: request.info ?? .null)
         return .object([:])

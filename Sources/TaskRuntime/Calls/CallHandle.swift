@@ -11,7 +11,8 @@ public struct CallHandle: Sendable, Hashable {
         rawValue = UInt64(generation) << 32 | UInt64(slot)
     }
 
-    var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
+    /// Which place in the call table it has; each is used again and again.
+    public var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 
     /// The handle of the slot's next call. Generations begin at 1, also when all have been used.
     var next: CallHandle {

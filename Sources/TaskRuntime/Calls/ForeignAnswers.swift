@@ -24,8 +24,8 @@ extension TaskRuntime {
         let values = Array(options)
         noteBegin(of: call, task, options: options)
         task.provider.describe(task) { [unowned self] schemas in
-            // It may have ended meanwhile.
-            guard let call = calls.call(handle) else { return }
+            // It may have ended meanwhile, or another plugin taken the place of its own.
+            guard let call = calls.call(handle), let task = call.task else { return }
             do throws(BridgeError) {
                 let named = try PositionalOptions.named(values, for: task.name, schemas.options)
                 named.withPadding { start(call, of: task, options: $0) }

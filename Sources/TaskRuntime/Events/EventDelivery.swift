@@ -6,16 +6,21 @@ extension TaskRuntime {
     /// Sends an event to every session that subscribed to its name.
     public func publish(_ name: String, data: JSON) {
         guard !subscribers.isEmpty || isMonitored else { return }
-        deliver(name, data.bytes, to: subscribers.filter { $0.patterns.contains { $0.matches(name) } })
+        deliver(
+            name, data.bytes, to: subscribers.filter { $0.patterns.contains { $0.matches(name) } && mayGet(name, $0) })
     }
 
     /// Sends an event to some sessions only: to those of them that subscribed, or unasked to all of them.
     ///
     /// - Parameter data: JSON, checked.
     public func publish(_ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, unasked: Bool) {
-        let candidates = numbers.map { $0.compactMap { sessions[$0] } } ?? subscribers
+        // Each once, however often it was named.
+        let candidates = numbers.map { Set($0).sorted().compactMap { sessions[$0] } } ?? subscribers
         let isUnasked = unasked && numbers != nil
-        let wanted = candidates.filter { isUnasked || $0.patterns.contains { $0.matches(name) } }
+        // Whom a plugin names may get what it sends: that is the plugin's to know.
+        let wanted = candidates.filter {
+            isUnasked || $0.patterns.contains { $0.matches(name) } && (numbers != nil || mayGet(name, $0))
+        }
         deliver(name, Array(data), to: wanted)
     }
 

@@ -33,8 +33,8 @@ extension TaskRuntime {
         guard call.hasExtras else { return false }
         // What a plugin calls in its own name is not shown to itself: it would ask about the question's own work for ever.
         if call.origin == .plugin, call.parent == nil, call.pluginName == interceptor.plugin.name { return true }
-        return call.passage?.seen.contains { $0 === interceptor } == true
-            || call.lineage.contains { $0 === interceptor }
+        return call.passage?.seen.contains { $0.isSame(as: interceptor) } == true
+            || call.lineage.contains { $0.isSame(as: interceptor) }
     }
 
     private func passage(of call: Call) -> Passage {
@@ -191,11 +191,9 @@ extension TaskRuntime {
                 "\(interceptor.label) redirected the call of \(task.name) to \(name), which does not exist",
                 data: .object(place))
         }
-        guard let session = call.session, case .denied(let rule) = policy.call(target, by: session) else {
-            return target
-        }
+        guard let session = call.session, !mayCall(target, session) else { return target }
         var data = place
-        data["rule"] = .string(rule)
+        data["rule"] = .string(decision(onCallOf: target, by: session).rule)
         throw BridgeError(
             .permissionDenied,
             "uid \(session.peer.uid) may not call \(name), to which \(interceptor.label) redirected the call of \(task.name)",

@@ -33,6 +33,11 @@ final class Interceptor {
     /// What it is called in sentences.
     var label: String { "the interceptor \(name) of \(plugin.providerName)" }
 
+    /// Whether it is this one, or of another version of the same plugin.
+    func isSame(as other: Interceptor) -> Bool {
+        self === other || name == other.name && plugin.name == other.plugin.name
+    }
+
     /// It is asked about calls of other tasks from now on.
     func replace(_ patterns: [EventPattern]) { self.patterns = patterns }
 

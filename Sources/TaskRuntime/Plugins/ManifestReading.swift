@@ -10,6 +10,7 @@ extension PluginManifest {
             var timeout: JSON?
             var concurrency: Int?
             var `private`: Bool?
+            var open: Bool?
             var options: JSON?
             var result: JSON?
             var progress: JSON?
@@ -17,6 +18,7 @@ extension PluginManifest {
         struct Event: Decodable {
             var name: String
             var summary: String
+            var open: Bool?
         }
         struct Worker: Decodable {
             var name: String
@@ -68,7 +70,7 @@ extension PluginManifest {
         let written = json["tasks"]?.arrayValue ?? []
         tasks = []
         for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw)) }
-        events = (text.events ?? []).map { ($0.name, $0.summary) }
+        events = (text.events ?? []).map { EventSummary(name: $0.name, summary: $0.summary, isOpen: $0.open ?? false) }
         workers = []
         for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
         configuration = text.configuration
@@ -91,7 +93,8 @@ extension PluginManifest {
         if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
-            deadline: try deadline(raw["timeout"], of: task.name), concurrency: task.concurrency,
+            isOpen: task.open ?? false, deadline: try deadline(raw["timeout"], of: task.name),
+            concurrency: task.concurrency,
             isPrivate: task.private ?? false,
             schemas: schemas)
     }

@@ -21,11 +21,25 @@ extension TaskRuntime {
         if let other = others.first(where: { $0.name == manifest.name }) {
             throw BridgeError(.pluginUnavailable, "a plugin named \(manifest.name) was loaded from \(other.path)")
         }
-        for task in manifest.tasks {
+        try checkFree(manifest.tasks, others, besides: old)
+        return PluginSlot(manifest, path: path, host: host, runtime: self)
+    }
+
+    private func checkFree(
+        _ tasks: [TaskDescription], _ others: [PluginSlot], besides old: PluginSlot?
+    ) throws(BridgeError) {
+        for task in tasks {
             guard let taken = taker(of: task.name, among: others, besides: old) else { continue }
             throw BridgeError(.pluginUnavailable, "its task \(task.name) is provided by \(taken) already")
         }
-        return PluginSlot(manifest, path: path, host: host, runtime: self)
+    }
+
+    /// While it was started, a client may have begun to provide a task of its, and its process may have ended.
+    private func checkReady(_ plugin: PluginSlot, inPlaceOf old: PluginSlot?) throws(BridgeError) {
+        try checkFree(plugin.manifest.tasks, plugins.filter { $0 !== old && $0 !== plugin }, besides: old)
+        guard !plugin.pauses.contains(.noProcess) else {
+            throw BridgeError(.pluginUnavailable, "its process ended before it could take calls")
+        }
     }
 
     private func taker(of name: String, among others: [PluginSlot], besides old: PluginSlot?) -> String? {
@@ -37,7 +51,10 @@ extension TaskRuntime {
     }
 
     /// The plugin takes calls from now on, and hears of the sessions that there are.
-    public func open(_ plugin: PluginSlot) {
+    ///
+    /// - Throws: `plugin.unavailable` where it cannot any more; nothing has changed then.
+    public func open(_ plugin: PluginSlot) throws(BridgeError) {
+        try checkReady(plugin, inPlaceOf: nil)
         joinInterceptors(of: plugin)
         begin(plugin)
     }
@@ -45,6 +62,7 @@ extension TaskRuntime {
     private func begin(_ plugin: PluginSlot) {
         plugin.state = .running
         for task in plugin.tasks { registry.insert(task) }
+        forgetRights()
         announce(plugin)
     }
 
@@ -52,7 +70,9 @@ extension TaskRuntime {
     /// on it may finish, until ``close(_:)``.
     ///
     /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
-    public func replace(_ old: PluginSlot, by new: PluginSlot) {
+    /// - Throws: `plugin.unavailable` where the new one cannot take calls any more; nothing has changed then.
+    public func replace(_ old: PluginSlot, by new: PluginSlot) throws(BridgeError) {
+        try checkReady(new, inPlaceOf: old)
         // Before they leave: the new ones are asked in the place of the old ones.
         joinInterceptors(of: new, inPlaceOf: old)
         leave(old)
@@ -64,6 +84,19 @@ extension TaskRuntime {
         }
         begin(new)
         old.handWaiting(to: new)
+        handUnbegun(of: old, to: new)
+    }
+
+    /// Calls that wait for an interceptor, or for a description, and keep no place in the old one's queue.
+    private func handUnbegun(of old: PluginSlot, to new: PluginSlot) {
+        for call in calls.inFlight where call.state != .running {
+            guard let task = call.task, task.provider === old, !task.isInternal else { continue }
+            if let next = new.tasks.first(where: { $0.name == task.name }) {
+                call.move(to: next)
+            } else {
+                abort(call, old.noSuccessor(of: task), reason: .shutdown)
+            }
+        }
     }
 
     /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:)``.
@@ -75,6 +108,7 @@ extension TaskRuntime {
         plugin.state = .stopping
         plugins.removeAll { $0 === plugin }
         leavingPlugins.append(plugin)
+        forgetRights()
     }
 
     /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
@@ -95,6 +129,10 @@ extension TaskRuntime {
     public func remove(_ plugin: PluginSlot) {
         let wasOpen = plugin.state != .loaded
         close(plugin)
+        // What it was asked itself, too: nothing may point to what is let go.
+        for call in calls.inFlight where call.task?.provider === plugin {
+            abort(call, BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped"), reason: .shutdown)
+        }
         plugin.state = .stopped
         plugin.host.end()
         plugins.removeAll { $0 === plugin }

@@ -27,10 +27,13 @@ extension PluginSlot {
             } else if let next = successor.tasks.first(where: { $0.name == task.name }) {
                 hand(call, to: successor, next)
             } else {
-                let reason = "\(providerName) was replaced, and provides no task \(task.name) any more"
-                runtime.abort(call, BridgeError(.taskNotFound, reason), reason: .shutdown)
+                runtime.abort(call, noSuccessor(of: task), reason: .shutdown)
             }
         }
+    }
+
+    func noSuccessor(of task: TaskEntry) -> BridgeError {
+        BridgeError(.taskNotFound, "\(providerName) was replaced, and provides no task \(task.name) any more")
     }
 
     private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
@@ -40,16 +43,19 @@ extension PluginSlot {
             call.passage?.queue = successor
             return successor.keepPlace(of: call)
         }
-        call.takeHeldOptions().withPadding { successor.start(call, of: task, options: $0) }
+        call.takeHeldOptions().withPadding {
+            if let check = task.optionsCheck, !runtime.fits(call, $0, check) { return }
+            successor.start(call, of: task, options: $0)
+        }
     }
 
-    /// Whether no call is worked on, answered or not, and none waits that could begin.
+    /// Whether no call is worked on, answered or not, and none waits but for another plugin to take its place.
     var isIdle: Bool {
-        (!pauses.isEmpty || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 }
+        (pauses.contains(.handover) || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 }
             && interceptors.allSatisfy { $0.entry.runningCount == 0 }
     }
 
-    /// Has `body` told once when no call is worked on and none waits that could begin, which may be at once; nil: nobody
+    /// Has `body` told once when no call is worked on and none waits for this plugin, which may be at once; nil: nobody
     /// is to be told any more.
     public func whenIdle(_ body: (() -> Void)?) {
         onIdle = body

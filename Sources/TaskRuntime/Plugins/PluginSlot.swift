@@ -128,7 +128,8 @@ public final class PluginSlot: TaskProvider {
     }
 
     /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for them.
-    private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInterceptor && call.lineage.isEmpty }
+    /// Nor does what the daemon asks about the plugin itself.
+    private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInternal && call.lineage.isEmpty }
 
     private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running

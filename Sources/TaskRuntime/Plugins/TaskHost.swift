@@ -124,8 +124,8 @@ public struct PluginManifest: Sendable {
     public var version: String
     /// Its tasks, in the order of their numbers.
     public var tasks: [TaskDescription]
-    /// The events that it sends: name and summary.
-    public var events: [(name: String, summary: String)]
+    /// The events that it sends.
+    public var events: [EventSummary]
     /// Its launch workers, in the order of their numbers.
     public var workers: [Worker]
     /// The JSON Schema of its section of the configuration; nil: it has none, or does not say.
@@ -134,4 +134,14 @@ public struct PluginManifest: Sendable {
     public var isReconfigurable = false
     /// Its interceptors, in the order of their numbers.
     public var interceptors: [InterceptorDescription] = []
+}
+
+/// What a plugin says of events that it sends.
+public struct EventSummary: Sendable, Hashable {
+    /// Their name.
+    public var name: String
+    /// One sentence for a person.
+    public var summary: String
+    /// Whether members of the group that the daemon is there for get them where no rule says anything.
+    public var isOpen: Bool
 }

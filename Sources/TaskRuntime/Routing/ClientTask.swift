@@ -94,7 +94,7 @@ final class ClientTask: TaskProvider {
     }
 
     /// The place of the session that the call names, else of the newest of the caller's own uid, else of the newest that the
-    /// policy allows.
+    /// policy lets serve others.
     private func provider(for call: Call) throws(BridgeError) -> Int {
         if call.hasExtras, let target = call.target {
             guard let place = registrations.firstIndex(where: { $0.session === target }) else {
@@ -108,16 +108,18 @@ final class ClientTask: TaskProvider {
         where registrations[index].uid == uid && registrations[index].scope == .any {
             return index
         }
-        var denial: String?
+        var denial: PolicyDecision?
         for index in registrations.indices.reversed() where registrations[index].scope == .any {
-            switch mayServe(registrations[index].session, call) {
-            case .allowed: return index
-            case .denied(let rule): denial = rule
-            }
+            // Plugins' own calls go to whoever provides the task.
+            if uid == nil { return index }
+            let decision = runtime.decide(.serve, call.task?.name ?? "", by: registrations[index].session)
+            if decision.isAllowed { return index }
+            denial = decision
         }
         if let denial {
             throw BridgeError(
-                .permissionDenied, "the task is provided by another user only", data: ["rule": .string(denial)])
+                .permissionDenied, "the task is provided only by a user who may not serve others",
+                data: ["rule": .string(denial.rule)])
         }
         guard !registrations.isEmpty else {
             // While an interceptor was asked about the call.
@@ -128,11 +130,6 @@ final class ClientTask: TaskProvider {
 
     private func uid(of call: Call) -> UInt32? {
         call.record.pointee.session?._withUnsafeGuaranteedRef { $0.peer.uid }
-    }
-
-    private func mayServe(_ provider: Session, _ call: Call) -> PolicyDecision {
-        guard let caller = call.session else { return .allowed }
-        return runtime.policy.useProvider(ofUID: provider.peer.uid, by: caller)
     }
 
     private func forward(

@@ -135,11 +135,11 @@ extension TaskRuntime {
         guard let task = registry.find(message.pointee.task), !task._withUnsafeGuaranteedRef({ $0.isInternal }) else {
             throw notFound(message.pointee.task)
         }
-        guard task._withUnsafeGuaranteedRef({ policy.call($0, by: session) }) == .allowed else {
-            throw denied(task.takeUnretainedValue(), session)
+        guard task._withUnsafeGuaranteedRef({ mayCall($0, session) }) else {
+            throw callDenial(task.takeUnretainedValue(), session)
         }
         guard session.callsInFlight < limits.callsInFlight else { throw tooMany }
-        if target != CallMessage.anySession { try check(task.takeUnretainedValue(), isOfSession: target) }
+        if target != CallMessage.anySession { try checkAddress(task.takeUnretainedValue(), of: target, by: session) }
         return task
     }
 
@@ -149,21 +149,16 @@ extension TaskRuntime {
             isTransient: true)
     }
 
-    private func denied(_ task: TaskEntry, _ session: Session) -> BridgeError {
-        guard case .denied(let rule) = policy.call(task, by: session) else {
-            return BridgeError(.permissionDenied, "uid \(session.peer.uid) may not call \(task.name)")
-        }
-        return BridgeError(
-            .permissionDenied, "uid \(session.peer.uid) may not call \(task.name)", data: ["rule": .string(rule)])
-    }
-
     private var tooMany: BridgeError {
         BridgeError(
             .busy, "the session has \(limits.callsInFlight) calls in flight, as many as it may",
             isTransient: true, retryAfter: .milliseconds(100))
     }
 
-    private func check(_ task: TaskEntry, isOfSession number: UInt64) throws(BridgeError) {
+    private func checkAddress(_ task: TaskEntry, of number: UInt64, by session: Session) throws(BridgeError) {
+        if number != session.number {
+            try check(.address, task.name, by: session, to: "name the session that a call of \(task.name) goes to")
+        }
         guard !(task.provider is ClientTask) else { return }
         throw BridgeError(.taskNotFound, "session \(number) provides no task \(task.name)")
     }

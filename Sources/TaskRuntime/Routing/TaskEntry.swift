@@ -6,6 +6,8 @@ import BridgeJSON
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskEntry {
     let description: TaskDescription
+    /// Its number among all tasks that there ever were; 0: it cannot be called by its name.
+    @exclusivity(unchecked) var number: UInt64 = 0
     /// Its place among its provider's tasks.
     let index: Int
     let provider: any TaskProvider

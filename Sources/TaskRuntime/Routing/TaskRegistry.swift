@@ -13,6 +13,7 @@ final class TaskRegistry {
     private(set) var interceptors = InterceptorRegistry()
     /// Who owns the tasks that the table points to.
     private var entries: [TaskEntry] = []
+    private var lastNumber: UInt64 = 0
     /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
     private var retired: [TaskEntry] = []
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
@@ -48,6 +49,8 @@ final class TaskRegistry {
     /// Enters a task whose name is not taken.
     func insert(_ entry: TaskEntry) {
         precondition(find(entry.name) == nil, "the name \(entry.name) is taken; the caller has asked before")
+        lastNumber += 1
+        entry.number = lastNumber
         entry.interceptors = interceptors.those(of: entry)
         entries.append(entry)
         if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }

@@ -7,6 +7,13 @@ public protocol SessionTransport: AnyObject {
     func writeOutput()
     /// Close the connection once everything that waits has been written.
     func closeWhenWritten()
+    /// The systemd unit that the program at the other end runs in; nil where that cannot be told.
+    func peerUnit() -> String?
+}
+
+extension SessionTransport {
+    /// Not known.
+    public func peerUnit() -> String? { nil }
 }
 
 /// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
@@ -51,10 +58,10 @@ public final class Session {
 
     // What the client said of itself, or a plugin of it.
     /// What it speaks for.
-    public internal(set) var origin = Session.localOrigin { didSet { identityRevision += 1 } }
+    public internal(set) var origin = Session.localOrigin { didSet { identityChanged() } }
     var hasNamedOrigin = false
     /// The user that is logged in.
-    public internal(set) var user: String? { didSet { identityRevision += 1 } }
+    public internal(set) var user: String? { didSet { identityChanged() } }
     /// The name that the client gave itself.
     public internal(set) var client: String? { didSet { identityRevision += 1 } }
     /// Grows whenever one of these three changes: whoever has made something of them sees whether it still holds.
@@ -62,6 +69,24 @@ public final class Session {
     var version: String?
     var userAgent: String?
     var page: JSON?
+
+    // What it may do.
+    /// The systemd unit that the program runs in, looked up when it is first asked for: a program stays in its unit.
+    private(set) lazy var unit = transport?.peerUnit()
+    @exclusivity(unchecked) var callRights = CallRights()
+    /// Which events reach it, as far as it has been decided.
+    var eventRights: [String: Bool] = [:]
+
+    /// What was decided about the session rests on something that has changed.
+    func forgetRights() {
+        callRights.forget()
+        eventRights.removeAll()
+    }
+
+    private func identityChanged() {
+        identityRevision += 1
+        forgetRights()
+    }
 
     // How it speaks.
     /// A bit for each dialect of which it has sent calls.

@@ -41,7 +41,7 @@ struct WorkerInPython {
             m = json.loads(line)
             id = m.get("callbackId")
             task = m.get("task")
-            \(other)
+            \(other.replacing("\n", with: "\n    "))
             if task == "\(name)": work(m, id)
             elif task == "\(name).good": say({"callbackId": id, "result": m["options"]})
             elif task == "plugin.intercept": intercept(m["options"], id)

@@ -1,0 +1,91 @@
+import BridgeJSON
+
+// bridge.explain: why somebody may do something, or not.
+extension TaskRuntime {
+    var explainTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                "bridge.explain", "Says whether somebody may do something, and which rule decides.", Explain.self,
+                isOpen: true
+            ) {
+                [unowned self] call, options throws(BridgeError) in try explain(call, options)
+            }
+        ]
+    }
+
+    /// Asking about others takes this permission, which no task bears.
+    static var othersPermission: String { "bridge.explain.others" }
+
+    private struct Explain: Decodable {
+        /// What is asked about: a task's name with `call`, else what the verb says.
+        var task: String?
+        var name: String?
+        var verb: String?
+        /// Who: the session of this number, or somebody of these qualities; without any, who asks.
+        var session: UInt64?
+        var uid: UInt32?
+        var groups: [UInt32]?
+        var origin: String?
+        var user: String?
+        var unit: String?
+        var plugin: String?
+
+        var isAboutSomebody: Bool {
+            session != nil || uid != nil || groups != nil || origin != nil || user != nil || unit != nil
+                || plugin != nil
+        }
+    }
+
+    private func explain(_ call: Call, _ question: Explain) throws(BridgeError) -> JSON {
+        let subject = try subject(of: question, call)
+        let verb = try verb(of: question)
+        guard let name = question.task ?? question.name ?? (verb == .close ? "" : nil) else {
+            let member = verb == .call ? "task" : "name"
+            throw BridgeError(JSONMismatch(path: "$.\(member)", expected: "what to \(verb.rawValue)", got: "nothing"))
+        }
+        let task = verb == .call ? registry.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
+        let isOpen = task?.description.isOpen ?? (verb == .subscribe && isOpenEvent(name))
+        // A task that there is not yet may be a client's, whose permission is its name.
+        let permission = task?.description.permission ?? name
+        let decision = policy.decide(verb, permission, isOpen: isOpen, for: subject)
+        var told: JSONObject = [
+            "allowed": .bool(decision.isAllowed), "verb": .string(verb.rawValue), "name": .string(name),
+            "open": .bool(isOpen), "rule": .string(decision.rule), "who": .string(subject.label),
+        ]
+        if verb == .call {
+            told["permission"] = .string(permission)
+            told["known"] = .bool(task != nil)
+        }
+        if case .rule(let rule) = decision.reason {
+            told["file"] = .string(rule.file)
+            told["line"] = .number(JSONNumber(rule.line))
+        }
+        return .object(told)
+    }
+
+    private func verb(of question: Explain) throws(BridgeError) -> PolicyVerb {
+        guard let text = question.verb else { return .call }
+        if let verb = PolicyVerb(rawValue: text) { return verb }
+        let known = PolicyVerb.allCases.map(\.rawValue).joined(separator: ", ")
+        throw BridgeError(JSONMismatch(path: "$.verb", expected: "one of \(known)", got: "\"\(text.prefix(64))\""))
+    }
+
+    /// Who is asked about: of what the question leaves out, as the session is that it names, or that asks.
+    private func subject(of question: Explain, _ call: Call) throws(BridgeError) -> PolicySubject {
+        if question.isAboutSomebody, let asker = call.session {
+            try check(.call, Self.othersPermission, by: asker, to: "ask what others may do")
+        }
+        if let plugin = question.plugin { return PolicySubject(plugin: plugin, daemonUID: policy.daemonUID) }
+        var subject = PolicySubject(uid: policy.daemonUID)
+        if let uid = question.uid {
+            subject.uid = uid
+        } else if let session = try targetSession(question.session) ?? call.session {
+            subject = self.subject(session)
+        }
+        subject.gids = question.groups ?? subject.gids
+        subject.origin = question.origin ?? subject.origin
+        subject.user = question.user ?? subject.user
+        subject.unit = question.unit ?? subject.unit
+        return subject
+    }
+}

@@ -1,0 +1,83 @@
+import BridgeJSON
+
+// What the policy is asked, and what becomes of its answers. Nobody else asks it.
+extension TaskRuntime {
+    /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
+    public func apply(_ policy: Policy) {
+        self.policy = policy
+        forgetRights()
+    }
+
+    /// Something has changed that decisions about all sessions rest on.
+    func forgetRights() {
+        for session in sessions.values { session.forgetRights() }
+    }
+
+    /// Who a session is, to the policy.
+    func subject(_ session: Session) -> PolicySubject {
+        PolicySubject(
+            uid: session.peer.uid, gids: session.peer.gids, origin: session.origin, user: session.user,
+            unit: policy.asksForUnit ? session.unit : nil)
+    }
+
+    func decide(_ verb: PolicyVerb, _ name: String, isOpen: Bool = false, by session: Session) -> PolicyDecision {
+        policy.decide(verb, name, isOpen: isOpen, for: subject(session))
+    }
+
+    /// - Throws: `permission.denied`.
+    func check(
+        _ verb: PolicyVerb, _ name: String, isOpen: Bool = false, by session: Session,
+        to what: @autoclosure () -> String
+    ) throws(BridgeError) {
+        let decision = decide(verb, name, isOpen: isOpen, by: session)
+        if !decision.isAllowed { throw denial(subject(session), what(), decision) }
+    }
+
+    func denial(_ subject: PolicySubject, _ what: String, _ decision: PolicyDecision) -> BridgeError {
+        BridgeError(
+            .permissionDenied, "\(subject.label) may not \(what)", data: ["rule": .string(decision.rule)])
+    }
+
+    // MARK: Calls
+
+    /// May the session call this task?
+    @inline(__always)
+    func mayCall(_ task: TaskEntry, _ session: Session) -> Bool {
+        session.callRights.known(of: task.number) ?? decideCall(of: task, by: session)
+    }
+
+    private func decideCall(of task: TaskEntry, by session: Session) -> Bool {
+        let isAllowed = decision(onCallOf: task, by: session).isAllowed
+        session.callRights.note(task.number, isAllowed: isAllowed)
+        return isAllowed
+    }
+
+    func decision(onCallOf task: TaskEntry, by session: Session) -> PolicyDecision {
+        decide(.call, task.description.permission, isOpen: task.description.isOpen, by: session)
+    }
+
+    /// Why the session may not call the task.
+    func callDenial(_ task: TaskEntry, _ session: Session) -> BridgeError {
+        denial(subject(session), "call \(task.name)", decision(onCallOf: task, by: session))
+    }
+
+    // MARK: Events
+
+    /// Whether events of this name reach the session, if it wants them.
+    func mayGet(_ event: String, _ session: Session) -> Bool {
+        if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
+        if let known = session.eventRights[event] { return known }
+        let isAllowed = decide(.subscribe, event, isOpen: isOpenEvent(event), by: session).isAllowed
+        // Names are made up by whoever may publish.
+        if session.eventRights.count >= Self.mostEventRights { session.eventRights.removeAll() }
+        session.eventRights[event] = isAllowed
+        return isAllowed
+    }
+
+    /// Whether a plugin marks events of this name as open.
+    func isOpenEvent(_ name: String) -> Bool {
+        plugins.contains { $0.manifest.events.contains { $0.name == name && $0.isOpen } }
+    }
+
+    private static var mostEventRights: Int { 256 }
+}

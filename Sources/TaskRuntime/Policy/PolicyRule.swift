@@ -1,0 +1,147 @@
+/// What may be done, or not.
+public enum PolicyVerb: String, Sendable, CaseIterable {
+    /// Calling a task. Its names are permissions: what tasks say that their callers need.
+    case call
+    /// Providing a task to others; by its name.
+    case register
+    /// Taking calls of other users for a task that one provides; by its name.
+    case serve
+    /// Sending an event; by its name.
+    case publish
+    /// Getting events; by their names.
+    case subscribe
+    /// Naming the session that a call is to go to; by the task's name.
+    case address
+    /// Having another session closed. No names.
+    case close
+    /// Speaking for an origin; by its text.
+    case origin
+    /// Using records of another user or origin; by the namespace.
+    case store
+}
+
+/// A name, or all names with a beginning: `*` at the end says so.
+public struct PolicyName: Sendable, Hashable {
+    /// As it is written.
+    public let text: String
+
+    /// Nil where it is empty, or has a `*` anywhere but at its end.
+    public init?(_ text: String) {
+        guard !text.isEmpty, !text.dropLast().contains("*") else { return nil }
+        self.text = text
+    }
+
+    private var isBeginning: Bool { text.last == "*" }
+
+    func matches(_ name: String) -> Bool {
+        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name == text
+    }
+
+    /// Whether everything that the other one matches is matched by this one.
+    public func covers(_ other: PolicyName) -> Bool {
+        guard isBeginning else { return self == other }
+        return other.text.utf8.starts(with: text.utf8.dropLast())
+    }
+}
+
+/// One rule: who may do what, or may not. What is left out is no condition.
+public struct PolicyRule: Sendable, Hashable {
+    /// What a rule does to those whom it is about.
+    public enum Effect: String, Sendable {
+        /// They may, unless another rule says that they may not.
+        case allow
+        /// They may not, whatever other rules say.
+        case deny
+    }
+
+    /// Whether it allows or denies.
+    public var effect: Effect
+    /// What.
+    public var verbs: [PolicyVerb]
+    /// Of which names; nil: of any.
+    public var names: [PolicyName]?
+    /// Users that run the program at the other end; nil: any.
+    public var uids: [UInt32]?
+    /// Groups of which it is in one at least; nil: whatever groups it is in.
+    public var gids: [UInt32]?
+    /// What its session speaks for, exactly one of these; nil: anything.
+    public var origins: [String]?
+    /// Who is logged in to its session; nil: anybody or nobody.
+    public var users: [String]?
+    /// The systemd unit that the program runs in; nil: any or none.
+    public var units: [String]?
+    /// The plugins whose own calls it is about; nil: it is about clients.
+    public var plugins: [String]?
+    /// Where it stands: a file's path and a line.
+    public var file: String
+    /// See ``file``; counted from 1.
+    public var line: Int
+
+    /// A rule about everybody and everything; the rest is set afterwards.
+    public init(_ effect: Effect, _ verbs: [PolicyVerb], file: String, line: Int) {
+        self.effect = effect
+        self.verbs = verbs
+        self.file = file
+        self.line = line
+    }
+
+    /// Whether it says anything about this.
+    func applies(_ verb: PolicyVerb, _ name: String, _ subject: PolicySubject) -> Bool {
+        verbs.contains(verb) && (names.map { $0.contains { $0.matches(name) } } ?? true) && isAbout(subject)
+    }
+
+    private func isAbout(_ subject: PolicySubject) -> Bool {
+        if let plugin = subject.plugin { return plugins?.contains(plugin) ?? false }
+        guard plugins == nil, uids?.contains(subject.uid) ?? true else { return false }
+        guard gids.map({ !$0.allSatisfy { !subject.gids.contains($0) } }) ?? true else { return false }
+        guard origins?.contains(subject.origin) ?? true else { return false }
+        guard users.map({ users in subject.user.map(users.contains) ?? false }) ?? true else { return false }
+        return units.map { units in subject.unit.map(units.contains) ?? false } ?? true
+    }
+
+    /// The rule in short, for who is denied something and for who asks why: `deny call, 50-notes.toml:3`.
+    public var summary: String {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        return "\(effect.rawValue) \(verbs.map(\.rawValue).joined(separator: ", ")), \(name):\(line)"
+    }
+}
+
+/// Whom a decision is about.
+public struct PolicySubject: Sendable, Hashable {
+    /// The user that runs the program.
+    public var uid: UInt32
+    /// All its groups.
+    public var gids: [UInt32]
+    /// What the session speaks for.
+    public var origin: String
+    /// Who is logged in to it.
+    public var user: String?
+    /// The systemd unit that the program runs in, where that could be told.
+    public var unit: String?
+    /// The plugin that acts in its own name; nil: it is a client.
+    public var plugin: String?
+
+    /// A client.
+    public init(
+        uid: UInt32, gids: [UInt32] = [], origin: String = Session.localOrigin, user: String? = nil,
+        unit: String? = nil
+    ) {
+        self.uid = uid
+        self.gids = gids
+        self.origin = origin
+        self.user = user
+        self.unit = unit
+    }
+
+    /// A plugin that acts in its own name.
+    public init(plugin: String, daemonUID: UInt32) {
+        self.init(uid: daemonUID)
+        self.plugin = plugin
+    }
+
+    /// Who that is, for sentences.
+    public var label: String {
+        if let plugin { return "the plugin \(plugin)" }
+        return origin == Session.localOrigin ? "uid \(uid)" : "uid \(uid) (origin \(origin))"
+    }
+}
