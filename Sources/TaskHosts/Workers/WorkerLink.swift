@@ -140,6 +140,7 @@ final class WorkerLink {
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
+        host.figures.forget(self, in: host.slot?.metrics)
         becameIdle = nil
         let lost = places.indices.compactMap(handle)
         let open = places.compactMap(\.asked)
