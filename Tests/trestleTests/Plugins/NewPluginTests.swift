@@ -35,6 +35,28 @@ struct NewPluginTests {
         #expect(throws: ValidationError.self) { try PluginName(text) }
     }
 
+    @Test("A name that would make a target of Trestle's own is refused for Swift, and taken for other languages")
+    func targetsOfTrestle() throws {
+        for text in ["echo", "Alert", "login", "persistence", "close-web", "counter", "sysinfo"] {
+            let name = try PluginName(text)
+            let error = #expect(throws: ValidationError.self) { try name.check(for: .swift) }
+            #expect(error?.message.contains("\(name.camel)Plugin") == true)
+            for language in PluginLanguage.allCases where language != .swift { try name.check(for: language) }
+        }
+        try PluginName("greet").check(for: .swift)
+    }
+
+    /// The names of all targets of the package that end with one of the two that a new plugin has.
+    @Test("The names that are refused for Swift are those of the targets in Package.swift, no more and no fewer")
+    func allTargetsOfTrestle() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Package.swift")
+        let text = try String(contentsOf: package, encoding: .utf8)
+        let literals = text.matches(of: /name: "([A-Za-z]+?)Plugin(Tests)?"/).map { String($0.1) }
+        let plugins = text.matches(of: /PluginFolder\(name: "([A-Za-z]+)"/).map { String($0.1) }
+        #expect(plugins.count >= 5)
+        #expect(Set(literals + plugins) == PluginName.trestlePlugins)
+    }
+
     /// Lines of a program that do something.
     private func code(_ text: String, comment: String) -> [Substring] {
         text.split(separator: "\n").filter {
