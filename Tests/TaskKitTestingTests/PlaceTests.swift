@@ -37,6 +37,16 @@ struct PlaceTests {
         }
     }
 
+    @Test("has calls that end where their client has left, wherever it runs", arguments: PluginPlace.all)
+    func left(place: PluginPlace) async throws {
+        try await withPlugin(.echo(), in: place) { bridge in
+            let client = try await bridge.session()
+            await client.leave()
+            let error = await #expect(throws: BridgeError.self) { try await client.call("Echo") }
+            #expect(error?.code == .sessionClosed)
+        }
+    }
+
     @Test("What the body throws comes out, and what it returns too", arguments: PluginPlace.all)
     func outcome(place: PluginPlace) async throws {
         struct Mine: Error, Equatable {}
