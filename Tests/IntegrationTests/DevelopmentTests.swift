@@ -9,19 +9,26 @@ struct DevelopmentTests {
         let process: SpawnedProcess
         private let lines: LineReader
         private let output: Int32
+        private var isRead = true
         private(set) var said: [String] = []
 
-        init(_ folder: String) throws {
+        init(_ folder: String, _ options: [String] = []) throws {
             let ends = try connectedPair()
             defer { close(ends.theirs) }
             output = ends.ours
             lines = LineReader(output)
             process = try SpawnedProcess(
-                Place.program("trestle"), ["plugin", "dev", folder], output: .descriptor(ends.theirs),
+                Place.program("trestle"), ["plugin", "dev", folder] + options, output: .descriptor(ends.theirs),
                 errors: .descriptor(ends.theirs))
         }
 
-        deinit { close(output) }
+        deinit { stopReading() }
+
+        /// From now on nobody reads what it says.
+        func stopReading() {
+            if isRead { close(output) }
+            isRead = false
+        }
 
         /// Reads on until a line has one of these in it, which is returned.
         @discardableResult
@@ -115,6 +122,28 @@ struct DevelopmentTests {
         try development.says("notice: for World")
         development.process.signal(SIGTERM)
         #expect(try development.process.wait() == .exited(143))
+    }
+
+    @Test("Nothing is left where its terminal is closed, or where nobody reads any more what it says")
+    func left() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("sh", in: folder)
+        for (signal, options) in [(SIGHUP, []), (SIGPIPE, []), (SIGHUP, ["--listen", folder.file("s")])] {
+            let development = try Development(path, options)
+            let socket = try socket(in: try development.says("--socket "))
+            // Without a place of its own it lies in the folder that goes.
+            let left = options.isEmpty ? String(socket.dropLast("/bridge.sock".count)) : socket
+            #expect(exists(left))
+            if signal == SIGHUP {
+                development.process.signal(SIGHUP)
+            } else {
+                development.stopReading()
+                // It has something to say.
+                _ = try call(socket, "greet", "who=World")
+            }
+            #expect(try development.process.wait() == .exited(128 + signal))
+            #expect(!exists(left), "\(signal) \(options)")
+        }
     }
 
     @Test("A plugin that cannot be used is told, and the next save tries again")

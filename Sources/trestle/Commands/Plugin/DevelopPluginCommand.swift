@@ -33,7 +33,9 @@ struct DevelopPluginCommand: AsyncParsableCommand {
         let program = try TrestlePlace.find(package: nil).program
         let socket = listen
         do {
-            try await Interruption.cancelling { try await Self.develop(project, at: socket, program) }
+            try await Interruption.cancelling(puttingAway: true) {
+                try await Self.develop(project, at: socket, program)
+            }
         } catch let code as ExitCode {
             throw code
         } catch {
