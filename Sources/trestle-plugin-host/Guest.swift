@@ -263,7 +263,10 @@ final class Guest {
     }
 
     func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
-        guard working.contains(id), check.fault(in: value) == nil else { return }
+        guard working.contains(id) else { return }
+        if let fault = check.fault(in: value) {
+            return log(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
+        }
         Array("\(id)".utf8).withUnsafeBytes {
             // The daemon numbers them.
             MessageEncoder.progress(id: $0, value: value, sequence: 0, to: output)
