@@ -1,8 +1,9 @@
-"""The worker, against a daemon's side that the test speaks."""
+"""The worker, against a daemon's side that the test speaks, and as `trestle plugin check` sees it."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -11,6 +12,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent.parent / "Clients/Python"))
 
 from tests.fake_daemon import FakeDaemon, WorkerError  # noqa: E402
+from tests.support import daemon_folder  # noqa: E402
 
 MANIFEST = FOLDER / "greet.plugin.toml"
 
@@ -45,6 +47,14 @@ class GreetTests(unittest.TestCase):
 
     def test_it_ends_when_the_socket_is_closed(self) -> None:
         self.assertEqual(self.daemon.stop(), 0)
+
+    def test_it_does_all_that_a_plugin_must_do(self) -> None:
+        programs = daemon_folder()
+        if programs is None:
+            self.skipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
+        check = [programs / "trestle", "plugin", "check", MANIFEST, "--call", 'greet={"who": "World"}']
+        done = subprocess.run(check, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""The worker, against a daemon's side that the tests speak, and its function alone."""
+"""The worker, against a daemon's side that the tests speak, its function alone, and as `trestle plugin check` sees it."""
 
 from __future__ import annotations
 
 import base64
 import io
+import json
+import shutil
 import struct
+import subprocess
 import sys
+import tempfile
 import unittest
 import zlib
 from pathlib import Path
@@ -22,6 +26,7 @@ except ImportError:
 
 import thumbnail  # noqa: E402
 from tests.fake_daemon import FakeDaemon, WorkerError, read_manifest  # noqa: E402
+from tests.support import daemon_folder  # noqa: E402
 from trestle_bridge import BridgeError  # noqa: E402
 
 MANIFEST = FOLDER / "thumbnail.plugin.toml"
@@ -135,6 +140,28 @@ class ManifestTests(unittest.TestCase):
         manifest = read_manifest(MANIFEST)
         self.assertEqual([task["name"] for task in manifest["tasks"]], ["thumbnail"])
         self.assertEqual(set(manifest["tasks"][0]["options"]["properties"]), {"data", "width", "height", "format"})
+
+
+class CheckTests(unittest.TestCase):
+    def test_it_does_all_that_a_plugin_must_do(self) -> None:
+        programs = daemon_folder()
+        if programs is None:
+            self.skipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
+        with tempfile.TemporaryDirectory(prefix="trestle-thumbnail-") as name:
+            # As the page has it: the package lies beside the worker.
+            plugins = Path(name)
+            for file in FOLDER.glob("thumbnail.*"):
+                shutil.copy(file, plugins)
+            shutil.copytree(PACKAGE / "trestle_bridge", plugins / "trestle_bridge")
+            options = plugins / "options.json"
+            options.write_text(json.dumps({
+                "data": encoded(Image.new("RGB", (800, 600), "red")), "width": 100, "height": 50,
+            }), "utf-8")
+            check = [
+                programs / "trestle", "plugin", "check", plugins / MANIFEST.name, "--call", f"thumbnail=@{options}",
+            ]
+            done = subprocess.run(check, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ internal import Synchronization
 ///
 /// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
 /// was submitted and end.
+///
+/// Where the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the loop
+/// thread, all others wait too.
 public final class BlockingLane: Sendable {
     private let queue: LaneQueue
 
@@ -20,7 +23,8 @@ public final class BlockingLane: Sendable {
         queue.close()
     }
 
-    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks. Any thread.
+    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks, as long as the lane can have
+    /// a thread. Any thread.
     ///
     /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
     ///   not run then.
@@ -39,7 +43,7 @@ public final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing; also where the lane is released meanwhile. There
+    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread; also where the lane is released meanwhile. There
     /// is nobody to throw to: what goes wrong is the body's own to tell. Any thread.
     public func submit(_ body: @escaping @Sendable () -> Void) {
         queue.append(body)

@@ -28,7 +28,8 @@ public struct Call: Sendable {
     /// cancels its task.
     public var deadline: Duration? { timeoutNanoseconds < 0 ? nil : .nanoseconds(timeoutNanoseconds) }
 
-    /// Nobody waits for the answer. It is wanted all the same: it ends the call.
+    /// Nobody waits for the answer. It is wanted all the same: it ends the call. Told in the daemon's own process; in one of the
+    /// plugin's own it is always false.
     public var isOneWay: Bool { flags & TRESTLE_REQUEST_ONE_WAY != 0 }
 
     /// The caller asked for progress. `progress` may be called without it, and does nothing then.

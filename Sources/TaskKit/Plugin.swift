@@ -105,9 +105,13 @@ public final class Plugin {
     /// - Parameters:
     ///   - state: What is known of one session. Another version of the plugin may read it: let members be optional.
     ///   - keep: Tells what is known of these sessions; those with nothing to tell are left out. No call is in flight, and
-    ///     `onStop` follows. Loop thread.
+    ///     `onStop` follows. Where it throws, no session goes on: the daemon closes them all. Loop thread.
     ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each. Returns the
-    ///     sessions that cannot go on as they were: the daemon closes them and tells them why. Loop thread.
+    ///     sessions that cannot go on as they were: the daemon closes them and tells them why. Where it throws, it closes all
+    ///     of which `keep` told something. Loop thread.
+    ///
+    /// The same happens when the plugin alone is reloaded. Where one of the two throws then, the reload fails, and the version
+    /// that was there goes on.
     @discardableResult
     public func handover<State: Codable & Sendable>(
         _ state: State.Type, keep: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],
@@ -152,9 +156,13 @@ public enum LaunchPhase: String, Sendable, Hashable, CaseIterable {
 
 /// What happened to a session.
 public enum SessionChange: Sendable, Hashable, CaseIterable {
+    /// It connected; calls may follow.
     case opened
+    /// It is gone: no call of it follows, and what was kept for it can go.
     case closed
+    /// Its page or program is not seen by anybody at present.
     case background
+    /// It is seen again.
     case foreground
 
     /// Nil: a change that this version does not know.

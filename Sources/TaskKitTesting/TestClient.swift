@@ -45,6 +45,8 @@ final class TestClient {
         let outcome: Result<JSON, BridgeError>
         if case .done(let known) = pending[id] {
             outcome = known
+        } else if isClosed {
+            outcome = .failure(Self.closed)
         } else {
             outcome = await withCheckedContinuation { pending[id] = .waiting($0) }
         }
@@ -138,10 +140,12 @@ final class TestClient {
         for (id, pending) in pending {
             if case .waiting(let continuation) = pending {
                 self.pending[id] = nil
-                continuation.resume(returning: .failure(BridgeError(.sessionClosed, "the test's session was closed")))
+                continuation.resume(returning: .failure(Self.closed))
             }
         }
     }
+
+    private static var closed: BridgeError { BridgeError(.sessionClosed, "the test's session was closed") }
 }
 
 extension TestClient: @LoopActor SessionTransport {

@@ -45,14 +45,14 @@ public final class TestSession: Sendable {
 
     /// Waits for the callback of a call that was begun; once for each, and without a bound: the clock stands still.
     ///
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Throws: ``BridgeError`` as the callback bears it; `session.closed` where the session closes before one comes.
     public func outcome(of id: Int64) async throws -> JSON { try await client.outcome(of: id).result }
 
     /// Cancels a call that was begun.
     public func cancel(_ id: Int64) async { await client.cancel(id) }
 
-    /// Provides a task to others: `serve` is called for each call, with its options, on the loop thread, and its answer goes
-    /// back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
+    /// Provides a task to others: `serve` is called for each call, with its options, on no particular thread, and its answer
+    /// goes back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
     ///
     /// - Throws: ``BridgeError``, `task.taken` where the name belongs to a plugin.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {

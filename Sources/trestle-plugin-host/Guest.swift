@@ -34,6 +34,8 @@ final class Guest {
     private var interceptorNames: [[UInt8]] = []
     /// Questions to interceptors that are open: what answers them has a level of nesting more than a result.
     private var questions: Set<UInt64> = []
+    /// The call of `plugin.stop`, once it has come.
+    private var stop: UInt64?
     private var callers = GuestCallers()
     /// The calls that the plugin makes.
     private(set) lazy var own = GuestCalls(output)
@@ -130,8 +132,9 @@ final class Guest {
             function = plugin.has(\.restore_sessions) ? table.pointee.restore_sessions : nil
         default: return fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
         }
-        guard let function else { return answer(id, "{}") }
+        if name == "plugin.stop" { stop = id }
         working.insert(id)
+        guard let function else { return Array("{}".utf8).withUnsafeBytes { reply(id, $0) } }
         send(call, id, index, function)
     }
 
@@ -249,6 +252,8 @@ final class Guest {
 
     /// The daemon sees to answers that come twice, or to no call: it counts them.
     private func forget(_ id: UInt64) {
+        // The process ends when that is answered.
+        if id == stop, let news = figures.takeNews() { say("plugin.metrics", news) }
         working.remove(id)
         if !questions.isEmpty { questions.remove(id) }
     }
@@ -258,7 +263,10 @@ final class Guest {
     }
 
     func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
-        guard working.contains(id), check.fault(in: value) == nil else { return }
+        guard working.contains(id) else { return }
+        if let fault = check.fault(in: value) {
+            return log(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
+        }
         Array("\(id)".utf8).withUnsafeBytes {
             // The daemon numbers them.
             MessageEncoder.progress(id: $0, value: value, sequence: 0, to: output)

@@ -16,11 +16,22 @@ struct GuestCallers {
     private var entries: [UInt64: Entry] = [:]
     private var last: (text: [UInt8], face: UnsafeMutablePointer<trestle_caller>)?
     private var lastRevision: UInt64 = 0
+    /// The daemon itself, which started this process and runs as the same user. For good.
+    private lazy var daemon: UnsafeMutablePointer<trestle_caller> = {
+        var caller = trestle_caller()
+        caller.uid = geteuid()
+        caller.pid = getppid()
+        caller.flags = TRESTLE_CALLER_TRUSTED
+        lastRevision += 1
+        caller.revision = lastRevision
+        return ForeignCaller.make(caller, origin: "local", user: nil, client: nil)
+    }()
     /// Replaced, while a function of the plugin may still be looking at them.
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []
 
-    /// The description of a caller, as the daemon wrote it. Valid until ``freeRetired()``.
+    /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until ``freeRetired()``.
     mutating func face(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
+        guard !text.isEmpty else { return UnsafePointer(daemon) }
         // One after the other they are mostly the same one's.
         if let last, text.isEqual(to: last.text) { return UnsafePointer(last.face) }
         let caller = (try? JSON(parsing: text)) ?? .null

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 import CTaskPlugin
 import EventLoop
 import Glibc
@@ -97,9 +98,14 @@ enum GuestFace {
             guard let guest = guest(face), let metric else { return 0 }
             let unit = metric.pointee.unit.string
             let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
-            return guest.figures.declare(
-                metric.pointee.name.string, kind: isCounter ? "counter" : "gauge", unit: unit.isEmpty ? nil : unit,
-                help: metric.pointee.help.string)
+            let figure = FigureDeclaration(
+                name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
+                unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)
+            do throws(FigureRefusal) { return try guest.figures.declare(figure) } catch {
+                let text = "a figure is not published: \(error)"
+                onLoop(face) { $0.log(UInt32(TRESTLE_LOG_WARNING), text, 0) }
+                return 0
+            }
         }
 
     private static let setMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {

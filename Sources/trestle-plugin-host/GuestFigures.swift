@@ -1,32 +1,39 @@
 import BridgeJSON
+import BridgeMessage
 import EventLoop
 import Synchronization
 
 /// The figures that a plugin sets, told to the daemon once a second where they have changed. Any thread.
 final class GuestFigures: Sendable {
     private struct Figure {
-        var name: String
-        var kind: String
-        var unit: String?
-        var help: String
         var value = 0.0
         var isNews = true
     }
 
-    private static let most = 64
-    private static let interval = Duration.seconds(1)
-    private let figures = Mutex<[Figure]>([])
+    private struct State {
+        /// By the rules that the daemon goes by, which would refuse later what is refused here.
+        var declared = FigureDeclarations()
+        /// Their values, in the same order.
+        var figures: [Figure] = []
+    }
 
-    /// Declares a figure; one of the same name is the same figure.
+    private static let interval = Duration.seconds(1)
+    private let state = Mutex(State())
+
+    /// Declares a figure; one of the same name and unit is the same figure.
     ///
-    /// - Returns: its number, from 1; 0: there are too many.
-    func declare(_ name: String, kind: String, unit: String?, help: String) -> UInt32 {
-        figures.withLock { figures in
-            if let index = figures.firstIndex(where: { $0.name == name }) { return UInt32(index + 1) }
-            guard figures.count < Self.most else { return 0 }
-            figures.append(Figure(name: name, kind: kind, unit: unit, help: help))
-            return UInt32(figures.count)
+    /// - Returns: its number, from 1.
+    /// - Throws: ``FigureRefusal`` where it cannot be published.
+    func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
+        // The closure's own errors would be of any type.
+        let outcome = state.withLock { state in
+            Result { () throws(FigureRefusal) -> UInt32 in
+                let number = try state.declared.declare(new)
+                if number > state.figures.count { state.figures.append(Figure()) }
+                return UInt32(number)
+            }
         }
+        return try outcome.get()
     }
 
     func set(_ number: UInt32, _ value: Double) { change(number) { $0 = value } }
@@ -34,10 +41,10 @@ final class GuestFigures: Sendable {
     func add(_ number: UInt32, _ amount: Double) { change(number) { $0 += amount } }
 
     private func change(_ number: UInt32, _ change: (inout Double) -> Void) {
-        figures.withLock { figures in
-            guard number > 0, number <= figures.count else { return }
-            change(&figures[Int(number) - 1].value)
-            figures[Int(number) - 1].isNews = true
+        state.withLock { state in
+            guard number > 0, number <= state.figures.count else { return }
+            change(&state.figures[Int(number) - 1].value)
+            state.figures[Int(number) - 1].isNews = true
         }
     }
 
@@ -52,17 +59,18 @@ final class GuestFigures: Sendable {
         timer?.schedule(after: Self.interval)
     }
 
-    private func takeNews() -> JSON? {
-        figures.withLock { figures in
+    /// What has changed since it was taken last; nil: nothing has.
+    func takeNews() -> JSON? {
+        state.withLock { state in
             var news: [JSON] = []
-            for index in figures.indices where figures[index].isNews {
-                figures[index].isNews = false
-                let figure = figures[index]
+            for (index, declared) in state.declared.all.enumerated() where state.figures[index].isNews {
+                state.figures[index].isNews = false
                 var told: JSONObject = [
-                    "name": .string(figure.name), "kind": .string(figure.kind), "help": .string(figure.help),
-                    "value": .number(JSONNumber(figure.value) ?? JSONNumber(0)),
+                    "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
+                    "help": .string(declared.help),
+                    "value": .number(JSONNumber(state.figures[index].value) ?? JSONNumber(0)),
                 ]
-                told["unit"] = figure.unit.map { .string($0) }
+                told["unit"] = declared.unit.map { .string($0) }
                 news.append(.object(told))
             }
             return news.isEmpty ? nil : ["metrics": .array(news)]

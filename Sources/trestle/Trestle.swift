@@ -36,6 +36,8 @@ struct Trestle: AsyncParsableCommand {
               64  wrong usage                   69   no daemon answers, or no session bus
               75  failed, may succeed later     124  the call's deadline passed
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
+              129  plugin dev, check: its terminal is gone (SIGHUP)
+              141  plugin dev, check: nobody reads what it writes (SIGPIPE)
             """,
         version: "0.1.0",
         groupedSubcommands: [

@@ -19,13 +19,19 @@ struct TutorialTests {
     func shell() throws { try follow("In a shell script") }
 
     private func follow(_ heading: String) throws {
-        let blocks = try Page("docs/tutorial.md").blocks(under: heading)
+        let page = try Page("docs/tutorial.md")
+        let blocks = try page.blocks(under: heading)
         #expect(blocks.count > 8)
+        // What somebody does here is what the page has said.
+        let first = try #require(blocks.first?.line), last = try #require(blocks.last?.line)
+        let text = page.lines[..<last]
+        #expect(text[..<first].suffix(5).contains { $0.contains("Begin in an empty folder.") })
+        #expect(text.suffix(5).contains { $0.contains("in the first terminal with ^C") })
         let reader = try TutorialReader()
         for block in blocks {
             do { try reader.follow(block) } catch { throw Failure("docs/tutorial.md:\(block.line): \(error)") }
         }
-        #expect(try reader.finish(), "the daemon's socket is still there")
+        #expect(reader.isFinished, "the daemon's socket is still there")
     }
 }
 
@@ -41,7 +47,7 @@ extension Page {
 /// Somebody who follows the tutorial, in a folder of his own. Blocking.
 ///
 /// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the first
-/// terminal; `text` is what the command before it printed, `text dev` what the first terminal prints next; `LANGUAGE PATH` is a
+/// terminal, and `sh stopped` one for which that has been stopped with ^C; `text` is what the command before it printed, `text dev` what the first terminal prints next; `LANGUAGE PATH` is a
 /// file to be written, `LANGUAGE PATH is` one that must be there and just so.
 private final class TutorialReader {
     private static let socketPath = "/tmp/greet.sock"
@@ -62,6 +68,10 @@ private final class TutorialReader {
         let words = block.info.split(separator: " ").map(String.init)
         switch (words.first, words.dropFirst().first) {
         case ("sh", nil): printed = try run(block.text)
+        case ("sh", "stopped"):
+            try development?.interrupt()
+            development = nil
+            printed = try run(block.text)
         case ("sh", "stays"): development = try StayingCommand(command(block.text))
         case ("text", nil): try compare(block.text)
         case ("text", "dev"):
@@ -122,13 +132,8 @@ private final class TutorialReader {
         return printed
     }
 
-    /// Ends what stays, as ^C does.
-    ///
-    /// - Returns: whether nothing of it is left.
-    func finish() throws -> Bool {
-        try development?.interrupt()
-        return !FileManager.default.fileExists(atPath: "\(folder)/s")
-    }
+    /// Whether nothing is left of what stayed.
+    var isFinished: Bool { development == nil && !FileManager.default.fileExists(atPath: "\(folder)/s") }
 }
 
 /// A command that goes on until it is interrupted, and what it prints.

@@ -9,19 +9,26 @@ struct DevelopmentTests {
         let process: SpawnedProcess
         private let lines: LineReader
         private let output: Int32
+        private var isRead = true
         private(set) var said: [String] = []
 
-        init(_ folder: String) throws {
+        init(_ folder: String, _ options: [String] = []) throws {
             let ends = try connectedPair()
             defer { close(ends.theirs) }
             output = ends.ours
             lines = LineReader(output)
             process = try SpawnedProcess(
-                Place.program("trestle"), ["plugin", "dev", folder], output: .descriptor(ends.theirs),
+                Place.program("trestle"), ["plugin", "dev", folder] + options, output: .descriptor(ends.theirs),
                 errors: .descriptor(ends.theirs))
         }
 
-        deinit { close(output) }
+        deinit { stopReading() }
+
+        /// From now on nobody reads what it says.
+        func stopReading() {
+            if isRead { close(output) }
+            isRead = false
+        }
 
         /// Reads on until a line has one of these in it, which is returned.
         @discardableResult
@@ -115,6 +122,78 @@ struct DevelopmentTests {
         try development.says("notice: for World")
         development.process.signal(SIGTERM)
         #expect(try development.process.wait() == .exited(143))
+    }
+
+    @Test("A worker with a Makefile is built, before it runs and with every save, and its lines of any level are shown")
+    func madeWorker() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("python", in: folder)
+        // What is in the repository is a source; what runs is made of it.
+        try edit(path + "/greet.plugin.toml", "greet_worker.py", "out/worker.py", in: folder)
+        let makefile = "out/worker.py: greet_worker.py\n\tmkdir -p out && cp greet_worker.py out/worker.py\n"
+        try folder.write(makefile, to: "greet/Makefile")
+        let development = try Development(path)
+        try development.says("Building: make")
+        let socket = try socket(in: try development.says("--socket "))
+        try edit(
+            path + "/greet_worker.py", "    return",
+            #"    worker.log(f"for {options['who']}", level="debug")"# + "\n    return", in: folder)
+        // What make writes reloads it, too: the last of all counts.
+        let deadline = Deadline()
+        while !contents(of: path + "/out/worker.py").contains("debug"), !deadline.isOver {}
+        while !development.said.contains(where: { $0.contains("debug: for World") }) {
+            _ = try call(socket, "greet", "who=World")
+            try development.says("callback", "debug: for World", "Reloaded")
+        }
+        development.process.signal(SIGTERM)
+        #expect(try development.process.wait() == .exited(143))
+    }
+
+    @Test("A worker that writes into its own folder is not reloaded for ever: the file is named, and saves count still")
+    func writesIntoItsFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("python", in: folder)
+        try edit(
+            path + "/greet_worker.py", "if __name__",
+            """
+            import os, time
+            with open(os.path.dirname(os.path.realpath(__file__)) + "/started.txt", "a") as file:
+                file.write(f"{time.time()}\\n")
+
+            if __name__
+            """, in: folder)
+        let development = try Development(path)
+        let socket = try socket(in: try development.says("--socket "))
+        #expect(try development.says("is written by the plugin itself").contains("started.txt"))
+        let before = contents(of: path + "/started.txt")
+        try edit(path + "/greet_worker.py", "Hello", "Hi", in: folder)
+        try development.says("Reloaded: greet")
+        #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hi, World"}"# + "\n")
+        #expect(contents(of: path + "/started.txt") != before)
+        development.process.signal(SIGTERM)
+        #expect(try development.process.wait() == .exited(143))
+    }
+
+    @Test("Nothing is left where its terminal is closed, or where nobody reads any more what it says")
+    func left() throws {
+        let folder = try TemporaryFolder()
+        let path = try new("sh", in: folder)
+        for (signal, options) in [(SIGHUP, []), (SIGPIPE, []), (SIGHUP, ["--listen", folder.file("s")])] {
+            let development = try Development(path, options)
+            let socket = try socket(in: try development.says("--socket "))
+            // Without a place of its own it lies in the folder that goes.
+            let left = options.isEmpty ? String(socket.dropLast("/bridge.sock".count)) : socket
+            #expect(exists(left))
+            if signal == SIGHUP {
+                development.process.signal(SIGHUP)
+            } else {
+                development.stopReading()
+                // It has something to say.
+                _ = try call(socket, "greet", "who=World")
+            }
+            #expect(try development.process.wait() == .exited(128 + signal))
+            #expect(!exists(left), "\(signal) \(options)")
+        }
     }
 
     @Test("A plugin that cannot be used is told, and the next save tries again")

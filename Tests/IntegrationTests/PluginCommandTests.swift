@@ -30,6 +30,21 @@ struct PluginCommandTests {
         return library
     }
 
+    // MARK: new
+
+    @Test("new fills the folder that one is in where it is empty", arguments: [".", "./", "../empty"])
+    func newHere(_ directory: String) throws {
+        let folder = try TemporaryFolder()
+        let command = """
+            new() { "$2" plugin new greet --language sh --directory "$3"; }
+            mkdir "$1/empty" && cd "$1/empty" && new "$@" && test -x greet.sh && ! new "$@"
+            """
+        let made = try run("/bin/sh", ["-c", command, "sh", folder.path, Place.program("trestle"), directory])
+        #expect(made.end == .exited(0), "\(made.errors)")
+        #expect(made.errors.contains("is not empty"))
+        #expect(exists(folder.file("empty/greet.plugin.toml")))
+    }
+
     // MARK: check
 
     @Test(

@@ -37,6 +37,35 @@ struct PlaceTests {
         }
     }
 
+    @Test("has calls that end at their deadline, wherever it runs", arguments: PluginPlace.all)
+    func deadlines(place: PluginPlace) async throws {
+        try await withPlugin(.echo(), in: place) { bridge in
+            let provider = try await bridge.session()
+            try await provider.provide("late") { _ in
+                try await Task.sleep(for: .seconds(3600))
+                return nil
+            }
+            let call = Task { try await bridge.call("late", timeout: .milliseconds(300)) }
+            // One more session's answer: by then the call before is under way.
+            while try await bridge.call("bridge.calls")["calls"]?.arrayValue?.contains(where: { $0["task"] == "late" })
+                != true
+            {}
+            try await bridge.advance(by: .milliseconds(400))
+            let error = await #expect(throws: BridgeError.self) { try await call.value }
+            #expect(error?.code == .callTimeout)
+        }
+    }
+
+    @Test("has calls that end where their client has left, wherever it runs", arguments: PluginPlace.all)
+    func left(place: PluginPlace) async throws {
+        try await withPlugin(.echo(), in: place) { bridge in
+            let client = try await bridge.session()
+            await client.leave()
+            let error = await #expect(throws: BridgeError.self) { try await client.call("Echo") }
+            #expect(error?.code == .sessionClosed)
+        }
+    }
+
     @Test("What the body throws comes out, and what it returns too", arguments: PluginPlace.all)
     func outcome(place: PluginPlace) async throws {
         struct Mine: Error, Equatable {}

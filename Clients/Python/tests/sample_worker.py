@@ -80,6 +80,16 @@ async def both_async(options: Any, call: WorkerCall) -> Any:
     return [first, second]
 
 
+@worker.task("fail.async")
+async def fail_async(options: Any, call: WorkerCall) -> Any:
+    async def leave() -> None:
+        sys.exit(4)
+
+    if options == "within":
+        await asyncio.create_task(leave())
+    sys.exit(3)
+
+
 @worker.task("wait.async")
 async def wait_async(options: Any, call: WorkerCall) -> Any:
     call.progress("waiting")

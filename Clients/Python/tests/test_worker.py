@@ -182,6 +182,16 @@ class OwnCallTests(SampleTestCase):
             self.daemon.send({"callbackId": other["callbackId"], "result": other["options"] * 10})
         self.assertEqual(self.daemon.result(call), [10, 20])
 
+    def test_a_coroutine_that_exits_ends_its_own_call_alone(self) -> None:
+        for options, status in [("at once", 3), ("within", 4)]:
+            self.assertEqual(self.fails("fail.async", options), {
+                "code": "internal", "message": f"fail.async failed: SystemExit: {status}",
+            })
+        call = self.daemon.start_call("both.async")
+        for other in [self.daemon.next(task="other") for _ in range(2)]:
+            self.daemon.send({"callbackId": other["callbackId"], "result": other["options"]})
+        self.assertEqual(self.daemon.result(call), [1, 2])
+
     def test_a_cancelled_coroutine_cancels_its_calls_cleans_up_and_answers(self) -> None:
         call = self.daemon.start_call("wait.async", progress=True)
         other = self.daemon.next(task="other")

@@ -254,7 +254,7 @@ class Worker:
         self, name: str, value: float, *, kind: Literal["gauge", "counter"] = "gauge",
         unit: Optional[str] = None, help: Optional[str] = None,
     ) -> None:
-        """Sets a figure for operators."""
+        """Sets a figure for operators; of a counter, to what this process has counted since it started."""
         figure = {"name": name, "kind": kind, "unit": unit, "help": help, "value": value}
         self._connected().tell("plugin.metrics", {
             "metrics": [{key: said for key, said in figure.items() if said is not None}]

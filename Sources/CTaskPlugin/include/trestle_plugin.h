@@ -14,11 +14,13 @@
  *   Versions   Every struct starts with `size` (bytes, as its writer compiled it) and `abi`. New fields are
  *              only ever added at the end; a reader looks at `size` before it reads a field that its own
  *              version added. A different `abi` is refused by the daemon with a sentence that names both.
- *   Threads    The daemon calls the plugin on one thread, the loop thread, and never two calls at once.
+ *   Threads    The daemon calls the plugin on one thread, the loop thread. Two of its calls are never at work at the same time,
+ *              but one may come inside another: see Re-entry.
  *              Host functions marked ANY THREAD may be called from anywhere; those marked LOOP THREAD only
  *              from inside a call of the daemon into the plugin or from a function given to `post`.
- *   Re-entry   Inside any call from the daemon the plugin may call every host function. `reply` may run
- *              other plugins' code before it returns: hold no lock across it.
+ *   Re-entry   Inside any call from the daemon the plugin may call every host function. On the loop thread `reply`, `fail`,
+ *              `call` and `cancel` may call this plugin again before they return (the next call that waits, a `cancel`, a
+ *              `done`), and other plugins too: hold no lock across them, and have your own state in order before.
  *   Memory     Bytes that one side hands to the other are borrowed until the function returns; who wants
  *              to keep them copies them. A request's options, and the results and progress of the plugin's own
  *              calls, are readable (not meaningful) for TRESTLE_PADDING bytes past their end, so that vector
@@ -99,7 +101,7 @@ typedef struct trestle_request {
 
 /* The caller wants progress (in `intercept`: of the call that it is about); without it `progress` is accepted and goes nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
-/* Nobody waits for the answer. Answer all the same: it ends the call. Not told to a plugin in a process of its own. */
+/* Nobody waits for the answer. Answer all the same: it ends the call. Told in the daemon's own process alone. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
 
 /* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function returns. */
@@ -268,6 +270,9 @@ typedef struct trestle_plugin {
         "reconfigurable"?, "error"?}
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
+       "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of tasks,
+       events, launch workers and interceptors: such words with dots between them, at most 128 bytes; none begins with
+       "bridge." or "rpc.", which are the daemon's. No two of a kind are the same.
        "tasks" of an interceptor: names of tasks, or beginnings of names with a * behind them; see `intercept`. "failure": what
        becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is not said), or
        "pass", it goes on without.
@@ -283,11 +288,13 @@ typedef struct trestle_plugin {
        nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
        `fail`, code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
-    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later: {}, or
-       {"interceptors": {"NAME": [patterns]}} with the tasks that the interceptors named there are for, in place of those of
-       the manifest. */
+    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later, within 60
+       seconds, as that of `configure`: {}, or {"interceptors": {"NAME": [patterns]}} with the tasks that the interceptors
+       named there are for, in place of those of the manifest. `fail`: the plugin is not used, and the log and bridge.plugins
+       say why. */
     void (*start)(void *context, const trestle_request *request);
-    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later. */
+    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later, within 60 seconds. `fail`: the log
+       says so; without a worker that is "required" the daemon does not start, or does not take the plugin that is loaded. */
     void (*launch)(void *context, const trestle_request *request);
     /* A call of the task number `index`. Must not block: the loop thread serves everybody. Answer with `reply` or `fail`, now
        or later, once. Options have been checked where the manifest has a schema of them; where it has none, or `describe`
@@ -298,17 +305,20 @@ typedef struct trestle_plugin {
     void (*cancel)(void *context, trestle_call call, uint32_t reason);
     /* Something happened to a session; `change` is TRESTLE_SESSION_…, and others may be added. There is nothing to answer. */
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
-    /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline the daemon goes on without.
-       What threads of the plugin's own still send goes nowhere. */
+    /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline (the daemon's stop_timeout, 5 seconds)
+       it goes on without, and so it does after `fail`, which the log tells. What threads of the plugin's own still send goes nowhere. */
     void (*stop)(void *context, const trestle_request *request);
 
     /* Another daemon is about to take this one's place and to go on with its sessions; no call is in flight, and `stop`
        follows. `options` is {"sessions": [numbers]}. Answer {"states": {"NUMBER": any JSON}} with what you know of them and
-       the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out. */
+       the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out. `fail`: the
+       sessions do not go on, and are closed; where it is this plugin alone that is reloaded, the reload fails, and this one
+       goes on. */
     void (*keep_sessions)(void *context, const trestle_request *request);
     /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
        `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. Answer
-       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. */
+       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. `fail`: none
+       of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
     void (*restore_sessions)(void *context, const trestle_request *request);
     /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
        `configure`, `index` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of `start`. Who

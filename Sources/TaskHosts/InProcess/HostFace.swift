@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 import CTaskPlugin
 import EventLoop
 import Glibc
@@ -123,11 +124,11 @@ enum HostFace {
         { face, metric in
             guard let host = host(face), let metrics = host.metrics, let metric else { return 0 }
             let unit = metric.pointee.unit.string
-            do throws(PluginMetricRefusal) {
+            do throws(FigureRefusal) {
                 let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
                 return UInt32(
                     try metrics.declare(
-                        PluginMetric.Declaration(
+                        FigureDeclaration(
                             name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
                             unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)))
             } catch {

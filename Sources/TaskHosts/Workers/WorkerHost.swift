@@ -29,6 +29,9 @@ final class WorkerHost: TaskHost {
     /// The processes that calls went to, and that are there.
     private var links: [WorkerLink] = []
 
+    /// What its processes tell of figures.
+    var figures = WorkerFigures()
+
     private var log: HostLog
     private var lines = LogAllowance()
     /// The names of the tasks as they stand in messages.

@@ -175,6 +175,7 @@ final class WorkerLink {
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
+        host.figures.forget(self, in: host.slot?.metrics)
         becameIdle = nil
         callerLeft = nil
         let lost = places.indices.compactMap(handle)

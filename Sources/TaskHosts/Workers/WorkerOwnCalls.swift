@@ -17,7 +17,6 @@ final class WorkerOwnCalls {
     private var inFlight: [[UInt8]: CallHandle] = [:]
     /// Those without an id.
     private var oneWay: Set<CallHandle> = []
-    private var metrics: [String: Int] = [:]
 
     init(_ link: WorkerLink, _ host: WorkerHost) {
         self.link = link
@@ -167,6 +166,11 @@ final class WorkerOwnCalls {
             var unit: String?
             var help: String?
             var value: Double
+
+            var declaration: FigureDeclaration {
+                FigureDeclaration(
+                    name: name, kind: kind == "counter" ? .counter : .gauge, unit: unit, help: help ?? name)
+            }
         }
         var metrics: [Figure]
     }
@@ -174,20 +178,12 @@ final class WorkerOwnCalls {
     private func setMetrics(_ call: CallMessage) {
         guard let figures = read(Figures.self, call), let all = host.slot?.metrics else { return }
         for figure in figures.metrics {
-            do throws(PluginMetricRefusal) {
-                if metrics[figure.name] == nil { metrics[figure.name] = try declare(figure, all) }
-                if let number = metrics[figure.name] { all.set(number, figure.value) }
+            do throws(FigureRefusal) {
+                try host.figures.take(figure.declaration, figure.value, from: link, into: all)
             } catch {
                 host.say(UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", nil)
             }
         }
-    }
-
-    private func declare(_ figure: Figures.Figure, _ all: PluginMetrics) throws(PluginMetricRefusal) -> Int {
-        try all.declare(
-            PluginMetric.Declaration(
-                name: figure.name, kind: figure.kind == "counter" ? .counter : .gauge, unit: figure.unit,
-                help: figure.help ?? figure.name))
     }
 
     /// What the process said, where it can be read; else the log tells.

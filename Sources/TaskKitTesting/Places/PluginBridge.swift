@@ -5,10 +5,16 @@ public final class PluginBridge: Sendable {
     /// Where the plugin runs.
     public let place: PluginPlace
     private let open: @Sendable () async throws -> PluginSession
+    private let pass: @Sendable (Duration) async throws -> Void
     private let first: PluginSession
 
-    init(_ place: PluginPlace, open: @escaping @Sendable () async throws -> PluginSession) async throws {
+    /// - Parameter pass: lets time pass, for deadlines.
+    init(
+        _ place: PluginPlace, pass: @escaping @Sendable (Duration) async throws -> Void,
+        open: @escaping @Sendable () async throws -> PluginSession
+    ) async throws {
         self.place = place
+        self.pass = pass
         self.open = open
         first = try await open()
     }
@@ -18,10 +24,17 @@ public final class PluginBridge: Sendable {
     /// - Throws: ``BridgeError`` where a daemon does not take it.
     public func session() async throws -> PluginSession { try await open() }
 
+    /// Lets time pass, so that one test of deadlines holds in all places. In ``PluginPlace/live`` it waits, so let the time be
+    /// short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect in their order. What the
+    /// plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
+    ///
+    /// - Throws: `CancellationError` where the Swift task is cancelled while it waits.
+    public func advance(by duration: Duration) async throws { try await pass(duration) }
+
     /// Calls a task, by a session that the bridge has from the beginning. Cancelling the Swift task cancels the call.
     ///
     /// - Parameter timeout: the call's deadline, in real time only where ``place`` is ``PluginPlace/live``; elsewhere the clock
-    ///   stands still. Nil: the task's own.
+    ///   stands still until ``advance(by:)``. Nil: the task's own.
     /// - Returns: the result.
     /// - Throws: ``BridgeError`` as the callback bears it.
     @discardableResult

@@ -56,7 +56,8 @@ public func withPlugin<R: Sendable>(
         return try await run(body, in: place, on: bridge)
     case .live:
         if let socket = BuiltPlugin.variable(BuiltPlugin.socketVariable) {
-            return try await body(PluginBridge(place) { try await .live(socket) })
+            return try await body(
+                PluginBridge(place, pass: { try await Task.sleep(for: $0) }) { try await .live(socket) })
         }
         let built = try skipping(place) { () throws(MissingPlace) in try BuiltPlugin(plugin.name, library: library) }
         return try await run(body, live: built, TOMLText.section(plugin.name, configuration))
@@ -79,7 +80,8 @@ private func run<R: Sendable>(
     _ body: (PluginBridge) async throws -> R, in place: PluginPlace, on bridge: TestBridge
 ) async throws -> R {
     do {
-        let result = try await body(PluginBridge(place) { PluginSession(await bridge.session()) })
+        let result = try await body(
+            PluginBridge(place, pass: { await bridge.advance(by: $0) }) { PluginSession(await bridge.session()) })
         await bridge.stop()
         return result
     } catch {
@@ -102,7 +104,9 @@ private func run<R: Sendable>(
         throw BridgeError(.pluginUnavailable, "the daemon does not start with \(built.library): \(error)")
     }
     do {
-        let bridge = try await PluginBridge(.live) { try await .live(folder.socketPath) }
+        let bridge = try await PluginBridge(.live, pass: { try await Task.sleep(for: $0) }) {
+            try await .live(folder.socketPath)
+        }
         let plugin = try await bridge.call("bridge.plugins")["plugins"]?[0]
         guard plugin?["state"] == "running" else {
             throw BridgeError(

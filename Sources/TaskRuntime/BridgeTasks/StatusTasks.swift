@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 // bridge.sessions, bridge.status, bridge.plugins: how the daemon is.
 extension TaskRuntime {

@@ -1,12 +1,12 @@
+public import BridgeMessage
 import Synchronization
 
 /// The figures that a plugin publishes: declared by name, kept here, read when somebody asks for the daemon's status.
 /// Setting one is a store into memory: no lock, no allocation, no wake-up of the loop. Any thread.
 public final class PluginMetrics: Sendable {
-    /// How many a plugin may have: each is a line in every status.
-    public static let capacity = 64
+    private static let capacity = FigureDeclarations.capacity
 
-    private let declarations = Mutex<[PluginMetric.Declaration]>([])
+    private let declarations = Mutex(FigureDeclarations())
     /// The bits of the values, by number. Allocated once, so that nobody who sets one needs the lock.
     ///
     /// `nonisolated(unsafe)`: the pointer never changes, what it points to is atomic.
@@ -22,26 +22,14 @@ public final class PluginMetrics: Sendable {
         values.deallocate()
     }
 
-    /// Enters a figure, or finds the one of that name.
+    /// Enters a figure, or finds the one of that name and unit.
     ///
     /// - Returns: its number, from 1 on.
-    /// - Throws: ``PluginMetricRefusal`` where the name or the unit is none, where the name stands for something
-    ///   else, or where there are too many.
-    public func declare(_ new: PluginMetric.Declaration) throws(PluginMetricRefusal) -> Int {
-        try new.check()
-        let outcome = declarations.withLock { known -> Result<Int, PluginMetricRefusal> in
-            if let index = known.firstIndex(where: { $0.name == new.name && $0.unit == new.unit }) {
-                guard known[index].kind == new.kind else {
-                    return .failure(PluginMetricRefusal("\(new.name) is a \(known[index].kind.rawValue) already"))
-                }
-                known[index] = new
-                return .success(index + 1)
-            }
-            guard known.count < Self.capacity else {
-                return .failure(PluginMetricRefusal("a plugin has \(Self.capacity) figures at the most"))
-            }
-            known.append(new)
-            return .success(known.count)
+    /// - Throws: ``FigureRefusal``, as ``FigureDeclarations/declare(_:)``.
+    public func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> Int {
+        // The closure's own errors would be of any type.
+        let outcome = declarations.withLock { known in
+            Result { () throws(FigureRefusal) -> Int in try known.declare(new) }
         }
         return try outcome.get()
     }
@@ -69,7 +57,7 @@ public final class PluginMetrics: Sendable {
 
     /// All of them, in the order in which they were declared.
     var all: [PluginMetric] {
-        declarations.withLock { $0 }.enumerated().map { index, declaration in
+        declarations.withLock { $0.all }.enumerated().map { index, declaration in
             PluginMetric(
                 declaration: declaration, value: Double(bitPattern: values[index].load(ordering: .relaxed)))
         }
@@ -77,62 +65,7 @@ public final class PluginMetrics: Sendable {
 }
 
 /// A figure of a plugin, as it was when it was read.
-public struct PluginMetric: Sendable {
-    /// What a figure does.
-    public enum Kind: String, Sendable {
-        /// It goes up and down.
-        case gauge
-        /// It only grows, from 0 at the start of the plugin.
-        case counter
-    }
-
-    /// What is known of a figure before it has a value.
-    public struct Declaration: Sendable {
-        /// Small letters, digits and `_`, without the unit.
-        public var name: String
-        /// What it does.
-        public var kind: Kind
-        /// A base unit such as `bytes` or `seconds`; nil: it counts things.
-        public var unit: String?
-        /// One sentence for a person.
-        public var help: String
-
-        /// A declaration.
-        public init(name: String, kind: Kind, unit: String?, help: String) {
-            self.name = name
-            self.kind = kind
-            self.unit = unit
-            self.help = help
-        }
-
-        /// Names become parts of those that monitoring systems use, which bear the unit and `total` at their end.
-        fileprivate func check() throws(PluginMetricRefusal) {
-            for word in [name] + (unit.map { [$0] } ?? []) {
-                let isWord =
-                    word.utf8.first.map(Self.isLetter) == true && word.utf8.count <= 64
-                    && word.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
-                guard isWord else {
-                    throw PluginMetricRefusal(
-                        "\"\(word.prefix(80))\" is not made of small letters, digits and _, beginning with a letter, "
-                            + "at most 64")
-                }
-                guard word != "total", !word.hasSuffix("_total") else {
-                    throw PluginMetricRefusal("the ending of \(word) is added to counters by itself")
-                }
-            }
-        }
-
-        private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-    }
-
-    let declaration: Declaration
+struct PluginMetric {
+    let declaration: FigureDeclaration
     let value: Double
-}
-
-/// Why a figure cannot be published, as the end of a sentence.
-public struct PluginMetricRefusal: Error, Sendable, CustomStringConvertible {
-    /// The sentence's end.
-    public var description: String
-
-    init(_ description: String) { self.description = description }
 }

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 // What bridge.metrics tells. docs/monitoring.md says what each figure means.
 extension TaskRuntime {

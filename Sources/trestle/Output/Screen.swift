@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import Synchronization
 
 /// Standard output or standard error: a terminal for a person, or a pipe for a program.
 struct Screen: Sendable {
@@ -10,6 +11,11 @@ struct Screen: Sendable {
     let isTerminal: Bool
     /// A terminal that is to show colours: NO_COLOR is not set, and it is not a dumb one.
     let hasColour: Bool
+
+    private static let unread = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Has something done, on any thread, each time that nobody reads any more what is written; SIGPIPE must be ignored then.
+    static func whenUnread(_ body: @escaping @Sendable () -> Void) { unread.withLock { $0 = body } }
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -40,7 +46,8 @@ struct Screen: Sendable {
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// Writes it all, at once. Where nobody reads any more, the process ends by SIGPIPE, as it should.
+    /// Writes it all, at once. Where nobody reads any more, the process ends by SIGPIPE, as it should, or what is to be done
+    /// then is done, if anything is.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -49,6 +56,7 @@ struct Screen: Sendable {
                 let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
                 if count < 0 {
                     if errno == EINTR { continue }
+                    if errno == EPIPE { Self.unread.withLock { $0 }?() }
                     guard errno == EAGAIN else { return }
                     // A pipe that somebody else made non-blocking.
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

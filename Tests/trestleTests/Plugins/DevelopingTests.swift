@@ -47,6 +47,10 @@ struct DevelopingTests {
         try touch("Makefile")
         #expect(try PluginProject(path, plugin: nil).command == ["make"])
         try touch("a.plugin.toml")
+        let made = try PluginProject(path, plugin: nil)
+        #expect(made.command == ["make"])
+        #expect(try made.plugin() == "\(made.folder)/a.plugin.toml")
+        try files.removeItem(at: folder.appending(path: "Makefile"))
         let worker = try PluginProject(path, plugin: nil)
         #expect(worker.command == nil)
         #expect(try worker.plugin() == "\(worker.folder)/a.plugin.toml")
@@ -67,6 +71,32 @@ struct DevelopingTests {
         for name in ["Sources", "x.swift", "x.c", "x.plugin.toml", "x.py", "Makefile", "builder"] {
             #expect(!PluginProject.isProduct(name), "\(name)")
         }
+    }
+
+    @Test(
+        "What a plugin writes soon after it was loaded reloads it twice, and then no more; saves of sources always do")
+    func ownWrites() {
+        var writes = OwnWrites()
+        var content = 0
+        func written(_ path: String, at milliseconds: UInt64, changes: Bool = true) -> OwnWrites.Verdict {
+            if changes { content += 1 }
+            return writes.take(["/p/\(path)"], at: at(milliseconds)) { _ in content }
+        }
+        writes.load(at: at(0))
+        #expect(written("x.log", at: 100) == .reload)
+        #expect(written("y.log", at: 200) == .reload)
+        // A save between them begins anew.
+        #expect(written("x.py", at: 300) == .reload)
+        #expect(written("x.log", at: 400) == .reload)
+        #expect(written("x.log", at: 500) == .reload)
+        #expect(written("x.log", at: 600) == .leaveOut(["/p/x.log"]))
+        #expect(written("x.log", at: 700) == .ignore)
+        for moment in UInt64(800)..<810 { #expect(written("x.py", at: moment) == .reload) }
+        // One that is written as it was is none.
+        for moment in UInt64(820)..<822 { #expect(written("x.py", at: moment, changes: false) == .reload) }
+        #expect(written("x.py", at: 830, changes: false) == .leaveOut(["/p/x.py"]))
+        // Long after the plugin was loaded somebody saves.
+        for moment in UInt64(10_000)..<10_010 { #expect(written("page.html", at: moment) == .reload) }
     }
 
     @Test("Calls of tasks and the plugin's own calls and events are shown, and not what the daemon does for others")

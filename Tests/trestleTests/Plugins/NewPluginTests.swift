@@ -35,6 +35,28 @@ struct NewPluginTests {
         #expect(throws: ValidationError.self) { try PluginName(text) }
     }
 
+    @Test("A name that would make a target of Trestle's own is refused for Swift, and taken for other languages")
+    func targetsOfTrestle() throws {
+        for text in ["echo", "Alert", "login", "persistence", "close-web", "counter", "sysinfo"] {
+            let name = try PluginName(text)
+            let error = #expect(throws: ValidationError.self) { try name.check(for: .swift) }
+            #expect(error?.message.contains("\(name.camel)Plugin") == true)
+            for language in PluginLanguage.allCases where language != .swift { try name.check(for: language) }
+        }
+        try PluginName("greet").check(for: .swift)
+    }
+
+    /// The names of all targets of the package that end with one of the two that a new plugin has.
+    @Test("The names that are refused for Swift are those of the targets in Package.swift, no more and no fewer")
+    func allTargetsOfTrestle() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Package.swift")
+        let text = try String(contentsOf: package, encoding: .utf8)
+        let literals = text.matches(of: /name: "([A-Za-z]+?)Plugin(Tests)?"/).map { String($0.1) }
+        let plugins = text.matches(of: /PluginFolder\(name: "([A-Za-z]+)"/).map { String($0.1) }
+        #expect(plugins.count >= 5)
+        #expect(Set(literals + plugins) == PluginName.trestlePlugins)
+    }
+
     /// Lines of a program that do something.
     private func code(_ text: String, comment: String) -> [Substring] {
         text.split(separator: "\n").filter {
@@ -78,8 +100,43 @@ struct NewPluginTests {
         let template = try template()
         #expect(template.shell("/a b/it's") == #"'/a b/it'\''s'"#)
         #expect(template.shell("/usr/bin/x-1.2_y") == "/usr/bin/x-1.2_y")
-        #expect(template.make("/a$b") == "/a$$b")
+        #expect(template.make("/usr/lib/x") == "/usr/lib/x")
         #expect(template.quoted(#"a"b\c"#) == #""a\"b\\c""#)
+    }
+
+    @Test("A Makefile works where paths have spaces, quotes, dollars and # in them", arguments: ["c", "python", "sh"])
+    func strangeMakefiles(_ text: String) throws {
+        let language = try #require(PluginLanguage(rawValue: text))
+        try withFolder { folder in
+            let files = FileManager.default
+            let strange = "\(folder)/it's $HOME #1 \"x\""
+            try files.createDirectory(atPath: strange, withIntermediateDirectories: false)
+            let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+                .standardizedFileURL
+            for (name, path) in [("include", "Sources/CTaskPlugin/include"), ("python", "Clients/Python")] {
+                try files.createSymbolicLink(
+                    atPath: "\(strange)/\(name)", withDestinationPath: sources.appending(path: path).path)
+            }
+            // It says what it is asked, in the folder where make runs.
+            let script = PluginTemplate.File(
+                path: "trestle", text: "#!/bin/sh\necho \"$@\" > asked\n", isExecutable: true)
+            try NewFolder.write([script], to: "\(strange)/bin")
+            let place = TrestlePlace(
+                package: "", packageName: "trestle", header: "\(strange)/include", python: "\(strange)/python",
+                program: "\(strange)/bin/trestle")
+            let new = PluginTemplate(name: try PluginName("qr-scan"), place: place)
+            try NewFolder.write(new.files(language), to: "\(folder)/new")
+
+            let make = Process()
+            make.executableURL = URL(filePath: "/usr/bin/make")
+            make.arguments = ["--silent", "-C", "\(folder)/new", "all", "test"].filter { language != .c || $0 != "all" }
+            make.standardOutput = FileHandle.nullDevice
+            try make.run()
+            make.waitUntilExit()
+            #expect(make.terminationStatus == 0)
+            let asked = try String(contentsOfFile: "\(folder)/new/asked", encoding: .utf8)
+            #expect(asked.hasPrefix("plugin check ") && asked.contains("--call qr-scan={"))
+        }
     }
 
     @Test("A folder comes to be whole, with programs that can be run, and nothing beside it is left")

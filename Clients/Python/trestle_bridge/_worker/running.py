@@ -113,7 +113,7 @@ class FunctionRunner:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             loop = asyncio.new_event_loop()
-            start_thread("asyncio", loop.run_forever)
+            start_thread("asyncio", _serve, loop)
             self._loop = loop
         return self._loop
 
@@ -127,7 +127,10 @@ class FunctionRunner:
     async def _await(self, call: IncomingCall, handler: Handler) -> None:
         try:
             outcome = _outcome(call, handler, await handler.function(call._options, call))
-        except Exception as raised:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as raised:
+            # As above: the loop is not the program's either, and serves other calls.
             outcome = None, failure(call.task, raised)
         self._answer(call, *outcome)
 
@@ -142,6 +145,16 @@ class FunctionRunner:
             self._answer(call, None, cancelled_error(started=True))
         elif (error := task.exception()) is not None:
             self._answer(call, None, failure(call.task, error))
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs the coroutines' loop for as long as the process lives."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            # Of a task that a coroutine began: whoever awaits that task is told, and the loop goes on.
+            pass
 
 
 def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> None:

@@ -64,7 +64,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
         guard access(path, R_OK) == 0 else { throw Failure.report(FileFailure(path, "cannot be checked")) }
         let choice = try CheckChoice(call, all: callAll)
         do {
-            try await Interruption.cancelling { [self] in
+            try await Interruption.cancelling(puttingAway: true) { [self] in
                 if try await check(choice) > 0 { throw ExitCode(1) }
             }
         } catch let code as ExitCode {

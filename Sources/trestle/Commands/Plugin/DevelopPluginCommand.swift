@@ -9,7 +9,8 @@ struct DevelopPluginCommand: AsyncParsableCommand {
         abstract: "Builds a plugin and runs it, in a daemon of its own; each save builds and reloads it.",
         discussion: """
             Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not at all \
-            where it has a manifest NAME.plugin.toml. Shows each call with its progress and its end, and what the plugin logs. \
+            where it has only a manifest NAME.plugin.toml. Shows each call with its progress and its end, and what the plugin \
+            logs, of any level. What the plugin writes into its own folder reloads it twice in a row at most. \
             A build that fails, or a plugin that does not start, leaves the one that runs. The socket that it prints is for \
             this user alone. Interrupted, it ends the daemon and removes its files.
 
@@ -33,7 +34,9 @@ struct DevelopPluginCommand: AsyncParsableCommand {
         let program = try TrestlePlace.find(package: nil).program
         let socket = listen
         do {
-            try await Interruption.cancelling { try await Self.develop(project, at: socket, program) }
+            try await Interruption.cancelling(puttingAway: true) {
+                try await Self.develop(project, at: socket, program)
+            }
         } catch let code as ExitCode {
             throw code
         } catch {

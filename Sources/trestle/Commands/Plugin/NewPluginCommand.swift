@@ -35,7 +35,7 @@ struct NewPluginCommand: AsyncParsableCommand {
     var trestle: String?
 
     func validate() throws {
-        _ = try PluginName(name)
+        try PluginName(name).check(for: language)
     }
 
     func run() async throws {

@@ -30,6 +30,8 @@ final class DevelopmentDaemon {
         do {
             var settings = PrivateDaemon.Settings(daemon: try CheckPluginCommand.daemon())
             settings.socketPath = socketPath
+            // The plugin's lines of any level are shown; of the daemon's own only what is wrong.
+            settings.logLevel = "debug"
             daemon = try await PrivateDaemon.start(settings, in: folder) { line in
                 if let text = logText(line) { show?(text) }
             }

@@ -13,6 +13,9 @@ final class DevelopmentRun {
     private let program: String
     private var daemon: DevelopmentDaemon?
     private var debounce = SaveDebounce()
+    private var ownWrites = OwnWrites()
+    /// What was saved since the plugin was loaded, and when the first of it was.
+    private var saved: (paths: Set<String>, first: MonotonicInstant)?
     private var isDue = false
     private let saves = WaitingList<Void>()
     private var timer: LoopTimer?
@@ -40,6 +43,7 @@ final class DevelopmentRun {
         do {
             while !Task.isCancelled {
                 if try await build() { try await bring() }
+                ownWrites.load(at: EventLoop.now)
                 await nextSave()
             }
         } catch {
@@ -55,7 +59,12 @@ final class DevelopmentRun {
     // MARK: Saves
 
     private func take(_ change: FolderWatcher.Change) {
-        if case .unwatched(let path, let error) = change { show("warning: \(path) is not watched: \(error.reason)") }
+        switch change {
+        case .unwatched(let path, let error): show("warning: \(path) is not watched: \(error.reason)")
+        case .changed(let path):
+            if saved == nil { saved = ([], EventLoop.now) }
+            saved?.paths.insert(path)
+        }
         debounce.save(at: EventLoop.now)
         if let due = debounce.due { timer?.schedule(at: due) }
     }
@@ -70,8 +79,25 @@ final class DevelopmentRun {
     }
 
     private func nextSave() async {
-        while !isDue, !Task.isCancelled { _ = await saves.wait() }
-        isDue = false
+        repeat {
+            while !isDue, !Task.isCancelled { _ = await saves.wait() }
+            isDue = false
+        } while !Task.isCancelled && !isToBeLoaded()
+    }
+
+    /// Whether what was saved is a reason to load the plugin anew.
+    private func isToBeLoaded() -> Bool {
+        guard let (paths, first) = saved.take() else { return false }
+        switch ownWrites.take(paths, at: first, content: OwnWrites.content) {
+        case .reload: return true
+        case .ignore: return false
+        case .leaveOut(let paths):
+            let names = paths.map { $0.dropFirst($0.hasPrefix("\(project.folder)/") ? project.folder.count + 1 : 0) }
+            announce(
+                "Not reloaded: \(PlainText.line(names.joined(separator: ", "))) is written by the plugin itself, it seems, and "
+                    + "reloads it no more. Better it writes into its state directory.")
+            return false
+        }
     }
 
     // MARK: Building

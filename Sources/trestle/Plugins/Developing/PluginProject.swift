@@ -13,6 +13,8 @@ struct PluginProject: Sendable, Equatable {
 
     let folder: String
     let build: Build
+    /// Whether the plugin is a manifest, be its worker built or not.
+    private let hasManifest: Bool
     /// The plugin that was named; nil: the one that there is.
     let named: String?
 
@@ -23,12 +25,13 @@ struct PluginProject: Sendable, Equatable {
         self.folder = String(cString: real)
         self.named = named
         func exists(_ name: String) -> Bool { access("\(folder)/\(name)", F_OK) == 0 }
+        hasManifest = Self.names(in: folder).contains { $0.hasSuffix(PrivateFolder.manifestSuffix) }
         if exists("Package.swift") {
             build = .swift
-        } else if !Self.names(in: folder).filter({ $0.hasSuffix(PrivateFolder.manifestSuffix) }).isEmpty {
-            build = .none
         } else if exists("Makefile") || exists("makefile") || exists("GNUmakefile") {
             build = .make
+        } else if hasManifest {
+            build = .none
         } else {
             throw Failure.usage(
                 "\(folder) has neither a Package.swift nor a Makefile nor a manifest NAME.plugin.toml; "
@@ -56,8 +59,8 @@ struct PluginProject: Sendable, Equatable {
         let (places, suffix): ([String], String) =
             switch build {
             case .swift: (["\(folder)/.build/debug"], "Plugin.so")
-            case .make: (["\(folder)/build", folder], ".so")
-            case .none: ([folder], PrivateFolder.manifestSuffix)
+            case .make where !hasManifest: (["\(folder)/build", folder], ".so")
+            case .make, .none: ([folder], PrivateFolder.manifestSuffix)
             }
         let found = places.flatMap { place in
             Self.names(in: place).filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map {

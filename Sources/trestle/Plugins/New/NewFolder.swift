@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
 
-/// A folder that is there whole, or not at all: it is filled under another name, and renamed at the end.
+/// A folder that is there whole, or not at all: it is filled under another name, and renamed at the end; one that is there
+/// already, and is empty, is filled in its place.
 enum NewFolder {
     /// Writes files into a folder that is not there yet, or is empty. Blocks.
     ///
@@ -9,6 +10,8 @@ enum NewFolder {
     static func write(_ files: [PluginTemplate.File], to path: String) throws {
         let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try check(path)
+        // One that somebody may be in, such as `.`: in place of it another would be made that he is not in.
+        if access(path, F_OK) == 0 { return try fill(path, files) }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw FileFailure(path, "cannot be made") }
@@ -19,13 +22,23 @@ enum NewFolder {
             let mask = umask(0o077)
             umask(mask)
             chmod(folder, 0o777 & ~mask)
-            // Takes the place of an empty folder, and of nothing else.
+            // Takes the place of an empty folder that has come meanwhile, and of nothing else.
             guard rename(folder, path) == 0 else {
                 try check(path)
                 throw FileFailure(path, "cannot be made")
             }
         } catch {
             remove(folder, files)
+            throw error
+        }
+    }
+
+    /// Fills an empty folder; it is empty again where that fails.
+    private static func fill(_ folder: String, _ files: [PluginTemplate.File]) throws {
+        do {
+            for file in files { try write(file, in: folder) }
+        } catch {
+            empty(folder, files)
             throw error
         }
     }
@@ -65,6 +78,11 @@ enum NewFolder {
 
     /// Only what was made here can be in it.
     private static func remove(_ folder: String, _ files: [PluginTemplate.File]) {
+        empty(folder, files)
+        rmdir(folder)
+    }
+
+    private static func empty(_ folder: String, _ files: [PluginTemplate.File]) {
         for file in files {
             var parts = file.path.split(separator: "/").map(String.init)
             unlink("\(folder)/\(file.path)")
@@ -73,6 +91,5 @@ enum NewFolder {
                 rmdir(([folder] + parts).joined(separator: "/"))
             }
         }
-        rmdir(folder)
     }
 }

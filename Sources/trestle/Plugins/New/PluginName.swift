@@ -10,6 +10,12 @@ struct PluginName: Sendable, Equatable {
     /// Names of the daemon's own tasks begin with these.
     private static let reserved = ["bridge", "plugin", "rpc"]
 
+    /// What stands before `Plugin` in the names of targets of Trestle's own package. A package that depends on it can have
+    /// none of the same name.
+    static let trestlePlugins: Set<String> = [
+        "Alert", "CTask", "CloseWeb", "Counter", "Echo", "Login", "Persistence", "Sysinfo",
+    ]
+
     /// - Throws: what is wrong with it, for whoever typed it.
     init(_ text: String) throws(ValidationError) {
         let rule = "a plugin's name has letters a-z, digits, - and _, and begins with a letter, such as scanner"
@@ -24,6 +30,14 @@ struct PluginName: Sendable, Equatable {
             throw ValidationError("'\(text)' is a name of the daemon's own: choose another.")
         }
         self.text = text
+    }
+
+    /// - Throws: why no plugin of that name can be written in a language.
+    func check(for language: PluginLanguage) throws(ValidationError) {
+        guard language == .swift, Self.trestlePlugins.contains(camel) else { return }
+        throw ValidationError(
+            "In Swift, '\(text)' would be a target \(camel)Plugin, and Trestle's own package, which it is built with, has one "
+                + "of that name: choose another, such as my-\(text).")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 && byte < 0x80 }

@@ -4,7 +4,9 @@ extension PluginTemplate {
             File(
                 path: "\(name.text).c",
                 text: #"""
+                    #define _GNU_SOURCE // asprintf
                     #include <stdio.h>
+                    #include <stdlib.h>
                     #include <trestle_plugin.h>
 
                     #define MANIFEST "{\"name\":\"\#(name.text)\",\"version\":\"0.1.0\",\"tasks\":[{\"name\":\"\#(name.text)\"," \
@@ -16,10 +18,12 @@ extension PluginTemplate {
                     static void attach(void *context, const trestle_host *table) { host = table; }
 
                     static void call(void *context, const trestle_request *request) {
-                        char text[request->options.size + 64];
-                        const int size = snprintf(text, sizeof text, "{\"greeting\":\"Hello\",\"to\":%.*s}",
+                        char *text;
+                        const int size = asprintf(&text, "{\"greeting\":\"Hello\",\"to\":%.*s}",
                                                   (int)request->options.size, request->options.data);
+                        if (size < 0) abort();
                         host->reply(host, request->call, (trestle_bytes){text, (size_t)size});
+                        free(text);
                     }
 
                     const trestle_plugin *trestle_plugin_entry(void) {
@@ -41,11 +45,11 @@ extension PluginTemplate {
 
                     build/lib\(name.camel)Plugin.so: \(name.text).c
                     \t@mkdir -p build
-                    \t$(CC) -std=c11 -Wall -Wextra -Wno-unused-parameter $(CFLAGS) -shared -fPIC -I '$(TRESTLE_INCLUDE)' -o $@ $<
+                    \t$(CC) -std=c11 -Wall -Wextra -Wno-unused-parameter $(CFLAGS) -shared -fPIC -I $(TRESTLE_INCLUDE) -o $@ $<
 
                     .PHONY: test
                     test: build/lib\(name.camel)Plugin.so
-                    \t'$(TRESTLE)' plugin check $< --call '\(name.text)=\(Self.sampleOptions)'
+                    \t$(TRESTLE) plugin check $< --call '\(name.text)=\(Self.sampleOptions)'
 
                     """),
             File(path: ".gitignore", text: "build/\n"),

@@ -40,7 +40,8 @@ extension PluginTemplate {
 
                     """),
             workerMakefile(
-                test: "PYTHONPATH='\(make(place.python))' python3 -B -m unittest",
+                variables: "# Where trestle_bridge is.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
+                test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
                 says: "its function alone, and the worker in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),
             readme(
@@ -48,7 +49,7 @@ extension PluginTemplate {
                 files: [
                     ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
                     ("\(script).py", "the worker, which the daemon starts"),
-                    ("test_\(script).py", "its tests"), ("Makefile", "tests it"),
+                    ("test_\(script).py", "its tests"), ("Makefile", "builds nothing so far, and tests it"),
                 ],
                 further: """
                     `trestle_bridge.worker` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
@@ -75,12 +76,13 @@ extension PluginTemplate {
                     done
 
                     """#, isExecutable: true),
-            workerMakefile(test: nil, says: "the worker in a daemon of its own"),
+            workerMakefile(variables: "", test: nil, says: "the worker in a daemon of its own"),
             readme(
                 .sh,
                 files: [
                     ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
-                    ("\(name.text).sh", "the worker, which the daemon starts; it needs `jq`"), ("Makefile", "tests it"),
+                    ("\(name.text).sh", "the worker, which the daemon starts; it needs `jq`"),
+                    ("Makefile", "builds nothing so far, and tests it"),
                 ],
                 further: "Trestle's docs/workers.md says what the daemon says to a worker, and what it hears from one."),
         ]
@@ -110,18 +112,20 @@ extension PluginTemplate {
                 """)
     }
 
-    private func workerMakefile(test: String?, says: String) -> File {
+    private func workerMakefile(variables: String, test: String?, says: String) -> File {
         let first = test.map { "\t\($0)\n" } ?? ""
         return File(
             path: "Makefile",
             text: """
-                # make test: tries \(says).
+                # make: builds what has to be compiled, which is nothing so far; make test: tries \(says).
 
-                TRESTLE ?= \(make(place.program))
+                \(variables)TRESTLE ?= \(make(place.program))
 
-                .PHONY: test
+                .PHONY: all test
+                all: ;
+
                 test:
-                \(first)\t'$(TRESTLE)' plugin check \(name.text).plugin.toml --call '\(name.text)=\(Self.sampleOptions)'
+                \(first)\t$(TRESTLE) plugin check \(name.text).plugin.toml --call '\(name.text)=\(Self.sampleOptions)'
 
                 """)
     }

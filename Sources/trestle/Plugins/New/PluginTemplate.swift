@@ -55,8 +55,10 @@ struct PluginTemplate: Sendable {
             ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
-    /// A path in a Makefile.
-    func make(_ path: String) -> String { path.reduce(into: "") { $0 += $1 == "$" ? "$$" : "\($1)" } }
+    /// A path as the value of a variable in a Makefile, quoted for the shell of the recipes that use it.
+    func make(_ path: String) -> String {
+        shell(path).reduce(into: "") { $0 += $1 == "$" ? "$$" : $1 == "#" ? "\\#" : "\($1)" }
+    }
 
     /// A string of TOML or JSON.
     func quoted(_ text: String) -> String {
