@@ -276,6 +276,23 @@ struct PluginTests {
         #expect(error?.message.contains(part == "no JSON" ? "JSON" : part) == true, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "A manifest's tasks are named by the rule for those of clients",
+        arguments: [
+            "", "bridge.mine", "plugin.stop", "rpc.discover", "a b", "a\tb", "a\u{7F}",
+            String(repeating: "a", count: 129),
+        ])
+    func badTaskNames(name: String) throws {
+        func manifest(_ name: String) throws -> PluginManifest {
+            try PluginManifest([
+                "name": "x", "version": "1", "tasks": [["name": .string(name), "summary": "A specimen."]],
+            ])
+        }
+        let refusal = #expect(throws: BridgeError.self) { _ = try manifest(name) }
+        #expect(refusal?.message.contains("1 to 128 visible characters") == true, "\(refusal?.message ?? "")")
+        #expect(try manifest("bridges.ä/" + String(repeating: "a", count: 117)).tasks.count == 1)
+    }
+
     @Test("A manifest's deadlines are the daemon's, none, or its own")
     func manifestDeadlines() throws {
         let text = #"""
