@@ -224,6 +224,14 @@ struct PluginTests {
         #expect(throws: BridgeError.self) { try results[1].get() }
     }
 
+    @Test("A result that is longer than a message may be is refused before it is looked through")
+    func longResult() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.reply(0, "no JSON" + String(repeating: " ", count: bench.runtime.limits.messageBytes))
+        #expect(client.readOne()?.errorCode == "result.too_large")
+    }
+
     @Test("Where it is closed its calls end, and its tasks are gone")
     func close() {
         let client = bench.client()
