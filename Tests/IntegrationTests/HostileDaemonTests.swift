@@ -49,7 +49,10 @@ struct HostileDaemonTests {
                 usleep(5_000)
             }
             // What it has forked holds all that it had, its socket, its lock and its lifeline: managers end that with it.
-            for orphan in try processes(mapping: folder.file(plugin.file)) { kill(orphan, SIGKILL) }
+            for orphan in try processes(mapping: folder.file(plugin.file)) {
+                kill(orphan, SIGKILL)
+                while isAlive(orphan), !deadline.isOver { usleep(5_000) }
+            }
             #expect(try daemon.wait() == end)
         }
         try withDaemon(in: home) { daemon in
