@@ -118,7 +118,7 @@ extension PluginParts {
                 found.append(
                     "The name “\(name)” of a \(kind) must be parts of letters, digits, - and _, joined by dots, "
                         + "beginning with a letter, at most \(NameRule.maximumBytes) bytes.")
-            } else if ["bridge", "rpc"].contains(name.prefix { $0 != "." }) {
+            } else if ["bridge", "plugin", "rpc"].contains(name.prefix { $0 != "." }) {
                 found.append("The name \(name) of a \(kind) is the daemon's; choose another.")
             }
             if !known.insert(name).inserted { found.append("The \(kind) \(name) stands there twice.") }

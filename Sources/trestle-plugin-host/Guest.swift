@@ -86,6 +86,9 @@ final class Guest {
             return send(call, id, UInt32(index), plugin.table.pointee.call)
         }
         switch String(decoding: call.task, as: UTF8.self) {
+        // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
+        case let name where !call.caller.isEmpty && name != "plugin.intercept":
+            fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
         case "plugin.hello": hello(id)
         case "plugin.ping": answer(id, "{}")
         case let name: serveLifecycle(name, call, id)
@@ -205,6 +208,11 @@ final class Guest {
                 let reason = "its manifest has interceptors, and its table lacks intercept"
                 return fail(id, BridgeError(.pluginUnavailable, reason))
             }
+            // What begins so is the daemon's to ask, and is looked for after the tasks.
+            if let name = taskNames.first(where: { $0.starts(with: Self.lifecyclePrefix) }) {
+                let reason = "its task \(String(decoding: name, as: UTF8.self)) has a name of the daemon's"
+                return fail(id, BridgeError(.pluginUnavailable, reason))
+            }
             plugin = library
             library.table.pointee.attach(library.table.pointee.context, face)
             answer(id, JSON.object(manifest).text)
@@ -212,6 +220,8 @@ final class Guest {
             fail(id, BridgeError(.pluginUnavailable, "\(error)"))
         }
     }
+
+    private static let lifecyclePrefix = Array("plugin.".utf8)
 
     private func note(_ manifest: JSONObject) {
         taskNames = (manifest["tasks"]?.arrayValue ?? []).map { Array(($0["name"]?.stringValue ?? "").utf8) }

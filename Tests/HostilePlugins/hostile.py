@@ -38,14 +38,18 @@ class Hostile:
         self.socket = socket.socket(fileno=int(os.environ["TRESTLE_WORKER"]))
         self.lines = self.socket.makefile("rb")
         self.name = f"hostile.{behaviour}"
+        self.open: set[Any] = set()
+        """The calls that have no answer yet: what is cancelled later than that needs none."""
 
     def serve(self) -> None:
         """Until the daemon closes, or `plugin.stop`."""
         self.act("load", None)
         for line in self.lines:
             message = json.loads(line)
+            if "task" in message and message.get("callbackId") is not None:
+                self.open.add(message["callbackId"])
             if "cancel" in message:
-                if not self.act("cancel", message):
+                if not self.act("cancel", message) and message["cancel"] in self.open:
                     self.fail(message["cancel"], "call.cancelled")
             elif "task" in message and not self.act(self.moment(message), message):
                 self.answer_well(message)
@@ -83,9 +87,11 @@ class Hostile:
         self.socket.sendall(data)
 
     def answer(self, call: Any, result: Any) -> None:
+        self.open.discard(call)
         self.send({"callbackId": call, "result": result})
 
     def fail(self, call: Any, code: str) -> None:
+        self.open.discard(call)
         self.send({"callbackId": call, "error": {"code": code, "message": "said a bad worker"}})
 
     def log(self, message: str) -> None:
@@ -236,8 +242,9 @@ def floods_output(worker: Hostile, message: Any) -> None:
 def floods_calls(worker: Hostile, message: Any) -> None:
     """Says how its calls ended, once all have: `{"result": n}`, and a number for each code."""
     left = count(message)
+    task = (message.get("options") or {}).get("task", "Echo")
     for number in range(left):
-        worker.send({"task": "Echo", "callbackId": number, "caller": message["callbackId"]})
+        worker.send({"task": task, "callbackId": number, "caller": message["callbackId"]})
     ends: dict[str, int] = {}
     while left:
         answer = json.loads(worker.lines.readline() or "null")
@@ -292,6 +299,7 @@ def busy_loop(worker: Hostile, message: Any) -> None:
 
 
 @at("call", "takes-echo")
+@at("call", "reserved-name")
 def takes_echo(worker: Hostile, message: Any) -> None:
     worker.answer_well(message)
 

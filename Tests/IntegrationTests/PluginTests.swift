@@ -24,7 +24,7 @@ struct PluginTests {
         let reasons = [
             "future.so": "built for version 99 of the plugin interface, this daemon speaks version 1",
             "taker.so": "its task specimen is provided by the plugin good already",
-            "ping.so": "its task bridge.ping is provided by the daemon already",
+            "ping.so": "that does not begin with bridge., plugin. or rpc.",
             "twin.so": "a plugin named good was loaded from \(folder.file("1-good.so"))",
             "garbled.so": "$.launchWorkers: expected", "writable.so": "everybody may write it",
             "library.so": "it is no plugin: it exports no function trestle_plugin_entry",

@@ -210,6 +210,7 @@ struct PluginCheckTests {
             ("a", true), ("a.b-c_d.9", true), ("A.1", true), (String(repeating: "a", count: 128), true), ("", false),
             (".a", false), ("a.", false), ("a..b", false), ("1a", false), ("a/b", false), ("a é", false),
             (String(repeating: "a", count: 129), false), ("bridge.x", false), ("bridges.x", true),
+            ("plugin.x", false), ("plugins.x", true), ("rpc.x", false),
         ])
     func names(_ name: String, _ isLegal: Bool) {
         #expect(defects(Plugin("names", version: "1.0.0").event(name, "An event.")).isEmpty == isLegal)

@@ -221,6 +221,14 @@ struct PluginTests {
         #expect(throws: BridgeError.self) { try results[1].get() }
     }
 
+    @Test("A result that is longer than a message may be is refused before it is looked through")
+    func longResult() {
+        let client = bench.client()
+        client.send(#"{"task":"work","callbackId":1}"#)
+        bench.reply(0, "no JSON" + String(repeating: " ", count: bench.runtime.limits.messageBytes))
+        #expect(client.readOne()?.errorCode == "result.too_large")
+    }
+
     @Test("Where it is closed its calls end, and its tasks are gone")
     func close() {
         let client = bench.client()
@@ -271,6 +279,23 @@ struct PluginTests {
             try Array(text.utf8).withUnsafeBytes { _ = try PluginManifest(parsing: $0) }
         }
         #expect(error?.message.contains(part == "no JSON" ? "JSON" : part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "A manifest's tasks are named by the rule for those of clients",
+        arguments: [
+            "", "bridge.mine", "plugin.stop", "rpc.discover", "a b", "a\tb", "a\u{7F}",
+            String(repeating: "a", count: 129),
+        ])
+    func badTaskNames(name: String) throws {
+        func manifest(_ name: String) throws -> PluginManifest {
+            try PluginManifest([
+                "name": "x", "version": "1", "tasks": [["name": .string(name), "summary": "A specimen."]],
+            ])
+        }
+        let refusal = #expect(throws: BridgeError.self) { _ = try manifest(name) }
+        #expect(refusal?.message.contains("1 to 128 visible characters") == true, "\(refusal?.message ?? "")")
+        #expect(try manifest("bridges.ä/" + String(repeating: "a", count: 117)).tasks.count == 1)
     }
 
     @Test("A manifest's deadlines are the daemon's, none, or its own")

@@ -268,6 +268,8 @@ typedef struct trestle_plugin {
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
         "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
+       "name" of a task: 1 to 128 bytes, all of them visible characters, that do not begin with "bridge.", "plugin." or
+       "rpc.": those are the daemon's, and a plugin with such a task is refused.
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
        "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of tasks,

@@ -29,13 +29,11 @@ extension TaskRuntime {
             throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
         }
         for (index, name) in register.tasks.enumerated() {
-            guard Self.isTaskName(name) else {
+            guard TaskName.isAllowed(name) else {
                 throw BridgeError(
                     JSONMismatch(
                         path: "$.tasks[\(index)]",
-                        expected:
-                            "a name of 1 to 128 visible characters that does not begin with bridge., plugin. or rpc.",
-                        got: "\"\(name.prefix(64))\""))
+                        expected: TaskName.rule, got: "\"\(name.prefix(64))\""))
             }
         }
         // All or none: what is taken, or not allowed, is found before anything is entered.
@@ -93,13 +91,5 @@ extension TaskRuntime {
 
     private func providedTasks(_ session: Session) -> JSON {
         ["tasks": .array(session.registrations.sorted().map { .string($0) })]
-    }
-
-    /// Names that the daemon keeps for itself begin with these.
-    private static let reservedPrefixes = ["bridge.", "plugin.", "rpc."]
-
-    private static func isTaskName(_ name: String) -> Bool {
-        (1...128).contains(name.utf8.count) && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
-            && !reservedPrefixes.contains { name.hasPrefix($0) }
     }
 }

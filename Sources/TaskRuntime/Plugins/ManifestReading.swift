@@ -85,7 +85,9 @@ extension PluginManifest {
     }
 
     private static func task(_ task: Text.Task, _ raw: JSON) throws(BridgeError) -> TaskDescription {
-        guard !task.name.isEmpty else { throw refusal("a task has no name") }
+        guard TaskName.isAllowed(task.name) else {
+            throw refusal("the task \(JSON.string(String(task.name.prefix(64))).text) is to have \(TaskName.rule)")
+        }
         let schemas = TaskSchemas(options: task.options, result: task.result, progress: task.progress)
         do throws(JSONSchemaError) { _ = try schemas.optionsCheck() } catch {
             throw refusal("the options of the task \(task.name) have no JSON Schema: \(error)")

@@ -14,8 +14,12 @@ extension PluginSlot {
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-            // A decision is checked when it is read.
-            if !isChecked, call.origin != .question, let fault = runtime.check.fault(in: result) {
+            // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte takes
+            // the loop's thread for seconds.
+            if !isChecked, call.origin != .question,
+                result.count <= runtime.limits.messageBytes || call.task?.isInternal == true,
+                let fault = runtime.check.fault(in: result)
+            {
                 return refuse(call, fault)
             }
             makesRoom = noteEndOfWork(call)

@@ -1,6 +1,8 @@
 /* A plugin that misbehaves in one way, which the compiler is told: -DBEHAVIOUR_CrashInCall -DNAME='"CrashInCall"'. The task
  * hostile.NAME misbehaves, hostile.NAME.good answers with its options. ../README.md lists the ways. */
 #define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,8 @@
 #define TASK "hostile." NAME
 #ifdef BEHAVIOUR_TakesEcho
 #define FIRST_TASK "Echo"
+#elif defined(BEHAVIOUR_ReservedName)
+#define FIRST_TASK "plugin.start"
 #else
 #define FIRST_TASK TASK
 #endif
@@ -35,6 +39,54 @@ __attribute__((constructor)) static void construct(void) {
     crash();
 }
 #endif
+
+#define GIGABYTE ((size_t)1 << 30)
+
+/* What nothing bounds before it is handed over. */
+__attribute__((unused)) static void reply_a_gigabyte(trestle_call call) {
+    char *line = malloc(GIGABYTE + 2);
+    if (line == NULL) return;
+    memset(line, 'x', GIGABYTE + 2);
+    line[0] = line[GIGABYTE + 1] = '"';
+    host->reply(host, call, (trestle_bytes){.data = line, .size = GIGABYTE + 2});
+    free(line);
+}
+
+/* The host process's end of the socket to the daemon is a descriptor as any other. */
+__attribute__((unused)) static void write_a_gigabyte(trestle_call call) {
+    const char *number = getenv("TRESTLE_WORKER");
+    const int out = number == NULL ? -1 : atoi(number);
+    static char piece[1 << 16];
+    const int begun = snprintf(piece, sizeof piece, "{\"callbackId\":%llu,\"result\":\"", (unsigned long long)call);
+    size_t left = (size_t)begun, written = 0;
+    while (written < GIGABYTE) {
+        const ssize_t count = write(out, piece, left < sizeof piece ? left : sizeof piece);
+        if (count < 0) {
+            struct pollfd room = {.fd = out, .events = POLLOUT};
+            if (poll(&room, 1, -1) < 1 || room.revents & (POLLERR | POLLHUP | POLLNVAL)) return;
+            continue;
+        }
+        written += (size_t)count;
+        if (written < (size_t)begun) continue;
+        memset(piece, 'x', sizeof piece);
+        left = sizeof piece;
+    }
+}
+
+/* As many as there are; a second call closes them. */
+__attribute__((unused)) static void leak_descriptors(trestle_call call) {
+    static int leaked[1 << 16], opened = 0;
+    if (opened > 0) {
+        while (opened > 0) close(leaked[--opened]);
+        host->reply(host, call, text("\"closed\""));
+        return;
+    }
+    int number;
+    while (opened < 1 << 16 && (number = open("/dev/null", O_RDONLY)) >= 0) leaked[opened++] = number;
+    char line[32];
+    snprintf(line, sizeof line, "{\"opened\":%d}", opened);
+    host->reply(host, call, text(line));
+}
 
 static void misbehave(const trestle_request *request) {
     const trestle_call call = request->call;
@@ -60,8 +112,11 @@ static void misbehave(const trestle_request *request) {
     host->reply(host, call, text("{\"half\":"));
 #elif defined(BEHAVIOUR_ForksAndExits)
     const pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        /* Out of the group, where the options are "leave". */
+        if (request->options.size == strlen("\"leave\"")) setsid();
         for (;;) pause();
+    }
     char line[32];
     snprintf(line, sizeof line, "child %ld", (long)child);
     host->log(host, TRESTLE_LOG_NOTICE, text(line), 0);
@@ -69,10 +124,16 @@ static void misbehave(const trestle_request *request) {
     host->reply(host, call, text("\"forked\""));
     _exit(0);
 #elif defined(BEHAVIOUR_WritesOutput)
-    for (int i = 0; i < 100000; i++) printf("line %d of what nobody wants to read, and far too much of it\n", i);
+    for (int i = 0; i < 20000; i++) printf("line %d of what nobody wants to read, and far too much of it\n", i);
     printf("half a line");
     fflush(stdout);
     host->reply(host, call, text("\"written\""));
+#elif defined(BEHAVIOUR_LongLine)
+    reply_a_gigabyte(call);
+#elif defined(BEHAVIOUR_WritesSocket)
+    write_a_gigabyte(call);
+#elif defined(BEHAVIOUR_LeaksDescriptors)
+    leak_descriptors(call);
 #elif defined(BEHAVIOUR_BlocksLoop)
     for (;;) pause();
 #elif defined(BEHAVIOUR_BusyLoop)

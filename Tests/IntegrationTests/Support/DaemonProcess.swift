@@ -6,6 +6,8 @@ final class DaemonHome {
     let folder: TemporaryFolder
     var socketPath: String
     var statePath: String
+    /// The daemon's file: what lies beside it came with it.
+    var program = Place.program("trestled")
     /// The flag for the log; nil: there is none, and the configuration decides.
     var logLevel: String? = "debug"
     /// Flags beside those for socket, state and log.
@@ -53,7 +55,7 @@ final class DaemonProcess {
     init(in home: DaemonHome) throws {
         self.home = home
         process = try SpawnedProcess(
-            Place.program("trestled"), home.commandLine, environment: home.environment, output: .file(home.logPath),
+            home.program, home.commandLine, environment: home.environment, output: .file(home.logPath),
             errors: .file(home.logPath))
     }
 

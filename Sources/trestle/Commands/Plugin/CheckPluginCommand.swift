@@ -12,8 +12,10 @@ struct CheckPluginCommand: AsyncParsableCommand {
         discussion: """
             Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: that a call \
             has one answer, which fits its schema, and that the work ends when the call is cancelled or its deadline passes. \
-            At last that no call is left, that it stops, and that it starts again on what it left. A library is tried in a \
-            process of its own, and then in the daemon's; where --config is given, only where that says.
+            At last that no second answer has come, up to a second later, that no call is left, that it stops while it works \
+            on a call, and that it starts again on what it left. A library is tried in a process of its own, and then in the \
+            daemon's; where --config is given, only where that says. What a call keeps from being checked, because it closes \
+            the session of its caller, is named.
 
             A call may do anything, so only those tasks are called that --call names, some five times in each place, besides \
             calls with options of the wrong kind, or without what the task's schema requires. Nothing of the daemon that may be running on this machine is touched: socket, state and configuration are \
@@ -93,14 +95,14 @@ struct CheckPluginCommand: AsyncParsableCommand {
         defer { ticker.cancel() }
         let report = CheckReport(writesJSON: json || !Screen.output.isTerminal)
         func run(_ place: CheckFinding.Place) async throws -> String? {
-            try await PlaceCheck(
+            var check = PlaceCheck(
                 place: place, settings: settings, folder: folder, choice: choice,
                 patience: patience?.duration ?? .seconds(5),
                 tell: { finding in
                     line.end()
                     report.take(finding)
-                }
-            ).run()
+                })
+            return try await check.run()
         }
         let name = try await run(.isolated)
         // Elsewhere it would take the daemon with it.

@@ -6,13 +6,15 @@ import PrivateDaemon
 /// A daemon with the plugin that is checked, a client of it, and what its log has said.
 @LoopActor
 final class CheckedDaemon {
-    let client: BridgeClient
+    private(set) var client: BridgeClient
     private let daemon: PrivateDaemon
+    private let socketPath: String
     private let ears: CheckedLog
 
-    private init(_ daemon: PrivateDaemon, _ client: BridgeClient, _ ears: CheckedLog) {
+    private init(_ daemon: PrivateDaemon, _ client: BridgeClient, _ socketPath: String, _ ears: CheckedLog) {
         self.daemon = daemon
         self.client = client
+        self.socketPath = socketPath
         self.ears = ears
     }
 
@@ -24,32 +26,50 @@ final class CheckedDaemon {
         settings.logLevel = "debug"
         let daemon = try await PrivateDaemon.start(settings, in: folder) { ears.take($0) }
         do {
-            let client = try await BridgeClient.connect(to: folder.socketPath, as: "trestle", version: Trestle.version)
-            return CheckedDaemon(daemon, client, ears)
+            return CheckedDaemon(daemon, try await connect(to: folder.socketPath), folder.socketPath, ears)
         } catch {
             await daemon.stop()
             throw error
         }
     }
 
+    private static func connect(to path: String) async throws -> BridgeClient {
+        try await BridgeClient.connect(to: path, as: "trestle", version: Trestle.version)
+    }
+
+    /// Takes another client, once the session of the one that there was has been closed.
+    ///
+    /// - Returns: whether there is one; there is none where the daemon has ended.
+    func connectAgain() async throws -> Bool {
+        await client.close()
+        do { client = try await Self.connect(to: socketPath) } catch {
+            try Task.checkCancellation()
+            return false
+        }
+        return true
+    }
+
     /// Whether its process has not ended.
     var isRunning: Bool { daemon.isRunning }
-    /// How many answers have come so far for calls that had ended, or that never were.
-    var strayAnswers: Int { ears.strayAnswers }
-    /// How many answers there may still be, to calls that ended before their work did.
-    private(set) var owedAnswers = 0
-    /// An answer did not come in time; it may come yet.
-    func noteOwedAnswer() { owedAnswers += 1 }
+    /// How many answers have come so far for calls of a task that had ended before their work did.
+    func lateAnswers(of task: String) -> Int { ears.lateAnswers[task, default: 0] }
+    /// How many answers have come so far for calls that had been answered, or that never were.
+    var surplusAnswers: Int { ears.surplusAnswers }
     /// What was written to the daemon's own standard output.
     var outputLines: [String] { daemon.outputLines }
     /// Lines of the log that say this.
     func lines(saying text: String) -> [String] { ears.lines.filter { $0.contains(text) } }
 
-    /// Waits until so many such answers have come.
+    /// Waits until so many answers have come late.
     ///
     /// - Returns: whether they have.
-    func hasStrayAnswers(_ count: Int, within patience: Duration) async -> Bool {
-        await ears.hasStrayAnswers(count, within: patience)
+    func hasLateAnswers(_ count: Int, of task: String, within patience: Duration) async -> Bool {
+        await ears.waits(for: { $0.lateAnswers[task, default: 0] >= count }, within: patience)
+    }
+
+    /// Waits until more answers than those have come that nobody is owed.
+    func hasSurplusAnswers(beyond count: Int, within patience: Duration) async -> Bool {
+        await ears.waits(for: { $0.surplusAnswers > count }, within: patience)
     }
 
     /// Tells it to end, and goes on.
@@ -68,20 +88,26 @@ final class CheckedDaemon {
 private final class CheckedLog {
     private static let mostLines = 10_000
     private(set) var lines: [String] = []
-    private(set) var strayAnswers = 0
+    private(set) var lateAnswers: [String: Int] = [:]
+    private(set) var surplusAnswers = 0
     private let waiting = WaitingList<Void>()
 
     nonisolated init() {}
 
     func take(_ line: DaemonLogLine) {
         if line.message.hasPrefix("a reply was dropped") {
-            strayAnswers += 1
+            // The daemon knows the task of a call that it has ended itself. What has been answered it has forgotten.
+            if let task = line.fields["task"]?.stringValue {
+                lateAnswers[task, default: 0] += 1
+            } else {
+                surplusAnswers += 1
+            }
             waiting.resumeAll(())
         }
         if lines.count < Self.mostLines { lines.append(line.message) }
     }
 
-    func hasStrayAnswers(_ count: Int, within patience: Duration) async -> Bool {
+    func waits(for isThere: (CheckedLog) -> Bool, within patience: Duration) async -> Bool {
         var isOver = false
         let timer = LoopTimer { [waiting] in
             isOver = true
@@ -89,7 +115,7 @@ private final class CheckedLog {
         }
         timer.schedule(after: patience)
         defer { timer.close() }
-        while strayAnswers < count, !isOver, !Task.isCancelled { _ = await waiting.wait() }
-        return strayAnswers >= count
+        while !isThere(self), !isOver, !Task.isCancelled { _ = await waiting.wait() }
+        return isThere(self)
     }
 }

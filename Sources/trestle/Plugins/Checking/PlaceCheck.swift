@@ -6,7 +6,8 @@ import PrivateDaemon
 /// Checks a plugin in one place: in a process of its own, or in the daemon's.
 @LoopActor
 struct PlaceCheck {
-    let place: CheckFinding.Place
+    /// Where it is meant to run; once it runs, where it does.
+    private(set) var place: CheckFinding.Place
     let settings: PrivateDaemon.Settings
     let folder: PrivateFolder
     let choice: CheckChoice
@@ -17,10 +18,27 @@ struct PlaceCheck {
         tell(CheckFinding(place: place, task: task, check: check, outcome: outcome, says: says))
     }
 
+    /// A second answer that comes later than this is not seen.
+    private static let longestSurplusWait = Duration.seconds(1)
+    /// A call that is as quick has its own answer while a daemon stops, which waits for seconds.
+    private static let quickCall = Duration.seconds(1)
+
+    init(
+        place: CheckFinding.Place, settings: PrivateDaemon.Settings, folder: PrivateFolder, choice: CheckChoice,
+        patience: Duration, tell: @escaping @LoopActor (CheckFinding) -> Void
+    ) {
+        self.place = place
+        self.settings = settings
+        self.folder = folder
+        self.choice = choice
+        self.patience = patience
+        self.tell = tell
+    }
+
     /// Checks it; the daemons that it starts have ended when this returns.
     ///
     /// - Returns: the plugin's name; nil: it cannot be used.
-    func run() async throws -> String? {
+    mutating func run() async throws -> String? {
         let daemon: CheckedDaemon
         do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
             say(nil, "load", .failed, "the daemon does not start with it: \(error)")
@@ -28,11 +46,16 @@ struct PlaceCheck {
         }
         var name: String?
         do {
-            name = try await check(daemon)
+            if let plugin = try await runningPlugin(daemon) {
+                place = plugin["isolation"]?.stringValue == "none" ? .inProcess : .isolated
+                name = try await check(daemon, plugin)
+            } else {
+                _ = await daemon.stop()
+            }
         } catch let error as BridgeError where error.code == .sessionClosed {
             let status = await daemon.stop()
             if status.isSuccess {
-                say(nil, "call", .skipped, "the session of its caller was closed, so that nothing more could be tried")
+                say(nil, "stop", .skipped, "the session was closed again; not checked: leak, stop, restart")
             } else {
                 say(nil, "crash", .failed, "the daemon ended while the plugin was called (\(status))")
             }
@@ -45,11 +68,7 @@ struct PlaceCheck {
         return name
     }
 
-    private func check(_ daemon: CheckedDaemon) async throws -> String? {
-        guard let plugin = try await runningPlugin(daemon) else {
-            _ = await daemon.stop()
-            return nil
-        }
+    private func check(_ daemon: CheckedDaemon, _ plugin: JSON) async throws -> String {
         let name = plugin["name"]?.stringValue ?? ""
         let tasks = (plugin["tasks"]?.arrayValue ?? []).compactMap(\.stringValue)
         say(
@@ -59,17 +78,50 @@ struct PlaceCheck {
         for unknown in choice.unknown(among: tasks) {
             say(unknown, "call", .failed, "the plugin has no such task; it has \(tasks.joined(separator: ", "))")
         }
-        var answering: (task: String, options: JSON)?
+        var answers: [TaskCheck.Answer] = []
         for task in tasks {
-            let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
-            let check = TaskCheck(
-                daemon: daemon, description: description, options: choice.options(for: task), patience: patience,
-                tell: { say($0, $1, $2, $3) })
-            if let options = try await check.run() { answering = (task, options) }
+            if let answer = try await check(daemon, task: task) { answers.append(answer) }
         }
+        await checkOnce(daemon, answers)
         try await checkLeaks(daemon, name)
-        try await checkStop(daemon, name, answering)
+        try await checkStop(daemon, name, answers.last)
         return name
+    }
+
+    private func check(_ daemon: CheckedDaemon, task: String) async throws -> TaskCheck.Answer? {
+        let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
+        let check = TaskCheck(
+            daemon: daemon, description: description, options: choice.options(for: task), patience: patience,
+            tell: { say($0, $1, $2, $3) })
+        do { return try await check.run() } catch let error as BridgeError where error.code == .sessionClosed {
+            guard try await daemon.connectAgain() else { throw error }
+            say(
+                task, "call", .skipped,
+                "a call of it closed the session of its caller; what is not told above of result, progress, cancel and "
+                    + "deadline is not checked, and neither are once, and stop during a call of it")
+            return nil
+        }
+    }
+
+    /// A second answer may come long after the first.
+    private func checkOnce(_ daemon: CheckedDaemon, _ answers: [TaskCheck.Answer]) async {
+        guard !answers.isEmpty else { return }
+        let known = answers.reduce(0) { $0 + $1.surplus }
+        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(patience, Self.longestSurplusWait))
+        let later = daemon.surplusAnswers - known
+        let law = "every call has one, and only the first counts"
+        for answer in answers {
+            // Those of one task that was called are its own, however late they come.
+            let count = answer.surplus + (answers.count == 1 ? later : 0)
+            if count > 0 {
+                say(answer.task, "once", .failed, "its calls had \(count) more answers than there were calls; \(law)")
+            } else {
+                say(answer.task, "once", .passed, "each of its calls had one answer")
+            }
+        }
+        guard answers.count > 1, later > 0 else { return }
+        let names = answers.map(\.task).joined(separator: ", ")
+        say(nil, "once", .failed, "\(later) answers came for calls that had been answered, of \(names); \(law)")
     }
 
     private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
@@ -113,21 +165,16 @@ struct PlaceCheck {
     }
 
     /// The daemon is told to end, with a call in flight where one may be made.
-    private func checkStop(
-        _ daemon: CheckedDaemon, _ name: String, _ answering: (task: String, options: JSON)?
-    ) async throws {
+    private func checkStop(_ daemon: CheckedDaemon, _ name: String, _ answer: TaskCheck.Answer?) async throws {
         var stream: CallProgress?
-        if let answering {
-            stream = try await daemon.client.stream(answering.task, options: answering.options, timeout: patience)
+        if let answer {
+            stream = try await daemon.client.stream(answer.task, options: answer.options, timeout: patience)
+            // The call is the plugin's by the time that this is answered, and not refused for coming too late.
+            _ = try await daemon.client.call("bridge.ping")
         }
         daemon.beginStop()
-        if let stream {
-            do throws(BridgeError) { _ = try await stream.result } catch  where error.code == .sessionClosed {
-                say(
-                    answering?.task, "stop", .failed,
-                    "the daemon was told to end while it worked on a call, and the call had no answer: \(error.message)"
-                )
-            } catch {}
+        if let stream, let answer {
+            do throws(BridgeError) { _ = try await stream.result } catch { judgeStop(error, answer) }
         }
         let status = await daemon.stop()
         let complaints = daemon.lines(saying: "did not stop")
@@ -139,6 +186,24 @@ struct PlaceCheck {
             say(nil, "stop", .passed, "it finished when the daemon was told to end")
         }
         checkOutput(daemon, name)
+    }
+
+    /// What a call that was in flight ended with. Another answer of the task's than before is none of our business.
+    private func judgeStop(_ error: BridgeError, _ answer: TaskCheck.Answer) {
+        let sent = "the daemon was told to end while it worked on a call"
+        switch error.code {
+        case .sessionClosed: say(answer.task, "stop", .failed, "\(sent), and the call had no answer: \(error.message)")
+        case .shuttingDown, .callTimeout, .callCancelled:
+            guard answer.time > Self.quickCall else {
+                return say(
+                    answer.task, "stop", .failed,
+                    "\(sent), and the call, which had been answered before, ended with \(error.code): \(error.message)")
+            }
+            say(answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
+        case .pluginCrashed, .pluginUnavailable, .pluginNoReply, .pluginInvalidReply:
+            say(answer.task, "stop", .failed, "\(sent), and what came was \(error.code): \(error.message)")
+        default: break
+        }
     }
 
     private func checkOutput(_ daemon: CheckedDaemon, _ name: String) {

@@ -31,10 +31,20 @@ struct TaskCheck {
     private func fail(_ check: String, _ says: String) { tell(name, check, .failed, says) }
     private func skip(_ check: String, _ says: String) { tell(name, check, .skipped, says) }
 
+    /// What is known of a task that answers.
+    struct Answer {
+        var task: String
+        var options: JSON
+        /// How long one call took.
+        var time: Duration
+        /// How many answers came meanwhile that nobody was owed.
+        var surplus = 0
+    }
+
     /// Checks it.
     ///
-    /// - Returns: options with which it answers; nil: it was not called, or does not answer.
-    func run() async throws -> JSON? {
+    /// - Returns: nil: it was not called, or does not answer.
+    func run() async throws -> Answer? {
         let schema = description["options"] ?? true
         let sampler: SampleOptions
         do throws(JSONSchemaError) { sampler = try SampleOptions(schema) } catch {
@@ -42,10 +52,17 @@ struct TaskCheck {
             return nil
         }
         try await checkForbidden(sampler)
-        guard daemon.isRunning, let options = chosen(sampler), try await checkCall(options) else { return nil }
-        try await checkCancel(options)
-        try await checkDeadline(options)
-        return options
+        let before = daemon.surplusAnswers
+        guard daemon.isRunning, let options = chosen(sampler), let time = try await checkCall(options) else {
+            return nil
+        }
+        _ = try await end(options, within: patience)
+        if try await checkCancel(options) {
+            try await checkDeadline(options)
+        } else {
+            skip("deadline", "an answer is still owed to the call before: this one's could not be told from it")
+        }
+        return Answer(task: name, options: options, time: time, surplus: daemon.surplusAnswers - before)
     }
 
     private func chosen(_ sampler: SampleOptions) -> JSON? {
@@ -102,9 +119,10 @@ struct TaskCheck {
 
     /// One call, with progress.
     ///
-    /// - Returns: whether it answered as it should.
-    private func checkCall(_ options: JSON) async throws -> Bool {
-        let before = daemon.strayAnswers
+    /// - Returns: how long it took; nil: it did not answer as it should.
+    private func checkCall(_ options: JSON) async throws -> Duration? {
+        let late = daemon.lateAnswers(of: name)
+        let start = ContinuousClock.now
         let stream = try await daemon.client.stream(name, options: options, timeout: patience)
         var progress: [JSON] = []
         for await value in stream { progress.append(value) }
@@ -115,13 +133,13 @@ struct TaskCheck {
             end = .error(error)
         }
         guard judge(end, options) else {
-            if case .error(let error) = end, error.code == .callTimeout { await settle(before) }
-            return false
+            if case .error(let error) = end, error.code == .callTimeout { await settle(late) }
+            return nil
         }
-        try await checkOnce(options, before)
+        let time = ContinuousClock.now - start
         check("progress", progress, against: description["progress"] ?? .null)
         if case .result(let value) = end { check("result", [value], against: description["result"] ?? true) }
-        return true
+        return time
     }
 
     private func judge(_ end: End, _ options: JSON) -> Bool {
@@ -146,21 +164,6 @@ struct TaskCheck {
         return false
     }
 
-    /// A second answer comes with the first, or soon behind it: another call of the daemon's and the plugin's is between.
-    private func checkOnce(_ options: JSON, _ before: Int) async throws {
-        _ = try await end(options, within: patience)
-        _ = try await daemon.client.call("bridge.status")
-        let more = daemon.strayAnswers - before - daemon.owedAnswers
-        if more > 0 {
-            fail(
-                "once",
-                "two calls with \(Self.short(options)) had \(2 + more) answers; every call has one, and only the first counts"
-            )
-        } else {
-            pass("once", "two calls had one answer each")
-        }
-    }
-
     private func check(_ what: String, _ values: [JSON], against schema: JSON) {
         if what == "progress", schema == .null {
             if let first = values.first {
@@ -181,9 +184,8 @@ struct TaskCheck {
     }
 
     /// A call that has ended must still be answered, which tells the daemon that the work is over.
-    private func settle(_ before: Int) async {
-        if await daemon.hasStrayAnswers(before + 1, within: patience) { return }
-        daemon.noteOwedAnswer()
+    private func settle(_ late: Int) async {
+        if await daemon.hasLateAnswers(late + 1, of: name, within: patience) { return }
         fail(
             "cancel",
             "its call was ended at the deadline, and it did not say that the work was over within \(HumanDuration.text(patience))"
@@ -192,8 +194,9 @@ struct TaskCheck {
 
     // MARK: Calls that are ended
 
-    private func checkCancel(_ options: JSON) async throws {
-        let before = daemon.strayAnswers
+    /// - Returns: whether no answer is owed.
+    private func checkCancel(_ options: JSON) async throws -> Bool {
+        let late = daemon.lateAnswers(of: name)
         let stream = try await daemon.client.stream(name, options: options, timeout: patience)
         let calls = try await daemon.client.call("bridge.calls")["calls"]?.arrayValue ?? []
         if let number = calls.first(where: { $0["task"]?.stringValue == name && $0["plugin"] == nil })?["call"] {
@@ -203,31 +206,33 @@ struct TaskCheck {
         do throws(BridgeError) {
             _ = try await stream.result
             pass("cancel", "it had answered before its call could be cancelled")
+            return true
         } catch {
             try Task.checkCancellation()
             if error.code == .sessionClosed { throw error }
             guard error.code == .callCancelled || error.code == .callTimeout else {
-                return pass("cancel", "it had answered before its call could be cancelled")
+                pass("cancel", "it had answered before its call could be cancelled")
+                return true
             }
-            if await daemon.hasStrayAnswers(before + 1, within: patience) {
-                return pass("cancel", "its call was cancelled, and it ended its work")
+            if await daemon.hasLateAnswers(late + 1, of: name, within: patience) {
+                pass("cancel", "its call was cancelled, and it ended its work")
+                return true
             }
-            daemon.noteOwedAnswer()
             fail(
                 "cancel",
                 "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer nobody waits "
                     + "for says that the work is over, and until then it counts as running")
+            return false
         }
     }
 
     private func checkDeadline(_ options: JSON) async throws {
-        let before = daemon.strayAnswers
+        let late = daemon.lateAnswers(of: name)
         switch try await end(options, within: .milliseconds(1)) {
         case .error(let error) where error.code == .callTimeout:
-            if await daemon.hasStrayAnswers(before + 1, within: patience) {
+            if await daemon.hasLateAnswers(late + 1, of: name, within: patience) {
                 return pass("deadline", "its call was ended after a millisecond, and it ended its work")
             }
-            daemon.noteOwedAnswer()
             fail(
                 "deadline",
                 "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(patience)) later; its work "

@@ -1,0 +1,204 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// The libraries of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
+@Suite("A hostile library", .blocking(within: .seconds(240)))
+struct HostileLibraryTests {
+    /// What the daemon lives through wherever they run.
+    private static let survivable = [
+        HostileCase(
+            plugin: .library("NeverAnswers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
+        HostileCase(plugin: .library("AnswersTwice"), end: .result("first"), dropped: 2),
+        HostileCase(plugin: .library("AnswersUnknown"), end: .result("asked"), dropped: 4),
+        HostileCase(plugin: .library("BadJSON"), end: .error("plugin.invalid_reply")),
+        HostileCase(plugin: .library("WritesOutput"), end: .result("written")),
+    ]
+
+    private static let crashing = [
+        HostileCase(plugin: .library("CrashInCall"), end: .crashed(["signal": 11])),
+        HostileCase(plugin: .library("ExitInCall"), end: .crashed(["exit": 3])),
+    ]
+
+    @Test("ends its own calls at the most, and is there again", arguments: survivable + crashing, Isolation.apart)
+    func call(_ test: HostileCase, isolation: Isolation) throws { try test.meet(in: isolation) }
+
+    /// What crashes takes the daemon along there: see `HostileDaemonTests`.
+    @Test("in the daemon's own process ends its own calls at the most, where it does not crash", arguments: survivable)
+    func callInDaemon(_ test: HostileCase) throws { try test.meet(in: .daemon) }
+
+    @Test(
+        "whose line is a gigabyte long is killed for it, and the daemon does not grow",
+        arguments: [
+            ("WritesSocket", "longer than"),
+            // It may be busy with it for so long that it misses a ping.
+            ("LongLine", ""),
+        ], Isolation.apart)
+    func longLine(test: (name: String, why: String), isolation: Isolation) throws {
+        let test = HostileCase(plugin: .library(test.name), end: .killed(test.why))
+        try test.plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { daemon, client in
+            try test.meet(in: isolation, daemon, client)
+            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+        }
+    }
+
+    @Test("whose result is a gigabyte long in the daemon's own process has that call ended")
+    func longResult() throws {
+        let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
+        try test.plugin.withDaemon(in: .daemon) { daemon, client in
+            try test.meet(in: .daemon, daemon, client)
+            // That of the library itself, and no copy of it.
+            #expect(mostResidentBytes(of: daemon.pid) < 1_500 << 20)
+        }
+    }
+
+    @Test("that leaks descriptors has none left for itself, and works on", arguments: Isolation.apart)
+    func leak(isolation: Isolation) throws {
+        let plugin = HostilePlugin.library("LeaksDescriptors")
+        try plugin.withDaemon(in: isolation) { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            // Every process of a pool.
+            for host in try children(of: daemon.pid) { try Self.limitDescriptors(of: host, to: 64) }
+            let opened = try client.result("hostile.LeaksDescriptors")["opened"]?.int64Value
+            #expect((1..<64).contains(opened ?? 0))
+            #expect(try client.result("hostile.LeaksDescriptors.good", "after") == "after")
+            #expect(try plugin.status(client)["restarts"] == 0)
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+        }
+    }
+
+    @Test("that leaks the daemon's own descriptors keeps new clients out, no longer than it has them, and nobody else")
+    func leakInDaemon() throws {
+        let plugin = HostilePlugin.library("LeaksDescriptors")
+        try plugin.withDaemon(in: .daemon) { daemon, client in
+            try plugin.expectRunning(in: .daemon, client)
+            try Self.limitDescriptors(of: daemon.pid, to: 256)
+            #expect(try client.result("hostile.LeaksDescriptors")["opened"]?.int64Value ?? 0 > 100)
+            #expect(try client.result("Echo", "served") == "served")
+            // What the daemon had not yet closed of its own may let some in.
+            var others: [Wire] = []
+            while let other = try? daemon.connect(), (try? other.result("Echo", 1)) != nil {
+                others.append(other)
+                guard others.count < 32 else { throw Failure("there are descriptors left") }
+            }
+            try daemon.awaitLog("connections turned away", client)
+            #expect(try client.result("Echo", "served") == "served")
+            #expect(try client.result("hostile.LeaksDescriptors") == "closed")
+            let deadline = Deadline()
+            while (try? daemon.connect().result("Echo", 1)) != 1 {
+                guard !deadline.isOver else { throw Failure("nobody gets in though there are descriptors") }
+            }
+        }
+    }
+
+    @Test("that forks and exits has ended, and what it has forked with it", arguments: [false, true], Isolation.apart)
+    func forks(leave: Bool, isolation: Isolation) throws {
+        let plugin = HostilePlugin.library("ForksAndExits")
+        try plugin.withDaemon(in: isolation) { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            let library = try #require(try plugin.status(client)["path"]?.stringValue)
+            let ended = try client.call("hostile.ForksAndExits", leave ? "leave" : "stay")
+            // It answers, and exits before that can have left.
+            #expect(ended["error"]?["code"] == "plugin.crashed" && ended["error"]?["data"]?["exit"] == 0, "\(ended)")
+            #expect(try client.result("hostile.ForksAndExits.good", "after") == "after")
+            let orphans = { try processes(mapping: library).subtracting(try children(of: daemon.pid)) }
+            if leave {
+                // Who has left the group is nobody's any more: the service manager's, once the daemon ends.
+                let child = try #require(try orphans().first)
+                #expect(kill(child, SIGKILL) == 0)
+            } else {
+                let deadline = Deadline()
+                while try !orphans().isEmpty {
+                    guard !deadline.isOver else { throw Failure("its child lives on") }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "that keeps its process from everything else is found out by a ping",
+        arguments: ["BlocksLoop", "BusyLoop"], Isolation.apart)
+    func hanging(name: String, isolation: Isolation) throws {
+        let plugin = HostilePlugin.library(name)
+        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { _, client in
+            try plugin.expectRunning(in: isolation, client)
+            let ended = try client.call("hostile.\(name)")
+            #expect(ended["error"]?["code"] == "plugin.crashed", "\(ended)")
+            #expect(
+                ended["error"]?["data"]?["reason"]?.stringValue?.contains("did not answer a ping") == true, "\(ended)")
+            #expect(try client.result("hostile.\(name).good", "after") == "after")
+        }
+    }
+
+    @Test(
+        "that does not begin well is refused, with the reason",
+        arguments: [
+            ("CrashInConstructor", "signal 11"), ("CrashInEntry", "signal 11"), ("CrashAtStart", "signal 11"),
+            ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
+            ("ReservedName", "plugin.start"),
+        ], Isolation.apart)
+    func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
+        let plugin = HostilePlugin.library(test.name)
+        try plugin.withDaemon(in: isolation) { _, client in try plugin.expectRefused(test.why, client) }
+    }
+
+    @Test(
+        "in the daemon's own process that cannot be used is refused, with the reason",
+        arguments: [
+            ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
+            ("ReservedName", "plugin.start"),
+        ])
+    func badBeginningInDaemon(test: (name: String, why: String)) throws {
+        let plugin = HostilePlugin.library(test.name)
+        try plugin.withDaemon(in: .daemon) { _, client in try plugin.expectRefused(test.why, client) }
+    }
+
+    @Test("that does not end is ended", arguments: [("CrashAtStop", "signal 11")], Isolation.apart)
+    func crashAtStop(test: (name: String, why: String), isolation: Isolation) throws {
+        let plugin = HostilePlugin.library(test.name)
+        let daemon = try plugin.withDaemon(in: isolation) { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            return daemon
+        }
+        #expect(daemon.log.contains("the plugin \(test.name) did not stop") && daemon.log.contains(test.why))
+    }
+
+    @Test("that answers no cancel and no stop keeps neither the caller nor the daemon", arguments: Isolation.allCases)
+    func ignoresCancel(isolation: Isolation) throws {
+        let plugin = HostilePlugin.library("IgnoresCancel")
+        let configuration = "stop_timeout = \"1s\"\ndrain_timeout = \"1s\""
+        let daemon = try plugin.withDaemon(in: isolation, configuration) { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            try client.send(#"{"task":"hostile.IgnoresCancel","callbackId":"h"}"#)
+            try client.send(#"{"cancel":"h"}"#)
+            #expect(try client.receive()["error"]?["code"] == "call.cancelled")
+            // It counts as running, though nobody waits for it.
+            #expect(try client.result("hostile.IgnoresCancel.good", "after") == "after")
+            return daemon
+        }
+        #expect(daemon.log.contains("the plugin IgnoresCancel did not stop"), "\(daemon.log)")
+    }
+
+    @Test("that never comes back ends with the daemon, even where that is killed")
+    func blockedLoop() throws {
+        let folder = try TemporaryFolder()
+        try HostilePlugin.library("BlocksLoop").put(into: folder)
+        try IntegrationTests.withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let pid = try client.result("bridge.plugins")["plugins"]?[0]?["pid"]?.int64Value
+            let process = try #require(pid.map { Int32($0) })
+            try client.send(#"{"task":"hostile.BlocksLoop"}"#)
+            _ = try client.result("bridge.ping")
+            daemon.signal(SIGKILL)
+            #expect(try daemon.wait() == .killed(by: SIGKILL))
+            let deadline = Deadline()
+            while isAlive(process), !deadline.isOver { usleep(5_000) }
+            #expect(!deadline.isOver)
+        }
+    }
+
+    private static func limitDescriptors(of pid: pid_t, to count: rlim_t) throws {
+        let set = try run("/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(count):\(count)"])
+        guard set.end == .exited(0) else { throw Failure("the limit of \(pid) cannot be set: \(set.errors)") }
+    }
+}

@@ -1,0 +1,181 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// The workers of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
+@Suite("A hostile worker", .blocking(within: .seconds(240)))
+struct HostileWorkerTests {
+    private static let cases = [
+        HostileCase(plugin: .worker("crash-in-call"), end: .crashed(["signal": 11])),
+        HostileCase(plugin: .worker("exit-in-call"), end: .crashed(["exit": 3])),
+        HostileCase(
+            plugin: .worker("never-answers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
+        HostileCase(plugin: .worker("answers-twice"), end: .result("first"), dropped: 2),
+        // The last of the ids is none: null.
+        HostileCase(plugin: .worker("answers-unknown"), end: .killed("callbackId"), dropped: 6),
+        HostileCase(plugin: .worker("garbage-bytes"), end: .killed("no message")),
+        HostileCase(plugin: .worker("floods-progress"), end: .result("flooded"), options: ["count": 5_000]),
+        HostileCase(plugin: .worker("eats-memory"), end: .crashed(["exit": 1])),
+        HostileCase(
+            plugin: .worker("leaks-descriptors"),
+            end: .satisfying { (1..<64).contains($0["opened"]?.int64Value ?? 0) }),
+        // Echo answers at once, so that the number of those in flight is a matter of chance.
+        HostileCase(
+            plugin: .worker("floods-calls"),
+            end: .satisfying { ($0["result"]?.int64Value ?? 0) + ($0["busy"]?.int64Value ?? 0) == 5_000 },
+            options: ["count": 5_000]),
+    ]
+
+    @Test("ends its own calls at the most, and is there again", arguments: cases, Isolation.apart)
+    func call(_ test: HostileCase, isolation: Isolation) throws { try test.meet(in: isolation) }
+
+    @Test("that calls too much is told so, and every call has an answer")
+    func floodOfCalls() throws {
+        // It answers nothing before it has called for the last time: all are in flight until then.
+        try HostileCase(
+            plugin: .worker("floods-calls"), end: .result(["busy": 3_976, "result": 1_024]),
+            options: ["count": 5_000, "task": "hostile.floods-calls.good"]
+        ).meet(in: .process)
+    }
+
+    @Test(
+        "that writes a gigabyte line is killed at the bound, and the daemon does not grow", arguments: Isolation.apart)
+    func longLine(isolation: Isolation) throws {
+        let test = HostileCase(plugin: .worker("long-line"), end: .killed("longer than"))
+        try test.plugin.withDaemon(in: isolation) { daemon, client in
+            try test.meet(in: isolation, daemon, client)
+            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+        }
+    }
+
+    @Test(
+        "that floods the log has a hundred lines a second in it, and the rest is counted",
+        arguments: ["floods-log", "floods-output"], Isolation.apart)
+    func floodOfLines(name: String, isolation: Isolation) throws {
+        let test = HostileCase(plugin: .worker(name), end: .result("flooded"), options: ["count": 5_000])
+        try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
+            try test.meet(in: isolation, daemon, client)
+            // How many were left out is told with the next line that is not.
+            var sent = 5_000
+            let deadline = Deadline()
+            while true {
+                let (shown, leftOut) = lines(daemon.log)
+                if shown + leftOut == sent {
+                    #expect(leftOut > 0)
+                    return
+                }
+                guard !deadline.isOver else { throw Failure("\(shown) shown and \(leftOut) left out of \(sent)") }
+                if leftOut == 0 || shown + leftOut < sent, try hasSettled(daemon, client) {
+                    #expect(try client.result("hostile.\(name)", ["count": 1]) == "flooded")
+                    sent += 1
+                }
+            }
+        }
+    }
+
+    /// How many lines of the flood the log has, and how many it says were left out.
+    private func lines(_ log: String) -> (shown: Int, leftOut: Int) {
+        var shown = 0
+        var leftOut = 0
+        for line in log.split(separator: "\n") {
+            if line.contains("line "), line.contains("xxxx") { shown += 1 }
+            if let end = line.firstRange(of: " lines of the plugin were left out") {
+                leftOut += line[..<end.lowerBound].split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) } ?? 0
+            }
+        }
+        return (shown, leftOut)
+    }
+
+    /// Whether nothing more comes of what was written: the log is the same after several calls.
+    private func hasSettled(_ daemon: DaemonProcess, _ client: Wire) throws -> Bool {
+        let before = daemon.log.utf8.count
+        for _ in 0..<50 { _ = try client.result("bridge.ping") }
+        return daemon.log.utf8.count == before
+    }
+
+    @Test(
+        "that forks and exits has ended, though its child holds the socket", arguments: [false, true], Isolation.apart)
+    func forks(leave: Bool, isolation: Isolation) throws {
+        let test = HostileCase(
+            plugin: .worker("forks-and-exits"), end: .crashed(["exit": 0]), options: ["leave": .bool(leave)])
+        try test.plugin.withDaemon(in: isolation) { daemon, client in
+            try test.meet(in: isolation, daemon, client)
+            try daemon.awaitLog("child ", client)
+            let said = daemon.log.split(separator: "child ").last?.prefix { $0.isNumber }
+            let child = try #require(said.flatMap { pid_t($0) })
+            // Who has left the group is nobody's any more: the service manager's, once the daemon ends.
+            if leave {
+                #expect(kill(child, SIGKILL) == 0)
+            } else {
+                try client.result("bridge.ping") { _ in !isAlive(child) }
+            }
+        }
+    }
+
+    @Test(
+        "that stops in the midst of its work is found out by a ping",
+        arguments: ["busy-loop", "half-line", "stops-reading"], Isolation.apart)
+    func hanging(name: String, isolation: Isolation) throws {
+        let plugin = HostilePlugin.worker(name)
+        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            let ended = try client.call("hostile.\(name)")
+            if name == "stops-reading" {
+                // The hang comes after the answer.
+                #expect(ended["result"] == "the last thing that it read", "\(ended)")
+            } else {
+                #expect(ended["error"]?["code"] == "plugin.crashed", "\(ended)")
+                #expect(ended["error"]?["data"]?["reason"]?.stringValue?.contains("did not answer") == true, "\(ended)")
+            }
+            try daemon.awaitLog(isolation == .pool ? "did not answer " : "did not answer a ping within", client)
+            #expect(try client.result("hostile.\(name).good", "after") == "after")
+        }
+    }
+
+    @Test(
+        "that does not begin well is refused, with the reason",
+        arguments: [
+            ("crash-at-load", "exit status 3"), ("crash-at-start", "signal 11"), ("wrong-version", "99.0"),
+            ("takes-echo", "Echo"), ("reserved-name", "bridge.mine"),
+            ("garbage-hello", "$.version"), ("never-hello", "plugin.hello within"),
+        ], Isolation.apart)
+    func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
+        let plugin = HostilePlugin.worker(test.name)
+        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { _, client in
+            try plugin.expectRefused(test.why, client)
+        }
+    }
+
+    @Test("that says it is another plugin is known by its own name all the same", arguments: Isolation.apart)
+    func otherName(isolation: Isolation) throws {
+        let plugin = HostilePlugin.worker("other-name")
+        try plugin.withDaemon(in: isolation) { _, client in
+            try plugin.expectRunning(in: isolation, client)
+            let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
+            #expect(plugins.allSatisfy { $0["name"] != "Persistence" }, "\(plugins)")
+        }
+    }
+
+    @Test(
+        "that does not end is ended",
+        arguments: [
+            ("crash-at-stop", "signal 11"), ("never-stops", "did not stop"), ("ignores-cancel", "did not stop"),
+        ],
+        Isolation.apart)
+    func badEnd(test: (name: String, why: String), isolation: Isolation) throws {
+        let plugin = HostilePlugin.worker(test.name)
+        let configuration = "stop_timeout = \"1s\"\ndrain_timeout = \"1s\""
+        let daemon = try plugin.withDaemon(in: isolation, configuration) { daemon, client in
+            try plugin.expectRunning(in: isolation, client)
+            if test.name == "ignores-cancel" {
+                try client.send(#"{"task":"hostile.ignores-cancel","callbackId":"h"}"#)
+                try client.send(#"{"cancel":"h"}"#)
+                #expect(try client.receive()["error"]?["code"] == "call.cancelled")
+            }
+            return daemon
+        }
+        #expect(
+            daemon.log.contains("the plugin \(test.name) did not stop") && daemon.log.contains(test.why),
+            "\(daemon.log)")
+    }
+}

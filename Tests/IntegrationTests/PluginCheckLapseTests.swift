@@ -1,0 +1,110 @@
+import BridgeJSON
+import Testing
+
+@Suite("trestle plugin check of a plugin with one lapse", .blocking(within: .seconds(300)))
+struct PluginCheckLapseTests {
+    /// What a worker in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
+    /// millisecond, and one is under way when the daemon is told to end.
+    private static let lapses: [(call: String, failures: [String])] = [
+        ("if n != 3: answer(id)", ["specimen cancel"]),
+        ("if n != 4: answer(id)", ["specimen deadline"]),
+        ("if n != 5: answer(id)", ["specimen stop"]),
+        // The second answers do not stand for those that the daemon is owed.
+        ("if n != 3: answer(id); threading.Timer(0.05, answer, [id]).start()", ["specimen cancel", "specimen once"]),
+        ("answer(id)\nthreading.Timer(0.05, answer, [id]).start()", ["specimen once"]),
+        ("if n == 1: say({'task': 'specimen.good', 'callbackId': 99})\nanswer(id)", ["leak"]),
+    ]
+
+    @Test("finds what is wrong with the work of a call, whatever the first answer was", arguments: lapses)
+    func lapse(_ lapse: (call: String, failures: [String])) throws {
+        let folder = try TemporaryFolder()
+        var worker = WorkerInPython()
+        worker.start = """
+            import threading
+            n = 0
+            def answer(id): say({"callbackId": id, "result": "done"})
+            """
+        worker.call = "global n\nn += 1\n" + lapse.call
+        // Its own call is never answered.
+        worker.other = "if task == 'specimen.good': continue"
+        try worker.write(to: folder)
+        let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"), "--call", "specimen")
+        #expect(names == lapse.failures, "\(run.output)")
+    }
+
+    @Test("finds a plugin that does not start on what it left")
+    func restart() throws {
+        let folder = try TemporaryFolder()
+        var worker = WorkerInPython()
+        worker.start = """
+            mark = "\(folder.file("mark"))"
+            if os.path.exists(mark): os._exit(3)
+            open(mark, "w").close()
+            """
+        try worker.write(to: folder)
+        let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"), "--call", "specimen")
+        #expect(names == ["restart"], "\(run.output)")
+    }
+
+    @Test("finds more output than the log takes")
+    func flood() throws {
+        let call = #"hostile.floods-output={"count": 1000}"#
+        let (names, run) = try checkFailures(
+            "\(Place.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--patience", "10s")
+        #expect(names == ["output"] && run.output.contains("100 lines a second"), "\(run.output)")
+    }
+
+    @Test(
+        "finds what ends the daemon, where the plugin is in its process",
+        arguments: [
+            ("_exit(7);", ["crash"]),
+            // While the daemon waits for the answer, because it is to end.
+            ("return begin(late_exit);", ["specimen stop", "stop"]),
+        ])
+    func endsDaemon(_ fault: String, _ expected: [String]) throws {
+        let folder = try TemporaryFolder()
+        let library = try PluginInC(
+            call: """
+                static int n = 0;
+                if (++n == \(expected.count == 1 ? 1 : 5) && getenv("TRESTLE_WORKER") == NULL) \(fault)
+                host->reply(host, request->call, text("true"));
+                """,
+            definitions: """
+                #include <stdlib.h>
+                #include <unistd.h>
+                static void *late_exit(void *context) { sleep(1); _exit(7); }
+                static void begin(void *(*body)(void *)) { pthread_t thread; pthread_create(&thread, NULL, body, NULL); }
+                """
+        )
+        .build(in: folder)
+        let (names, run) = try checkFailures(library, "--call-all", "--patience", "10s")
+        #expect(names == expected, "\(run.output)")
+        let failed = run.output.split(separator: "\n").filter { $0.contains(#""outcome":"failed""#) }
+        #expect(failed.allSatisfy { $0.contains(#""place":"in-process""#) }, "\(run.output)")
+    }
+
+    @Test("goes on after a call that closes the session of its caller, and names what it did not check")
+    func closesItsCaller() throws {
+        let (names, run) = try checkFailures(Place.program("libCloseWebPlugin.so"), "--call", "closeWeb={}")
+        #expect(names == [], "\(run.output)")
+        let findings = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+        for place in ["isolated", "in-process"] {
+            let here = findings.filter { $0["place"]?.stringValue == place }
+            let said = here.filter { $0["task"] == "closeWeb" }.compactMap { $0["says"]?.stringValue }
+            #expect(said.contains { $0.contains("is not checked") }, "\(said)")
+            for check in ["leak", "stop", "restart"] {
+                #expect(
+                    here.contains { $0["check"]?.stringValue == check && $0["outcome"] == "passed" }, "\(run.output)")
+            }
+        }
+    }
+
+    @Test("says where a plugin ran, also where the configuration decides")
+    func place() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("[plugins.echo]\nisolation = \"none\"\n", to: "here.toml")
+        let (names, run) = try checkFailures(Place.program("libEchoPlugin.so"), "--config", file, "--call-all")
+        #expect(names == [] && run.output.contains(#""place":"in-process""#), "\(run.output)")
+        #expect(!run.output.contains(#""place":"isolated""#), "\(run.output)")
+    }
+}
