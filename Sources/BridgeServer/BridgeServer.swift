@@ -117,7 +117,7 @@ public final class BridgeServer {
             if connections.count > limits.sessions {
                 connection.turnAway(limit: limits.sessions)
             } else {
-                connection.open(PeerIdentity(uid: peer.uid, gid: peer.gid, pid: peer.pid))
+                connection.open(PeerIdentity(peer))
             }
         } catch {
             log.error("a connection could not be taken: \(error)")

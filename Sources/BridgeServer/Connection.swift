@@ -215,6 +215,8 @@ final class Connection {
     /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.
     var waitsForReader: Bool { isPaused && !isYielding && !isHeld || closesWhenWritten }
 
+    func peerUnit() -> String? { stream.peerUnit() }
+
     func closeWhenWritten() {
         guard !isClosed else { return }
         closesWhenWritten = true

@@ -108,7 +108,7 @@ extension BridgeServer {
         let peer = stream.peer
         let connection = Connection(stream, server: self)
         connections[ObjectIdentifier(connection)] = connection
-        connection.resume(record, PeerIdentity(uid: peer.uid, gid: peer.gid, pid: peer.pid))
+        connection.resume(record, PeerIdentity(peer))
     }
 
     /// Closes a connection of the daemon before that cannot go on, and tells it why.

@@ -34,6 +34,23 @@ static inline int clibuv_peer_credentials(int fd, struct clibuv_peer *peer) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
+/* All groups of the peer when it connected: `*bytes` is the buffer's size, then what they take. 0, or -1 with errno; ERANGE
+ * where the buffer is too small. The option's number is here because older headers lack it. */
+static inline int clibuv_peer_groups(int fd, uint32_t *groups, uint32_t *bytes) {
+    socklen_t length = *bytes;
+    int result = getsockopt(fd, SOL_SOCKET, 59 /* SO_PEERGROUPS, Linux 4.13 */, groups, &length);
+    *bytes = length;
+    return result;
+}
+
+/* A descriptor of the peer's process, which names that process alone, also after its number has become another's; -1 with errno
+ * where the kernel knows none. The caller closes it. */
+static inline int clibuv_peer_process(int fd) {
+    int process = -1;
+    socklen_t length = sizeof process;
+    return getsockopt(fd, SOL_SOCKET, 77 /* SO_PEERPIDFD, Linux 6.5 */, &process, &length) == 0 ? process : -1;
+}
+
 static inline int clibuv_socket(void) {
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }

@@ -9,19 +9,37 @@ public struct PeerCredentials: Sendable, Hashable {
     public var gid: UInt32
     /// The peer's process id; the process may have ended since. 0 where it is in no namespace that we see.
     public var pid: Int32
+    /// The peer's groups beside that one.
+    public var groups: [UInt32]
 
     /// Credentials with those ids.
-    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+    public init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
         self.uid = uid
         self.gid = gid
         self.pid = pid
+        self.groups = groups
     }
 
     /// Asks the kernel about a connected socket.
     init(of descriptor: Int32) throws(SystemError) {
         var peer = clibuv_peer()
         try systemCall("read the peer's credentials") { clibuv_peer_credentials(descriptor, &peer) }
-        self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid)
+        self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid, groups: Self.groups(of: descriptor))
+    }
+
+    /// A kernel that does not tell them is taken to say that there are none.
+    private static func groups(of descriptor: Int32) -> [UInt32] {
+        // Most users are in a few; where there are more, the kernel says how many.
+        var count = 32
+        while true {
+            var groups = [UInt32](repeating: 0, count: count)
+            var bytes = UInt32(count * MemoryLayout<UInt32>.size)
+            let result = clibuv_peer_groups(descriptor, &groups, &bytes)
+            let told = Int(bytes) / MemoryLayout<UInt32>.size
+            if result == 0 { return Array(groups.prefix(told)) }
+            guard errno == ERANGE, told > count else { return [] }
+            count = told
+        }
     }
 }
 

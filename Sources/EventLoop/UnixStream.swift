@@ -108,6 +108,10 @@ public final class UnixStream {
         return max(count, 0)
     }
 
+    /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where it does not
+    /// tell.
+    public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }
+
     /// Ends our direction: the peer reads an end of input. Only for sockets.
     public func shutdownWrite() {
         guard handle != nil, isSocket else { return }

@@ -61,7 +61,7 @@ final class Daemon {
         self.threshold = threshold
         let clock = LoopClock()
         runtime = TaskRuntime(
-            limits: configuration.runtimeLimits, policy: Policy(daemonUID: geteuid()),
+            limits: configuration.runtimeLimits, policy: configuration.runtimePolicy,
             daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
         clock.attach(runtime)
         service.sample = { [runtime] in ServiceSample(runtime) }

@@ -124,7 +124,9 @@ struct Trestled: ParsableCommand {
     private static func check(_ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             let count = try await daemon.checkConfiguration()
-            for warning in daemon.configuration.warnings() { complain("warning: \(warning)") }
+            for warning in daemon.configuration.warnings() + daemon.unreachableTasks() {
+                complain("warning: \(warning)")
+            }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
             Swift.print("good: \(source), with \(count) plugins")
             return 0

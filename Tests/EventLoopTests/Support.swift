@@ -120,3 +120,10 @@ final class Box<Value> {
     var value: Value?
     init() {}
 }
+
+/// The groups of this process beside its own one.
+func ownGroups() -> [UInt32] {
+    let count = getgroups(0, nil)
+    var groups = [UInt32](repeating: 0, count: Int(max(0, count)))
+    return getgroups(count, &groups) == count ? groups : []
+}

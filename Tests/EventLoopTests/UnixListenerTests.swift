@@ -17,7 +17,7 @@ import Testing
         let client = try UnixStream.connect(path: path)
         defer { client.close() }
         await server.wait(for: 1)
-        #expect(server.peers == [PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid())])
+        #expect(server.peers == [PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid(), groups: ownGroups())])
         let recorder = Recorder()
         client.delegate = recorder
         client.startReading()

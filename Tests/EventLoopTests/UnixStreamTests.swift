@@ -17,7 +17,7 @@ import Testing
     func peer() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
-        #expect(pair.ours.peer == PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid()))
+        #expect(pair.ours.peer == PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid(), groups: ownGroups()))
     }
 
     @Test(

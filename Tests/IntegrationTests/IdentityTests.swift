@@ -72,4 +72,65 @@ struct IdentityTests {
             #expect(opened["data"]?["uid"] == 12_345)
         }
     }
+
+    // MARK: Rules
+
+    private func codes(_ tasks: [String], uid: Int, to daemon: DaemonProcess) throws -> [String: String] {
+        let lines = tasks.map { "{\"task\":\"\($0)\",\"callbackId\":\"\($0)\"}\n" }.joined()
+        let answers = try talk(lines, uid: uid, to: daemon).output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+        return Dictionary(
+            uniqueKeysWithValues: answers.map {
+                ($0["callbackId"]?.stringValue ?? "", $0["error"]?["code"]?.stringValue ?? "answered")
+            })
+    }
+
+    @Test("may do what a rule allows him, from the reload on that reads it, and no more once it is gone")
+    func rules() throws {
+        try withDaemon("socket_mode = \"0666\"") { daemon in
+            let root = try daemon.connect()
+            let tasks = ["Echo", "bridge.ping", "bridge.status"]
+            let denied = Dictionary(uniqueKeysWithValues: tasks.map { ($0, "permission.denied") })
+            #expect(try codes(tasks, uid: 12_345, to: daemon) == denied)
+            let file = "policy.d/10.toml"
+            mkdir(daemon.home.folder.file("policy.d"), 0o755)
+            try daemon.home.folder.write(
+                "[[rule]]\nallow = \"call\"\nnames = [\"Echo\", \"bridge.p*\"]\nuid = 12345\n", to: file)
+            #expect(try root.result("bridge.reload")["applied"] == ["policy"])
+            #expect(
+                try codes(tasks, uid: 12_345, to: daemon) == [
+                    "Echo": "answered", "bridge.ping": "answered", "bridge.status": "permission.denied",
+                ])
+            #expect(try codes(tasks, uid: 12_346, to: daemon) == denied)
+            let told = try root.result("bridge.explain", ["task": "Echo", "uid": 12_345])
+            #expect(told["allowed"] == true && told["line"] == 1 && told["file"]?.stringValue?.hasSuffix(file) == true)
+            try daemon.home.folder.write("[[rule]]\nallow = \"cal\"\n", to: file)
+            #expect(try root.call("bridge.reload")["error"]?["code"] == "config.invalid")
+            #expect(try codes(["Echo"], uid: 12_345, to: daemon) == ["Echo": "answered"], "the rules before hold")
+            try daemon.home.folder.write("", to: file)
+            #expect(try root.result("bridge.reload")["applied"] == ["policy"])
+            #expect(try codes(tasks, uid: 12_345, to: daemon) == denied)
+        }
+    }
+
+    @Test("is in the groups that the kernel tells, all of them")
+    func groups() throws {
+        try withDaemon("socket_mode = \"0666\"") { daemon in
+            mkdir(daemon.home.folder.file("policy.d"), 0o755)
+            try daemon.home.folder.write(
+                "[[rule]]\nallow = \"call\"\nnames = \"Echo\"\ngroup = 54321\n", to: "policy.d/10.toml")
+            let root = try daemon.connect()
+            _ = try root.result("bridge.reload")
+            let call = "{\"task\":\"Echo\",\"callbackId\":1}\n"
+            for (groups, isAllowed) in [("7,54321", true), ("7,8", false)] {
+                let answer = try run(
+                    "/usr/bin/setpriv",
+                    [
+                        "--reuid", "12345", "--regid", "12345", "--groups", groups, "/usr/bin/socat", "-t", "30", "-",
+                        "UNIX-CONNECT:\(daemon.home.socketPath)",
+                    ], input: call)
+                let hasResult = try JSON(parsing: answer.output)["result"] != nil
+                #expect(hasResult == isAllowed, "\(answer.output)")
+            }
+        }
+    }
 }

@@ -101,7 +101,11 @@ struct ConfigurationFileTests {
     func defaultAndAbsent() throws {
         let read = try load(nil, ["CONFIGURATION_DIRECTORY": "/nowhere"])
         #expect(read.file == nil)
-        #expect(read == Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled"))
+        var defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
+        // Beside the file that is not there.
+        defaults.policyDirectory = "/nowhere/policy.d"
+        defaults.policy.openGroup = AccountNames.system.gid("trestle")
+        #expect(read == defaults)
     }
 
     @Test("A default file that exists is read, and one that is named instead of it")

@@ -20,6 +20,7 @@ struct ConfigurationReadingTests {
             call_timeout = "2m"
             stop_timeout = "1h"
             worker_timeout = "2s"
+            policy_dir = "/a/rules"
             [limits]
             message_bytes = "64KiB"
             calls_in_flight = 7
@@ -45,6 +46,7 @@ struct ConfigurationReadingTests {
         #expect(read.callTimeout == .seconds(120))
         #expect(read.stopTimeout == .seconds(3600))
         #expect(read.workerTimeout == .seconds(2))
+        #expect(read.policyDirectory == "/a/rules")
         #expect(read.limits.messageBytes == 65_536)
         #expect(read.limits.callsInFlight == 7)
         #expect(read.limits.unreadBytes == 8_192)
@@ -113,7 +115,7 @@ struct ConfigurationRefusalTests {
                 "[limits]\nlog_level = \"info\"",
                 "t.toml:2:1: limits.log_level: unknown key; did you mean `log_level`? ("
             ),
-            ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, plugin_dir, "),
+            ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, policy_dir, plugin_dir, "),
             (
                 "plugins.disable = []",
                 "t.toml:1:9: plugins.disable: unknown key; did you mean `disabled`? (known: disabled, "

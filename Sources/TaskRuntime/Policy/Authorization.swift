@@ -38,6 +38,11 @@ extension TaskRuntime {
             .permissionDenied, "\(subject.label) may not \(what)", data: ["rule": .string(decision.rule)])
     }
 
+    /// The tasks that can be called now, and what they take.
+    public var ownPermissions: [(task: String, permission: String)] {
+        registry.all.filter { !$0.isInternal }.map { (task: $0.name, permission: $0.description.permission) }
+    }
+
     // MARK: Calls
 
     /// May the session call this task?

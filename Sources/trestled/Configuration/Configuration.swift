@@ -13,6 +13,10 @@ struct Configuration: Sendable, Equatable {
     var socketMode: UInt32 = 0o600
     /// Where the daemon and its plugins keep what outlives them.
     var stateDirectory: String
+    /// Where rules are, about who may do what.
+    var policyDirectory: String
+    /// The rules of that directory.
+    var policy: PolicyRules
     /// Where plugins are looked for.
     var pluginSearch: PluginSearch
     /// Whether files that come, change and go there are loaded, loaded anew and unloaded.
@@ -71,6 +75,8 @@ struct Configuration: Sendable, Equatable {
     init(environment: ConfigurationEnvironment, executable: String) {
         socketPath = environment.defaultSocketPath
         stateDirectory = environment.defaultStateDirectory
+        policyDirectory = environment.defaultPolicyDirectory
+        policy = PolicyRules()
         pluginSearch = .beside(executable: executable)
     }
 

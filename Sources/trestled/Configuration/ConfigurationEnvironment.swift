@@ -66,6 +66,9 @@ struct ConfigurationEnvironment: Sendable {
         return directory + "/trestled.toml"
     }
 
+    /// The directory of rules where none is named: beside the configuration file.
+    var defaultPolicyDirectory: String { defaultConfigurationFile.parentFolder + "/policy.d" }
+
     private var isRoot: Bool { userID == 0 }
 
     /// The first of the directories that systemd names in a variable, separated by colons.

@@ -1,4 +1,5 @@
 import BridgeServer
+import Glibc
 import TaskRuntime
 
 // The configured bounds, as those who keep them have them.
@@ -21,5 +22,12 @@ extension Configuration {
         server.sessions = limits.sessions
         server.stalled = limits.stalled
         return server
+    }
+}
+
+extension Configuration {
+    /// Who may do what.
+    var runtimePolicy: Policy {
+        Policy(daemonUID: geteuid(), openGroup: policy.openGroup, rules: policy.rules)
     }
 }

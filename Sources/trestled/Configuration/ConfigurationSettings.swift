@@ -37,6 +37,10 @@ extension Configuration {
                 $XDG_STATE_HOME/trestle or ~/.local/state/trestle.
                 """),
         Declaration(
+            "policy_dir", .path, \.policyDirectory, .reload,
+            "Where rules are, in files *.toml, about who may do what.",
+            defaultNote: "policy.d beside the configuration file."),
+        Declaration(
             "plugin_dir", .list(of: .path), \.pluginSearch.named, .restart,
             "Directories whose libraries (*.so) are loaded as plugins: one, or an array of them.",
             defaultNote: """

@@ -13,7 +13,12 @@ struct ConfigurationSource: Sendable {
     var executable: String
 
     /// What holds where nobody says anything.
-    var defaults: Configuration { Configuration(environment: environment, executable: executable) }
+    var defaults: Configuration {
+        var defaults = Configuration(environment: environment, executable: executable)
+        // Whoever names another file does not mean this machine's own rules.
+        if let file { defaults.policyDirectory = file.parentFolder + "/policy.d" }
+        return defaults
+    }
 
     /// Reads the configuration. Blocks.
     ///
@@ -25,7 +30,11 @@ struct ConfigurationSource: Sendable {
         } catch {
             throw ConfigurationErrors(problems: [ConfigurationProblem(error)])
         }
-        return try defaults.overlaid(by: document, overrides, workingDirectory: environment.workingDirectory)
+        var configuration = try defaults.overlaid(
+            by: document, overrides, workingDirectory: environment.workingDirectory)
+        configuration.policy = try PolicyRules(
+            folder: configuration.policyDirectory, isNamed: configuration.origins["policy_dir"] != nil)
+        return configuration
     }
 
     /// What flags alone make of the defaults, whatever the file says.

@@ -7,6 +7,7 @@ extension Configuration {
     /// - Parameter descriptors: How many the process may have at the most.
     func warnings(descriptors: Int = DescriptorLimit.hard) -> [ConfigurationProblem] {
         [writableFile, tooManySessions(descriptors), tooLargeEvents].compactMap { $0 }
+            + policy.warnings
     }
 
     /// Who may write the file may have the daemon listen, and load libraries, wherever he likes.

@@ -85,6 +85,12 @@ extension Daemon {
     /// - Throws: everything that is wrong.
     func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().enabled.count }
 
+    /// Tasks, of those that were loaded, that the rules keep from everybody.
+    func unreachableTasks() -> [ConfigurationProblem] {
+        let tasks = runtime.plugins.flatMap(\.manifest.tasks).map { (task: $0.name, permission: $0.permission) }
+        return PolicyReview(configuration.policy.rules).unreachable(tasks + runtime.ownPermissions)
+    }
+
     /// What the sample, the reference and the schema are written from.
     func describeConfiguration() async throws(ConfigurationErrors) -> ConfigurationDocument {
         ConfigurationDocument(plugins: try await pluginSet.manifests())

@@ -34,6 +34,7 @@ extension Configuration {
                 difference.restart.append(setting.key)
             }
         }
+        if policy != new.policy { difference.applied.append(Self.policyChange) }
         for plugin in sectionNames(with: new) {
             var changed = changedKeys(of: plugin, new)
             // Where a plugin runs, and in how many processes, is decided when it is loaded.
@@ -51,6 +52,9 @@ extension Configuration {
         return difference
     }
 
+    /// What a change of the rules is called; it always holds at once.
+    static let policyChange = "policy"
+
     /// The configuration that is in force after a reload: what holds at once is new, the rest as it was.
     func taking(_ difference: ConfigurationDifference, from new: Configuration) -> Configuration {
         var result = self
@@ -59,6 +63,7 @@ extension Configuration {
             setting.copy(new, &result)
             result.origins[setting.key] = new.origins[setting.key]
         }
+        result.policy = new.policy
         let others = pluginSections.filter { !difference.plugins.contains($0.name) }
         result.pluginSections = others + new.pluginSections.filter { difference.plugins.contains($0.name) }
         return result

@@ -1,0 +1,9 @@
+import EventLoop
+import TaskRuntime
+
+extension PeerIdentity {
+    /// As the kernel tells it.
+    init(_ peer: PeerCredentials) {
+        self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid, groups: peer.groups)
+    }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+import Glibc
+
+/// `trestle explain`
+struct ExplainCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Tells whether somebody may do something, and which rule decides.",
+        discussion: """
+            Without --uid, --session or --plugin it is about who asks. Of a user, all groups count that this machine knows.
+            Ends with 0 where it is allowed, with 1 where it is not. docs/policy.md says how rules are written.
+
+            EXAMPLES
+              trestle explain --task Alert
+              trestle explain --uid ada --origin https://notes.example --task persistence.create
+              trestle explain --uid 1000 --verb subscribe --name record.changed
+              trestle explain --plugin notes --task login.status
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Option(help: ArgumentHelp("The task that is called.", valueName: "name"))
+    var task: String?
+
+    @Option(help: ArgumentHelp("What is done, where it is no call: register, serve, publish, subscribe, …"))
+    var verb: String?
+
+    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin, a namespace."))
+    var name: String?
+
+    @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))
+    var uid: String?
+
+    @Option(help: ArgumentHelp("Groups, by number, in place of those that the user is in.", valueName: "gid"))
+    var group: [UInt32] = []
+
+    @Option(help: ArgumentHelp("What the session speaks for."))
+    var origin: String?
+
+    @Option(help: ArgumentHelp("Who is logged in to the session.", valueName: "account"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("The systemd unit that the program runs in."))
+    var unit: String?
+
+    @Option(help: ArgumentHelp("A session, by its number."))
+    var session: UInt64?
+
+    @Option(help: ArgumentHelp("A plugin that acts in its own name."))
+    var plugin: String?
+
+    func validate() throws {
+        if task == nil, verb == nil {
+            throw ValidationError("Say what is asked about: --task NAME, or --verb and --name.")
+        }
+    }
+
+    func run() async throws {
+        let question = try question()
+        try await withClient { client in
+            let answer = try await client.call("bridge.explain", options: question)
+            if Screen.output.isTerminal {
+                Screen.output.write(ExplainText.report(answer))
+            } else {
+                Screen.output.show(answer)
+            }
+            if answer["allowed"] != true { throw ExitCode(1) }
+        }
+    }
+
+    private func question() throws -> JSON {
+        var question: JSONObject = [:]
+        question["task"] = task.map { .string($0) }
+        question["verb"] = verb.map { .string($0) }
+        question["name"] = name.map { .string($0) }
+        question["origin"] = origin.map { .string($0) }
+        question["user"] = user.map { .string($0) }
+        question["unit"] = unit.map { .string($0) }
+        question["plugin"] = plugin.map { .string($0) }
+        question["session"] = session.map { .number(JSONNumber($0)) }
+        if let uid {
+            guard let account = Account(uid) else { throw ValidationError("There is no user \(uid) on this machine.") }
+            question["uid"] = .number(JSONNumber(UInt64(account.uid)))
+            question["groups"] = Self.numbers(account.groups)
+        }
+        if !group.isEmpty { question["groups"] = Self.numbers(group) }
+        return .object(question)
+    }
+
+    private static func numbers(_ ids: [UInt32]) -> JSON { .array(ids.map { .number(JSONNumber(UInt64($0))) }) }
+}
+
+/// A user of this machine and the groups he is in.
+private struct Account {
+    var uid: UInt32
+    var groups: [UInt32] = []
+
+    /// - Parameter name: a name, or a number, which need not be anybody's.
+    init?(_ name: String) {
+        let entry = UInt32(name).map { getpwuid($0) } ?? getpwnam(name)
+        guard let entry else {
+            guard let number = UInt32(name) else { return nil }
+            uid = number
+            return
+        }
+        uid = entry.pointee.pw_uid
+        var count: Int32 = 64
+        groups = [UInt32](repeating: 0, count: Int(count))
+        if getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count) < 0 {
+            groups = [UInt32](repeating: 0, count: Int(count))
+            _ = getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count)
+        }
+        groups = Array(groups.prefix(Int(count)))
+    }
+}
+
+/// A decision in words.
+enum ExplainText {
+    /// Who may do what, and by which rule.
+    static func report(_ answer: JSON) -> String {
+        let who = answer["who"]?.stringValue ?? "it"
+        let may = answer["allowed"] == true ? "may" : "may not"
+        let verb = answer["verb"]?.stringValue ?? "call"
+        let name = answer["name"]?.stringValue ?? ""
+        var lines = ["\(who) \(may) \(verb) \(name)"]
+        if let file = answer["file"]?.stringValue, let line = answer["line"]?.int64Value {
+            lines.append("rule:       \(answer["rule"]?.stringValue ?? "") (\(file):\(line))")
+        } else {
+            lines.append("rule:       \(answer["rule"]?.stringValue ?? "")")
+        }
+        if let permission = answer["permission"]?.stringValue, permission != name {
+            lines.append("permission: \(permission)")
+        }
+        if answer["known"] == false { lines.append("note:       there is no task \(name) at the moment") }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
+    }
+}

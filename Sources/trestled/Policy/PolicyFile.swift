@@ -1,0 +1,153 @@
+// policy.d/*.toml: rules about who may do what, read with the places of what is wrong.
+import TOMLDocument
+import TaskRuntime
+
+/// Reads the rules of one file: `[[rule]]` tables.
+struct PolicyFile {
+    /// The rules, in their order.
+    private(set) var rules: [PolicyRule] = []
+    /// What is wrong.
+    private(set) var problems: [ConfigurationProblem] = []
+    /// What is allowed, and will hardly be meant.
+    private(set) var warnings: [ConfigurationProblem] = []
+
+    private let file: String
+    private let accounts: AccountNames
+
+    /// - Parameter accounts: looks users and groups up by their names.
+    init(_ document: TOMLDocument, _ accounts: AccountNames) {
+        file = document.file
+        self.accounts = accounts
+        for entry in document.root.entries {
+            guard entry.key == "rule", let tables = entry.value.array else {
+                let hint = entry.key == "rule" ? "expected [[rule]] tables" : "unknown key (known: [[rule]] tables)"
+                problem(entry.keyPosition, TOMLText.key(entry.key), hint)
+                continue
+            }
+            for (index, value) in tables.enumerated() { read(value, "rule[\(index)]") }
+        }
+    }
+
+    private static let keys = [
+        "allow", "deny", "group", "names", "origin", "plugin", "uid", "unit", "user",
+    ]
+
+    private mutating func read(_ value: TOMLValue, _ path: String) {
+        guard let table = value.table else {
+            return problem(value.position, path, "expected a table; got \(TOMLText.named(value))")
+        }
+        let count = problems.count
+        guard var rule = effect(of: table, value.position, path) else { return }
+        for entry in table.entries { read(entry, into: &rule, "\(path).\(TOMLText.key(entry.key))") }
+        check(rule, value.position, path)
+        if problems.count == count { rules.append(rule) }
+    }
+
+    private mutating func effect(of table: TOMLTable, _ place: TOMLPosition, _ path: String) -> PolicyRule? {
+        let effects = table.entries.filter { $0.key == "allow" || $0.key == "deny" }
+        guard effects.count == 1, let entry = effects.first else {
+            problem(
+                place, path, "expected either allow or deny, with what is allowed or denied, such as allow = \"call\"")
+            return nil
+        }
+        var verbs: [PolicyVerb] = []
+        for (text, position) in texts(entry.value, "\(path).\(entry.key)") {
+            guard let verb = PolicyVerb(rawValue: text) else {
+                let hint = Suggestion.hint(for: text, among: PolicyVerb.allCases.map(\.rawValue))
+                problem(
+                    position, "\(path).\(entry.key)", "\(TOMLText.quoted(text)) is nothing that can be allowed\(hint)")
+                continue
+            }
+            verbs.append(verb)
+        }
+        guard !verbs.isEmpty else { return nil }
+        return PolicyRule(entry.key == "allow" ? .allow : .deny, verbs, file: file, line: place.line)
+    }
+
+    private mutating func read(_ entry: TOMLTable.Entry, into rule: inout PolicyRule, _ path: String) {
+        switch entry.key {
+        case "allow", "deny": break
+        case "names": rule.names = names(entry.value, path)
+        case "uid": rule.uids = ids(entry.value, path, "user", accounts.uid)
+        case "group": rule.gids = ids(entry.value, path, "group", accounts.gid)
+        case "origin": rule.origins = texts(entry.value, path).map(\.text)
+        case "user": rule.users = texts(entry.value, path).map(\.text)
+        case "unit": rule.units = texts(entry.value, path).map(\.text)
+        case "plugin": rule.plugins = texts(entry.value, path).map(\.text)
+        default:
+            problem(
+                entry.keyPosition, path, "unknown key\(Suggestion.hint(for: entry.key, among: Self.keys))")
+        }
+    }
+
+    private mutating func names(_ value: TOMLValue, _ path: String) -> [PolicyName] {
+        texts(value, path).compactMap { text, position in
+            if let name = PolicyName(text) { return name }
+            problem(position, path, "\(TOMLText.quoted(text)) is no name: a * may stand at its end alone")
+            return nil
+        }
+    }
+
+    /// Numbers, and names that are looked up. One that nobody bears matches nobody.
+    private mutating func ids(
+        _ value: TOMLValue, _ path: String, _ kind: String, _ find: (String) -> UInt32?
+    ) -> [UInt32] {
+        items(of: value).compactMap { item in
+            if let number = item.integer, let id = UInt32(exactly: number) { return id }
+            guard let name = item.string else {
+                problem(item.position, path, "expected a \(kind)'s name or number; got \(TOMLText.named(item))")
+                return nil
+            }
+            if let id = find(name) { return id }
+            warn(
+                item.position, path,
+                "there is no \(kind) \(TOMLText.quoted(name)): the rule is about nobody of that name")
+            return nil
+        }
+    }
+
+    /// What goes together, and what does not.
+    private mutating func check(_ rule: PolicyRule, _ place: TOMLPosition, _ path: String) {
+        let isAboutClients =
+            rule.uids != nil || rule.gids != nil || rule.origins != nil || rule.users != nil || rule.units != nil
+        if rule.plugins != nil, isAboutClients {
+            problem(place, path, "plugin goes with no other condition: a plugin's own calls are nobody else's")
+        }
+        if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
+            problem(place, path, "close has no names")
+        }
+        // A beginning that ends within a host's name also begins others' names.
+        for name in rule.names ?? [] where rule.verbs.contains(.origin) && rule.effect == .allow {
+            guard name.text.last == "*", name.text.count > 1, let before = name.text.dropLast().last,
+                !"/:".contains(before)
+            else { continue }
+            problem(
+                place, "\(path).names",
+                "\(TOMLText.quoted(name.text)) also covers other hosts whose names begin so: end it with / or : before the *"
+            )
+        }
+    }
+
+    // MARK: Values
+
+    private func items(of value: TOMLValue) -> [TOMLValue] { value.array ?? [value] }
+
+    /// One string, or several.
+    private mutating func texts(_ value: TOMLValue, _ path: String) -> [(text: String, position: TOMLPosition)] {
+        let items = items(of: value)
+        if items.isEmpty { warn(value.position, path, "an empty list matches nothing") }
+        return items.compactMap { item in
+            if let text = item.string, !text.isEmpty { return (text, item.position) }
+            problem(item.position, path, "expected a string, or several; got \(TOMLText.named(item))")
+            return nil
+        }
+    }
+
+    private mutating func problem(_ place: TOMLPosition, _ key: String, _ reason: String) {
+        problems.append(ConfigurationProblem(source: file, position: place, key: key, reason: reason))
+    }
+
+    private mutating func warn(_ place: TOMLPosition, _ key: String, _ reason: String) {
+        warnings.append(ConfigurationProblem(source: file, position: place, key: key, reason: reason))
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import TOMLDocument
+import TaskRuntime
+import TestSupport
+import Testing
+
+@testable import trestled
+
+@Suite("A file of rules")
+struct PolicyFileTests {
+    private let accounts = AccountNames(
+        uid: { ["ada": 1000, "root": 0][$0] }, gid: { ["trestle": 77, "staff": 50][$0] })
+
+    private func file(_ text: String) throws -> PolicyFile {
+        PolicyFile(try TOMLDocument(parsing: text, file: "p.toml"), accounts)
+    }
+
+    @Test("says who may do what: verbs, names, users, groups, origins, accounts, units and plugins")
+    func reading() throws {
+        let file = try file(
+            """
+            # Notes.
+            [[rule]]
+            allow = ["call", "subscribe"]
+            names = ["persistence.*", "Alert"]
+            uid = ["ada", 1001]
+            group = "staff"
+            origin = "https://notes.example"
+            user = "ada"
+            unit = "notes.service"
+
+            [[rule]]
+            deny = "call"
+            plugin = ["notes", "other"]
+            """)
+        #expect(file.problems == [] && file.warnings == [])
+        var first = PolicyRule(.allow, [.call, .subscribe], file: "p.toml", line: 2)
+        first.names = ["persistence.*", "Alert"].compactMap { PolicyName($0) }
+        first.uids = [1000, 1001]
+        first.gids = [50]
+        first.origins = ["https://notes.example"]
+        first.users = ["ada"]
+        first.units = ["notes.service"]
+        var second = PolicyRule(.deny, [.call], file: "p.toml", line: 11)
+        second.plugins = ["notes", "other"]
+        #expect(file.rules == [first, second])
+    }
+
+    @Test(
+        "that is not understood is refused with the place and what would be right",
+        arguments: [
+            ("rules = 1", "p.toml:1:1: rules: unknown key"),
+            ("rule = 1", "p.toml:1:1: rule: expected [[rule]] tables"),
+            ("[[rule]]\nuid = 1", "rule[0]: expected either allow or deny"),
+            ("[[rule]]\nallow = \"call\"\ndeny = \"call\"", "rule[0]: expected either allow or deny"),
+            (
+                "[[rule]]\nallow = \"cal\"",
+                "p.toml:2:9: rule[0].allow: \"cal\" is nothing that can be allowed; did you mean `call`?"
+            ),
+            ("[[rule]]\nallow = 3", "rule[0].allow: expected a string, or several; got the integer 3"),
+            ("[[rule]]\nallow = \"call\"\nnames = [\"a*b\"]", "p.toml:3:10: rule[0].names: \"a*b\" is no name"),
+            ("[[rule]]\nallow = \"call\"\nuids = 3", "rule[0].uids: unknown key; did you mean `uid`?"),
+            ("[[rule]]\nallow = \"call\"\nuid = -1", "rule[0].uid: expected a user's name or number"),
+            ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin goes with no other condition"),
+            ("[[rule]]\nallow = \"close\"\nnames = \"x\"", "close has no names"),
+            ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers other hosts"),
+        ])
+    func refused(text: String, reason: String) throws {
+        let file = try file(text)
+        #expect(file.rules == [])
+        #expect(file.problems.contains { $0.description.contains(reason) }, "\(file.problems)")
+    }
+
+    @Test("may name users and groups that there are not: such a rule is about nobody, and that is said")
+    func unknownAccounts() throws {
+        let file = try file("[[rule]]\nallow = \"call\"\nuid = \"bob\"\n")
+        #expect(file.problems == [] && file.rules.map(\.uids) == [[]])
+        #expect(
+            file.warnings.map(\.description) == [
+                "p.toml:3:7: rule[0].uid: there is no user \"bob\": the rule is about nobody of that name"
+            ])
+    }
+
+    @Test("may end an origin's beginning where a host's name cannot go on")
+    func originBeginnings() throws {
+        for name in ["app://*", "https://a.example:*", "https://a.example/*", "*"] {
+            #expect(try file("[[rule]]\nallow = \"origin\"\nnames = \"\(name)\"").problems == [], "\(name)")
+        }
+    }
+
+    @Test("however it is mutated never ends the daemon, and what is refused says where")
+    func mutated() throws {
+        let text = "[[rule]]\nallow = [\"call\"]\nnames = \"a.*\"\nuid = [1, \"ada\"]\n[[rule]]\ndeny = \"publish\"\n"
+        var random = SeededGenerator(seed: 20_261_122)
+        for _ in 0..<3_000 {
+            var bytes = Array(text.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0...2, using: &random) {
+                case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: index)
+                default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: index)
+                }
+            }
+            guard let document = try? TOMLDocument(bytes: bytes, file: "p.toml") else { continue }
+            let file = PolicyFile(document, accounts)
+            #expect(file.problems.allSatisfy { $0.position != nil })
+        }
+    }
+}
+
+@Suite("A folder of rules")
+struct PolicyFolderTests {
+    @Test("is read in the order of its files' names; what is no *.toml is passed over")
+    func order() throws {
+        try withFiles([
+            "policy.d/20.toml": "[[rule]]\ndeny = \"call\"\nuid = 7",
+            "policy.d/10.toml": "[[rule]]\nallow = \"call\"\nuid = 7",
+            "policy.d/notes.txt": "no TOML", "policy.d/.hidden.toml": "no TOML",
+        ]) { root in
+            let rules = try PolicyRules(folder: "\(root)/policy.d", isNamed: true)
+            #expect(rules.rules.map(\.effect) == [.allow, .deny])
+            #expect(rules.rules.map(\.line) == [1, 1])
+        }
+    }
+
+    @Test("that is not there is no rules, unless somebody has named it")
+    func missing() throws {
+        #expect(try PolicyRules(folder: "/nowhere/policy.d", isNamed: false).rules == [])
+        #expect(throws: ConfigurationErrors.self) { try PolicyRules(folder: "/nowhere/policy.d", isNamed: true) }
+    }
+
+    @Test("of which others may write a file is refused: it gives rights")
+    func writable() throws {
+        try withFiles(["policy.d/10.toml": "[[rule]]\nallow = \"call\"\nuid = 7"]) { root in
+            chmod("\(root)/policy.d/10.toml", 0o666)
+            let errors = #expect(throws: ConfigurationErrors.self) {
+                try PolicyRules(folder: "\(root)/policy.d", isNamed: true)
+            }
+            #expect(errors?.problems.first?.description.contains("it gives rights") == true)
+        }
+    }
+
+    @Test("is looked through for rules that can never match, origins nobody may name, and tasks nobody can call")
+    func review() throws {
+        let text = """
+            [[rule]]
+            allow = "call"
+            names = "notes.add"
+            uid = 5
+            [[rule]]
+            deny = "call"
+            names = "notes.*"
+            [[rule]]
+            allow = "call"
+            origin = "app://x"
+            """
+        try withFiles(["policy.d/10.toml": text]) { root in
+            let rules = try PolicyRules(folder: "\(root)/policy.d", isNamed: true)
+            let warnings = rules.warnings.map(\.description)
+            #expect(warnings.count == 2)
+            #expect(
+                warnings.contains {
+                    $0.contains("10.toml:1: the rule can never match: \(root)/policy.d/10.toml:5 denies")
+                })
+            #expect(
+                warnings.contains {
+                    $0.contains("10.toml:8: nobody but root and the daemon's user may speak for app://x")
+                })
+            let unreachable = PolicyReview(rules.rules).unreachable([("notes.add", "notes.add"), ("Alert", "Alert")])
+            #expect(
+                unreachable.map(\.reason) == ["nobody can call notes.add, not even root: the rule has no condition"])
+        }
+    }
+}
