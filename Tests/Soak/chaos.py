@@ -51,6 +51,14 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def is_zombie(pid: int) -> bool:
+    """Whether a process has ended, and nobody has waited for it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
+
+
 async def kill_worker(soak: Soak, client: Client, rng: random.Random) -> None:
     """Any process that the daemon has, a shipped plugin's among them."""
     if client.life is None or client.life.stopping:

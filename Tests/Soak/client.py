@@ -24,6 +24,11 @@ TRACE_BYTES = 240
 DEFAULT_SECONDS = 30.0
 """The longest `call_timeout` that the soak configures."""
 
+AT_ONCE_SECONDS = 10.0
+"""For tasks that wait for nothing, which end long before their deadline."""
+
+AT_ONCE = frozenset({"Echo", "bridge.publish", "bridge.subscribe", "bridge.ping", "bridge.tasks", "bridge.status"})
+
 ALL_DIALECTS = (NATIVE, WEBVIEW, JSONRPC, URL, FUNCTION, CAPACITOR)
 
 STOPPING = frozenset({"shutting_down", "plugin.unavailable", "session.closed", "call.cancelled", "task.not_found"})
@@ -67,7 +72,8 @@ class Client:
         fields: dict[str, Any] = {"timeout": timeout} if timeout else {}
         if progress:
             fields["progress"] = True
-        deadline = time.monotonic() + (timeout / 1000 if timeout else DEFAULT_SECONDS)
+        wait = AT_ONCE_SECONDS if task in AT_ONCE else DEFAULT_SECONDS
+        deadline = time.monotonic() + (timeout / 1000 if timeout else wait)
         call = Call(self.ledger.next_number(), task, dialect, deadline, frozenset(may) | frozenset(must),
                     frozenset(must), check, progress)
         message = dialects.call(dialect, call.number, task, options, **fields)

@@ -9,7 +9,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Sequence
 
 from promises import Promises
 
@@ -18,12 +18,13 @@ STOP_SECONDS = 60.0
 """Bounds for a machine that does much else. A daemon that needs them has hung."""
 
 SHIPPED = ("alert", "closeweb", "login", "persistence")
-"""Plugins that in every other life run in processes of their own. Echo stays, for what is counted there in thousands."""
+"""Plugins that in every other life run in processes of their own. Echo, which is called most, stays."""
 
 CONFIGURATION = """\
 drain_timeout = "2s"
 call_timeout = "{call_timeout}"
-stop_timeout = "5s"
+stop_timeout = "{stop_timeout}s"
+worker_timeout = "{worker_timeout}s"
 log_level = "{log_level}"
 
 [limits]
@@ -53,20 +54,28 @@ class Life:
 class Daemon:
     """The daemon in a folder of its own."""
 
-    def __init__(self, products: Path, folder: Path, promises: Promises) -> None:
+    def __init__(self, products: Path, folder: Path, promises: Promises, under: Sequence[str] = ()) -> None:
         self.products = products
+        self.under = under
+        """A command that runs the daemon's, such as valgrind's."""
+        self.patience = 60.0 if under else 1.0
+        """How many times as long as usual everything may take."""
         self.folder = folder
         self.promises = promises
         self.socket = str(folder / "bridge.sock")
         self.configuration = folder / "trestled.toml"
         self.log = folder / "log"
+        self.settings = ""
+        """Further lines of every configuration, ahead of its tables."""
         self.life: Optional[Life] = None
         self.lives = 0
 
-    def configure(self, isolated: bool, call_timeout: str = "20s", log_level: str = "notice", stalled: str = "4s",
+    def configure(self, isolated: bool, call_timeout: str = "", log_level: str = "notice", stalled: str = "4s",
                   more: str = "") -> None:
         """Writes the configuration; it counts at the next start, or reload."""
-        text = CONFIGURATION.format(call_timeout=call_timeout, log_level=log_level, stalled=stalled) + more
+        text = self.settings + CONFIGURATION.format(
+            call_timeout=call_timeout or f"{int(20 * self.patience)}s", log_level=log_level, stalled=stalled,
+            stop_timeout=int(5 * self.patience), worker_timeout=int(10 * self.patience)) + more
         for name in SHIPPED if isolated else ():
             text += f'[plugins.{name}]\nisolation = "process"\n'
         written = self.configuration.with_suffix(".new")
@@ -82,13 +91,13 @@ class Daemon:
         environment = {**os.environ, "PATH": python + ":" + os.environ.get("PATH", "")}
         with self.log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
-                str(self.products / "trestled"), "--config", str(self.configuration), "--socket", self.socket,
-                "--state-dir", str(self.folder / "state"), "--plugin-dir", str(self.products),
-                "--plugin-dir", str(workers),
+                *self.under, str(self.products / "trestled"), "--config", str(self.configuration),
+                "--socket", self.socket, "--state-dir", str(self.folder / "state"),
+                "--plugin-dir", str(self.products), "--plugin-dir", str(workers),
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
         self.lives += 1
         self.life = Life(self.lives, process, isolated)
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + START_SECONDS * self.patience
         while not await self._listens():
             if process.returncode is not None or time.monotonic() > end:
                 raise RuntimeError("the daemon did not start:\n" + self.log_tail())
@@ -109,10 +118,11 @@ class Daemon:
         life.stopping = True
         life.process.send_signal(signal.SIGTERM)
         self.promises.count["SIGTERM"] += 1
+        seconds = STOP_SECONDS * self.patience
         try:
-            status = await asyncio.wait_for(life.process.wait(), STOP_SECONDS)
+            status = await asyncio.wait_for(life.process.wait(), seconds)
         except asyncio.TimeoutError:
-            self.promises.broke("the daemon", f"it does not stop {STOP_SECONDS} s after SIGTERM", self.log_lines())
+            self.promises.broke("the daemon", f"it does not stop {seconds} s after SIGTERM", self.log_lines())
             return await self.kill()
         if status != 0:
             self.promises.broke("the daemon", f"it ended with status {status} after SIGTERM", self.log_lines())

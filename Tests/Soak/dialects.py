@@ -112,7 +112,8 @@ def read(message: Any) -> Incoming:
     if "callbackId" not in message:
         return Incoming("unknown", body=message)
     if "progress" in message:
-        return Incoming("progress", NATIVE, message["callbackId"], message["progress"], sequence=message.get("sequence"))
+        sequence = message.get("sequence")
+        return Incoming("progress", NATIVE, message["callbackId"], message["progress"], sequence=sequence)
     if ("result" in message) == ("error" in message):
         return Incoming("unknown", body=message)
     failed = "error" in message
@@ -134,7 +135,8 @@ def _read_jsonrpc(message: dict[str, Any]) -> Incoming:
 
 def _read_webview(message: dict[str, Any]) -> Incoming:
     if "progress" in message:
-        return Incoming("progress", WEBVIEW, message["responseId"], message["progress"], sequence=message.get("sequence"))
+        sequence = message.get("sequence")
+        return Incoming("progress", WEBVIEW, message["responseId"], message["progress"], sequence=sequence)
     if "responseData" not in message:
         return Incoming("unknown", body=message)
     data = message["responseData"]

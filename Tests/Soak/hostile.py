@@ -1,4 +1,4 @@
-"""Clients that are slow, bad, or die. What they are owed is counted as strictly, but where nobody is left to be told."""
+"""Clients that are slow, bad, or die. What they are owed is counted as strictly, while they are there to be told."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ async def garbage(soak: Soak, client: Client, rng: random.Random) -> None:
     """Lines that are no messages: each is refused, and the connection goes on."""
     for _ in range(rng.randint(1, 50)):
         bad = rng.choice((
-            b"\xff\xfe garbage", b'{"hello":"world"}', b'{"task":7}', b"[" * 200, b'"text"', b"{", b"[]", b'{"event":"a"}',
-            b'{"task":"Echo","result":1}', b"%" + rng.randbytes(rng.randint(1, 2000)).replace(b"\n", b"")))
+            b"\xff\xfe garbage", b'{"hello":"world"}', b'{"task":7}', b"[" * 200, b'"text"', b"{", b"[]",
+            b'{"event":"a"}', b'{"task":"Echo","result":1}',
+            b"%" + rng.randbytes(rng.randint(1, 2000)).replace(b"\n", b"")))
         client.ledger.refusals_due += 1
         client.send_bytes(bad + b"\n")
         if rng.random() < 0.3:

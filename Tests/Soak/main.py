@@ -38,7 +38,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--time", type=duration, default=60.0, help="how long: 30s, 10m, 1h (default: 1m)")
     parser.add_argument("--seed", type=int, help="the choices of an earlier run")
-    parser.add_argument("--products", type=Path, default=ROOT / ".build/release", help="where trestled and its plugins are")
+    parser.add_argument("--products", type=Path, default=ROOT / ".build/release", help="where trestled and plugins are")
+    parser.add_argument("--samples", type=Path, help="a file for every sample of the daemon's figures, as CSV")
     parser.add_argument("--grace", type=float, default=30.0, help="seconds that a callback may come after its deadline")
     parser.add_argument("--stand-in", choices=sorted(FAULTS), help="break this promise, to show that it is noticed")
     parser.add_argument("--every", type=int, default=10_000, help="once in so many lines (default: 10000)")
@@ -68,6 +69,8 @@ async def run(settings: argparse.Namespace, folder: Path) -> bool:
         if stand_in is not None:
             stand_in.stop()
             print(f"The stand-in broke {stand_in.done} of {stand_in.lines} lines ({settings.stand_in}).")
+    if settings.samples is not None:
+        report.write_samples(settings.samples, rounds)
     print(report.summary(soak, rounds))
     if promises.broken:
         print(report.broken(soak))
@@ -89,4 +92,5 @@ def main() -> None:
     sys.exit(0 if kept else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

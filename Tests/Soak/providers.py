@@ -127,7 +127,7 @@ async def publish(soak: Soak, rng: random.Random, topic: str, listener: Listener
         burst = []
         for _ in range(rng.randint(1, 100)):
             published += 1
-            data = {"n": published, "text": "t" * rng.choice((1, 1, 1000))}
+            data = {"n": published, "text": "t" * (3000 if slow else rng.choice((1, 1, 1000)))}
             burst.append(mouth.prepare("bridge.publish", {"event": topic, "data": data}, NATIVE)[1])
         mouth.send(*burst)
         await mouth.below(0)

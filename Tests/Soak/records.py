@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import time
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -215,10 +217,11 @@ async def audit(soak: Soak, tables: list[Table]) -> None:
         return soak.promises.broke("the auditor", "no daemon answers")
     for table in tables:
         done = False
-        for _ in range(50):
-            if done or client.ended:
-                break
+        end = time.monotonic() + soak.grace
+        while not done and not client.ended and time.monotonic() < end:
             done = await Writer(soak, client, table, soak.random("audit")).audit()
+            if not done:
+                await asyncio.sleep(0.1)
         if not done and not client.ended:
             client.broke(f"{table.name} cannot be read")
     await client.finish()

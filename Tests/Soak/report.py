@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import sys
 import time
+from pathlib import Path
 from typing import Optional, TextIO
 
 from rounds import Rounds
@@ -79,19 +81,31 @@ def summary(soak: Soak, rounds: Rounds) -> str:
 
 def life_table(lives: list[LifeFigures]) -> list[str]:
     """A row for each life of the daemon's, in Markdown."""
-    rows = ["| life | plugins | seconds | end | memory at rest: first, last, slope | most memory | descriptors at rest, slope "
+    rows = ["| life | plugins | seconds | end | memory at rest: first, last, slope | most memory | descriptors, slope "
             "| threads, slope | children, slope |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for life in lives:
         resting = life.at_rest()
         if not resting:
             continue
         first, last = resting[0], resting[-1]
-        cells = [str(life.number), "in processes" if life.isolated else "in the daemon", f"{last.seconds:.0f}", life.end,
+        place = "in processes" if life.isolated else "in the daemon"
+        cells = [str(life.number), place, f"{last.seconds:.0f}", life.end,
                  f"{mebibytes(first.anonymous)}, {mebibytes(last.anonymous)}, {rate(life, 'anonymous')}",
                  mebibytes(life.most("anonymous"))]
         cells += [f"{getattr(first, figure)}, {getattr(last, figure)}, {rate(life, figure)}" for figure in FIGURES[1:]]
         rows.append("| " + " | ".join(cells) + " |")
     return rows
+
+
+def write_samples(path: Path, rounds: Rounds) -> None:
+    """Every sample, for whoever wants to draw them."""
+    with path.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["life", "seconds", "at rest", *FIGURES])
+        for life in rounds.lives:
+            for sample in life.samples:
+                figures = [getattr(sample, figure) for figure in FIGURES]
+                table.writerow([life.number, f"{sample.seconds:.1f}", int(sample.at_rest), *figures])
 
 
 def rate(life: LifeFigures, figure: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Coroutine, Iterator, Optional
 
 import sampler
 from callers import caller
-from chaos import chaos
+from chaos import chaos, children, is_zombie
 from hostile import hostile
 from providers import add_users, events, logins, provider
 from records import Table, audit, writer
@@ -175,8 +175,10 @@ class Rounds:
                 break
             alone = {"sessions": 1, "callsInFlight": 1, "waitingCalls": 0, "queuedBytes": 0, "queuedEvents": 0,
                      "monitors": 0}
-            left = ", ".join(f"{status.body[name]} {name}" for name, number in alone.items()
-                             if status.body[name] != number)
+            found = [f"{status.body[name]} {name}" for name, number in alone.items() if status.body[name] != number]
+            # Of a process that has just been ended, somebody may still be about to hear.
+            zombies = [pid for pid in children(status.body["pid"]) if is_zombie(pid)]
+            left = ", ".join(found + [f"the ended process {pid}" for pid in zombies])
             tries += 1
             if left:
                 await asyncio.sleep(0.05)

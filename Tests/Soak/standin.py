@@ -1,10 +1,11 @@
-"""A bridge that breaks a promise once in so many lines: what the soak must find. It stands between clients and daemon."""
+"""A bridge that breaks a promise once in so many lines, between the clients and the daemon: what the soak must find."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import select
 from typing import Callable, Optional
 
 LINE_BYTES = 8 << 20
@@ -23,9 +24,11 @@ class StandIn:
         down, up = FAULTS[fault]
         self._down, self._up = down, up
         self._server: Optional[asyncio.Server] = None
+        # Of streams that wait for each other, the loop itself keeps hold of none.
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        self._server = await asyncio.start_unix_server(self._connected, self.path, limit=LINE_BYTES)
+        self._server = await asyncio.start_unix_server(self._accept, self.path, limit=LINE_BYTES)
 
     def stop(self) -> None:
         if self._server is not None:
@@ -33,16 +36,31 @@ class StandIn:
         if os.path.exists(self.path):
             os.remove(self.path)
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.ensure_future(self._connected(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await asyncio.open_unix_connection(self.daemon, limit=LINE_BYTES)
         except OSError:
             return writer.transport.abort()
         up = asyncio.ensure_future(self._pass(reader, far_writer, self._up))
+        gone = asyncio.ensure_future(self._gone(writer, far_writer))
         await self._pass(far_reader, writer, self._down)
         up.cancel()
+        gone.cancel()
         far_writer.transport.abort()
         writer.close()
+
+    async def _gone(self, writer: asyncio.StreamWriter, far_writer: asyncio.StreamWriter) -> None:
+        """A client that has closed altogether looks as one that has shut down its side; the daemon is to see which."""
+        hang_up = select.poll()
+        hang_up.register(writer.get_extra_info("socket"), 0)
+        while not hang_up.poll(0):
+            await asyncio.sleep(0.02)
+        far_writer.transport.abort()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: Optional[Fault]) -> None:
         """Until the end of what comes, and then says so to the other side."""
