@@ -167,8 +167,9 @@ async def measure(products: Path, cycles: int) -> dict[str, Count]:
     folder = Path(tempfile.mkdtemp(prefix="trestle-leaks-"))
     log = folder / "valgrind"
     promises = Promises()
-    under = ("valgrind", "--leak-check=full", "--show-leak-kinds=definite,indirect", "--num-callers=30",
-             f"--log-file={log}")
+    # Without looking for values that were never set it is twice as fast.
+    under = ("valgrind", "--undef-value-errors=no", "--leak-check=full", "--show-leak-kinds=definite,indirect",
+             "--num-callers=20", f"--log-file={log}")
     daemon = Daemon(without_debug_information(products, folder), folder, promises, under)
     # To hash a password takes longer under valgrind than a launch may.
     daemon.settings = 'plugins.disabled = ["login"]\n'
