@@ -118,9 +118,8 @@ final class Reloader {
         for plugin in plugins {
             do throws(BridgeError) {
                 try await daemon.loader.check(plugin, section: new.json(of: plugin.name))
-            } catch  where error.isOfLostProcess && hasSameSection(plugin, new) {
-                continue
             } catch {
+                if error.isOfLostProcess, hasSameSection(plugin, new) { continue }
                 problems.append(new.problem(of: plugin.name, error))
             }
         }
