@@ -1,8 +1,8 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format \
-	generate lint
+.PHONY: help setup build test demo run bench bench-check soak test-soak test-leaks install uninstall test-install deb \
+	test-service format generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -39,6 +39,16 @@ bench: build ## Measure what calls cost; BENCH='--only echo' passes options
 
 bench-check: ## Measure, and fail where a limit is past
 	@$(MAKE) --no-print-directory bench BENCH='--check $(BENCH)'
+
+soak: build ## Call it from all sides while everything goes wrong, and count; TIME=1m, SEED=
+	@python3 Tests/Soak/main.py --time $(or $(TIME),1m) $(if $(SEED),--seed $(SEED))
+
+test-soak: build ## Show that the soak notices broken promises
+	@cd Tests/Soak && python3 -W error -m unittest
+
+test-leaks: build ## Compare what valgrind counts after some cycles, and after five times as many
+	@scripts/setup.sh valgrind:valgrind
+	@python3 Tests/Soak/leaks.py $(if $(CYCLES),--cycles $(CYCLES))
 
 install: ## Install what `make build` built; PREFIX=/usr/local, DESTDIR=
 	@scripts/install

@@ -36,7 +36,6 @@ final class WorkerHost: TaskHost {
     private var lines = LogAllowance()
     /// The names of the tasks as they stand in messages.
     private var taskNames: [[UInt8]] = []
-    private var launchNames: [String] = []
     /// Whether it wants to hear of sessions.
     var hearsSessions = false
     private var isStalled = false
@@ -48,6 +47,8 @@ final class WorkerHost: TaskHost {
     private var proposed: (by: CallHandle, section: JSON)?
     /// What it was started with; nil: it has not been.
     private(set) var started: JSON?
+    /// The launch workers that have run, in their order, each with its options.
+    private(set) var launched: [(worker: PluginManifest.Worker, options: JSON)] = []
 
     init(runtime: TaskRuntime, log: HostLog) {
         unretainedRuntime = .passUnretained(runtime)
@@ -58,7 +59,6 @@ final class WorkerHost: TaskHost {
         self.slot = slot
         log = HostLog(log.logger, plugin: slot.name)
         taskNames = slot.manifest.tasks.map { JSON.string($0.name).bytes }
-        launchNames = slot.manifest.workers.map(\.name)
     }
 
     /// A process may get calls.
@@ -86,7 +86,7 @@ final class WorkerHost: TaskHost {
         switch work {
         case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
         case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
-        case .launch(let index): launch(call, launchNames[index], options, over: link)
+        case .launch(let index): launch(call, index, options, over: link)
         default:
             JSON.string("plugin.\(work.name)").bytes.withUnsafeBytes {
                 send(call, $0, options, over: link, isLifecycle: true)
@@ -139,9 +139,11 @@ final class WorkerHost: TaskHost {
         if let supervisor { LoopActor.assumeIsolated { supervisor.pool?.replaceOthers() } }
     }
 
-    private func launch(_ call: Call, _ name: String, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
+    private func launch(_ call: Call, _ index: Int, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
+        guard let worker = slot?.manifest.workers[index] else { return }
         var named = (try? JSON(parsing: options))?.objectValue ?? [:]
-        named["worker"] = .string(name)
+        named["worker"] = .string(worker.name)
+        launched.append((worker, .object(named)))
         JSON.string("plugin.launch").bytes.withUnsafeBytes { task in
             JSON.object(named).bytes.withUnsafeBytes { send(call, task, $0, over: link, isLifecycle: true) }
         }

@@ -55,6 +55,15 @@ final class WorkerMember {
         return try await ask("plugin.start", start, within: times.start)
     }
 
+    /// Has it run launch workers, one after the other. One that is not required may fail.
+    func launch(_ workers: [(worker: PluginManifest.Worker, options: JSON)]) async throws(BridgeError) {
+        for (worker, options) in workers {
+            do throws(BridgeError) { _ = try await ask("plugin.launch", options, within: times.start) } catch {
+                if worker.isRequired { throw error }
+            }
+        }
+    }
+
     /// It takes calls from now on, and is pinged.
     func becomeReady() {
         isReady = true

@@ -141,6 +141,8 @@ final class WorkerSupervisor {
             let said = try await greet(member)
             manifest = said.withInterceptedTasks(
                 try await member.prepare(section: host.configured, start: host.started))
+            // Stores are opened by these. Those of a pool run in its first process alone.
+            if pool == nil { try await member.launch(host.launched.filter { $0.worker.phase <= .beforeListening }) }
         } catch {
             // Where it has ended, that has been seen to.
             if members.contains(where: { $0 === member }) { member.process.fail("does not start: \(error.message)") }
@@ -161,6 +163,16 @@ final class WorkerSupervisor {
         restarts += 1
         host.current = member.link
         host.slot?.restarted()
+        await launchLate(member)
+    }
+
+    /// What the plugin does once calls come in.
+    private func launchLate(_ member: WorkerMember) async {
+        do throws(BridgeError) {
+            try await member.launch(host.launched.filter { $0.worker.phase > .beforeListening })
+        } catch {
+            log.logger.error("\(name): a launch worker failed in its new process: \(error.message)")
+        }
     }
 
     /// A process that nothing is wrong with gets no more calls, and ends.

@@ -112,17 +112,22 @@ final class Reloader {
         }
     }
 
-    /// Has every plugin check its section.
+    /// Has every plugin check its section. One that has no process now cannot; what it was started with is good.
     private func check(_ plugins: [PluginSlot], _ new: Configuration) async -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for plugin in plugins {
             do throws(BridgeError) {
                 try await daemon.loader.check(plugin, section: new.json(of: plugin.name))
             } catch {
+                if error.isOfLostProcess, hasSameSection(plugin, new) { continue }
                 problems.append(new.problem(of: plugin.name, error))
             }
         }
         return problems
+    }
+
+    private func hasSameSection(_ plugin: PluginSlot, _ new: Configuration) -> Bool {
+        new.json(of: plugin.name) == daemon.configuration.json(of: plugin.name)
     }
 
     // MARK: Putting it in force
@@ -172,6 +177,11 @@ final class Reloader {
             for problem in errors.problems { daemon.log.error("\(problem)") }
         }
     }
+}
+
+extension BridgeError {
+    /// Whether the plugin was not asked, or did not answer, because its process was not there.
+    fileprivate var isOfLostProcess: Bool { code == .pluginUnavailable || code == .pluginCrashed }
 }
 
 /// Why a reload changed nothing.

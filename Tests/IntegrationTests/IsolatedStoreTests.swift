@@ -1,0 +1,44 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("A plugin that keeps a store, in a process of its own", .blocking, .timeLimit(.withTurns))
+struct IsolatedStoreTests {
+    /// Kills a plugin's process, and waits for the next one.
+    private func kill(_ name: String, _ client: Wire) throws {
+        _ = try client.result("bridge.subscribe", ["events": ["plugin.started"]])
+        let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
+        let pid = try #require(plugins.first { $0["name"]?.stringValue == name }?["pid"]?.int64Value)
+        try #require(Glibc.kill(pid_t(pid), SIGKILL) == 0)
+        let started = try client.receive { $0["event"] == "plugin.started" }
+        #expect(started["data"]?["name"]?.stringValue == name)
+    }
+
+    @Test("has its records again when another process has taken the place of one that was killed")
+    func persistence() throws {
+        try withDaemon("[plugins.persistence]\nisolation = \"process\"") { daemon in
+            let client = try daemon.connect()
+            let record: JSON = ["table": "notes", "key": "a", "record": ["text": "milk"]]
+            #expect(try client.result("persistence.create", record)["version"] == 1)
+            for _ in 1...2 {
+                try kill("persistence", client)
+                let read = try client.call("persistence.read", ["table": "notes", "key": "a"])
+                #expect(read["result"]?["record"] == ["text": "milk"], "\(read)")
+            }
+            let update: JSON = ["table": "notes", "key": "a", "patch": ["text": "tea"]]
+            #expect(try client.result("persistence.update", update)["version"] == 2)
+        }
+    }
+
+    @Test("knows its accounts again when another process has taken the place of one that was killed")
+    func login() throws {
+        try withDaemon("[plugins.login]\nisolation = \"process\"") { daemon in
+            let client = try daemon.connect()
+            let user: JSON = ["user": "ada", "password": "correct horse"]
+            _ = try client.result("login.users.add", user)
+            try kill("login", client)
+            let answer = try client.call("login", user)
+            #expect(answer["result"]?["user"] == "ada", "\(answer)")
+        }
+    }
+}

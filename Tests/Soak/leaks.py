@@ -1,0 +1,222 @@
+"""Whether the daemon loses memory with what it lives through: the same cycles, once and five times, under valgrind.
+
+leaks.py [--cycles 10]: a cycle connects, calls everything in every dialect, crashes and reloads a worker, reloads the
+configuration, sends garbage, and leaves with calls in flight. What valgrind counts when the daemon has stopped may not
+grow with the number of cycles: neither what is lost nor what is still reachable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from client import ALL_DIALECTS, CRASHES, Client
+from daemon import Daemon
+from dialects import CAPACITOR, NATIVE, can_name
+from main import ROOT
+from promises import Promises
+from providers import Offer
+from soak import Soak
+
+TIMES = 5
+
+MOST_BYTES_A_CYCLE = 64
+"""Of growth: less than any object that a connection, a call or a plugin's process has, so that none of those can be
+lost in each cycle, and more than what tables that double their room may differ by."""
+
+LOOKED_FOR = ("definitely lost", "indirectly lost", "possibly lost", "still reachable")
+
+
+@dataclass(frozen=True)
+class Count:
+    """What valgrind counted of one kind."""
+
+    size: int
+    blocks: int
+
+
+def read_summary(text: str) -> dict[str, Count]:
+    """The counts of valgrind's leak summary."""
+    found = {}
+    for kind in LOOKED_FOR:
+        line = re.search(kind + r": ([\d,]+) bytes in ([\d,]+) blocks", text)
+        if line is None:
+            raise ValueError(f"valgrind says nothing of what is {kind}")
+        found[kind] = Count(*(int(number.replace(",", "")) for number in line.groups()))
+    return found
+
+
+class Cycles:
+    """What a daemon lives through, again and again."""
+
+    def __init__(self, soak: Soak) -> None:
+        self.soak = soak
+
+    async def connect(self, name: str) -> Client:
+        client = await self.soak.connect_once(name)
+        assert client is not None, "no daemon answers"
+        return client
+
+    async def cycle(self, number: int) -> None:
+        await asyncio.gather(self.calls(number), self.records(number), self.events(), self.garbage(), self.dies())
+        await self.offers()
+        await self.operates(number)
+
+    async def calls(self, number: int) -> None:
+        """Every dialect, every plugin."""
+        client = await self.connect("calls")
+        for dialect in ALL_DIALECTS:
+            for task, options in (("Echo", {"hello": "world"}), ("soak.work", {"steps": 3}), ("soak.echo", {"a": 1}),
+                                  ("bridge.describe", {}), ("bridge.status", {}), ("bridge.metrics", {}),
+                                  ("Alert", {"content": "x"})):
+                if can_name(dialect, task, options):
+                    client.start(task, options, dialect, progress=True)
+        await client.below(0)
+        for dialect in (NATIVE, CAPACITOR):
+            call = client.start("soak.wait", {}, dialect)
+            client.start("soak.wait", {}, dialect, timeout=5, must={"call.timeout"})
+            client.cancel(call)
+        client.start("no.such", {}, must={"task.not_found"})
+        await client.below(0)
+        await (client.closed_by_task() if number % 2 else client.finish())
+
+    async def records(self, number: int) -> None:
+        client = await self.connect("records")
+        client.on_event = lambda event: None
+        table = {"table": "cycles"}
+        await client.call("persistence.watch", table)
+        for task, options in (
+                ("create", {"key": "a", "record": {"n": number}}), ("update", {"key": "a", "patch": {"m": 1}}),
+                ("read", {"key": "a"}), ("query", {"where": {"n": number}}), ("delete", {"key": "a"})):
+            await client.call(f"persistence.{task}", {**table, **options})
+        operations = [{"create": {**table, "key": "b", "record": {}}}, {"delete": {**table, "key": "b"}}]
+        await client.call("persistence.transaction", {"operations": operations})
+        await client.finish()
+
+    async def events(self) -> None:
+        client = await self.connect("events")
+        client.on_event = lambda event: None
+        await client.call("bridge.subscribe", {"events": ["tide.*", "plugin.*"]})
+        await client.call("bridge.monitor", {})
+        for number in range(20):
+            client.start("bridge.publish", {"event": "tide.cycle", "data": number})
+        await client.below(0)
+        await client.finish()
+
+    async def garbage(self) -> None:
+        client = await self.connect("garbage")
+        for line in (b"{", b"\xff", b'{"hello":1}', b'{"text":"' + b"g" * (1 << 20) + b'"}'):
+            client.ledger.refusals_due += 1
+            client.send_bytes(line + b"\n")
+        await client.call("Echo", {"text": "e" * 500_000})
+        await client.finish()
+
+    async def dies(self) -> None:
+        """Leaves with calls in flight."""
+        client = await self.connect("dies")
+        for task in ("soak.wait", "Echo", "offer", "pooled.wait", "persistence.query"):
+            client.start(task, {"table": "cycles"})
+        await client.call("Echo", {})
+        client.leave()
+
+    async def offers(self) -> None:
+        """A client that provides a task, and goes with a call in hand."""
+        provider, caller = await self.connect("provides"), await self.connect("calls the provider")
+        offer = Offer(provider, self.soak.random("offers"))
+        await provider.call("bridge.register", {"tasks": ["offer"]})
+        for act in ("answer", "progress", "fail"):
+            await caller.call("offer", {"act": act, "value": 1}, progress=True, may={"offer.failed"})
+        lost = caller.start("offer", {"act": "never", "value": 1}, must={"session.closed"})
+        while not offer.waiting and lost.number in caller.ledger.open:
+            await asyncio.sleep(0.01)
+        provider.leave()
+        await caller.finish()
+
+    async def operates(self, number: int) -> None:
+        """Crashes, and reloads."""
+        client = await self.connect("the operator")
+        how = ("exit", "signal", "garbage")[number % 3]
+        await client.call("soak.crash", {"how": how}, must=CRASHES)
+        for plugin in ("soak", "pooled"):
+            await client.call("bridge.plugin.reload", {"name": plugin})
+        self.soak.daemon.configure(False, call_timeout=("1200s", "1201s")[number % 2])
+        await client.call("bridge.reload", {})
+        await client.finish()
+
+
+def without_debug_information(products: Path, folder: Path) -> Path:
+    """A copy of the daemon and its plugins. Valgrind before 3.20 gives up where it meets what Swift writes there."""
+    copies = folder / "products"
+    copies.mkdir()
+    for file in [products / "trestled", products / "trestle-plugin-host", *products.glob("*.so")]:
+        shutil.copy(file, copies)
+        subprocess.run(["strip", "--strip-debug", str(copies / file.name)], check=True)
+    return copies
+
+
+async def measure(products: Path, cycles: int) -> dict[str, Count]:
+    """What valgrind counts after so many cycles."""
+    folder = Path(tempfile.mkdtemp(prefix="trestle-leaks-"))
+    log = folder / "valgrind"
+    promises = Promises()
+    # Without looking for values that were never set it is twice as fast.
+    under = ("valgrind", "--undef-value-errors=no", "--leak-check=full", "--show-leak-kinds=definite,indirect",
+             "--num-callers=20", f"--log-file={log}")
+    daemon = Daemon(without_debug_information(products, folder), folder, promises, under)
+    # To hash a password takes longer under valgrind than a launch may.
+    daemon.settings = 'plugins.disabled = ["login"]\n'
+    # Everything else takes many times as long, too.
+    soak = Soak(daemon, promises, seed=1, grace=1800)
+    await daemon.start(isolated=False)
+    work = Cycles(soak)
+    began = time.monotonic()
+    try:
+        for number in range(cycles):
+            await work.cycle(number)
+    finally:
+        await daemon.stop()
+    if promises.broken:
+        sys.exit("\n".join(str(entry) for entry in promises.broken))
+    text = log.read_text()
+    print(f"{cycles} cycles in {time.monotonic() - began:.0f} s", flush=True)
+    found = read_summary(text)
+    if found["definitely lost"].size:
+        print(text)
+    shutil.rmtree(folder)
+    return found
+
+
+def compare(once: dict[str, Count], often: dict[str, Count], more_cycles: int) -> bool:
+    """Shows both, and says whether nothing grows."""
+    print("| | 1 × | " + f"{TIMES} × | bytes for each further cycle |\n| --- | --- | --- | --- |")
+    good = True
+    for kind in LOOKED_FOR:
+        growth = (often[kind].size - once[kind].size) / more_cycles
+        good = good and growth <= MOST_BYTES_A_CYCLE
+        cells = [f"{count.size:,} bytes in {count.blocks:,} blocks" for count in (once[kind], often[kind])]
+        print(f"| {kind} | {cells[0]} | {cells[1]} | {growth:+,.1f} |")
+    print("Nothing grows." if good else f"Something grows by more than {MOST_BYTES_A_CYCLE} bytes a cycle.")
+    return good
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cycles", type=int, default=10, help="of the shorter run (default: 10)")
+    parser.add_argument("--products", type=Path, default=ROOT / ".build/release", help="where trestled and plugins are")
+    settings = parser.parse_args()
+    products = settings.products.resolve()
+    once = asyncio.run(measure(products, settings.cycles))
+    often = asyncio.run(measure(products, settings.cycles * TIMES))
+    sys.exit(0 if compare(once, often, settings.cycles * (TIMES - 1)) else 1)
+
+
+if __name__ == "__main__":
+    main()

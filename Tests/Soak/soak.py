@@ -1,0 +1,96 @@
+"""What the parts of a run share: the daemon, the clients, the counts, the round."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from pathlib import Path
+from typing import Optional
+
+from client import Client
+from daemon import SHIPPED, Daemon
+from ledger import End, Ledger
+from promises import Promises
+
+WORKERS = ("frail", "pooled", "soak")
+"""Plugins of the soak's own, each in a process of its own, which is crashed."""
+
+
+class Soak:
+    """One run."""
+
+    def __init__(self, daemon: Daemon, promises: Promises, seed: int, grace: float, socket: str = "") -> None:
+        self.daemon = daemon
+        self.promises = promises
+        self.seed = seed
+        self.grace = grace
+        """Seconds that a callback may be later than its call's deadline, on a machine that does much else."""
+        self.socket = socket or daemon.socket
+        """Where clients connect: the daemon's, or that of a stand-in."""
+        self.clients: set[Client] = set()
+        self.round = 0
+        self.round_ends = 0.0
+
+    @property
+    def folder(self) -> Path:
+        return self.daemon.folder
+
+    @property
+    def over(self) -> bool:
+        """Whether no more work is to be begun in this round."""
+        return time.monotonic() > self.round_ends or self.promises.broken_count > 0
+
+    def random(self, name: str) -> random.Random:
+        """Choices that depend upon nothing but the seed, the round and whose they are."""
+        return random.Random(f"{self.seed}/{self.round}/{name}")
+
+    def may_crash(self, plugin: str) -> bool:
+        """Whether calls to a plugin may end with its crash."""
+        life = self.daemon.life
+        return plugin in WORKERS or plugin in SHIPPED and life is not None and life.isolated
+
+    async def connect(self, name: str) -> Optional[Client]:
+        """A client, as soon as there is a daemon; None where the round was over first."""
+        while not self.over:
+            client = await self.connect_once(name)
+            if client is not None:
+                return client
+            await asyncio.sleep(0.02)
+        return None
+
+    async def connect_once(self, name: str) -> Optional[Client]:
+        client = Client(self, name)
+        try:
+            await client.connect()
+        except OSError:
+            return None
+        return client
+
+    def book(self, ledger: Ledger, end: End, owed: int) -> None:
+        """Counts what a client called and got."""
+        count = self.promises.count
+        count["connections"] += 1
+        count["calls"] += ledger.calls
+        count["callbacks"] += ledger.callbacks
+        count["refusals"] += ledger.refusals
+        count[f"owed at the end ({end})"] += owed
+
+    def totals(self) -> tuple[int, int]:
+        """Calls and callbacks so far, with those of clients that live."""
+        calls, callbacks = self.promises.count["calls"], self.promises.count["callbacks"]
+        for client in self.clients:
+            calls += client.ledger.calls
+            callbacks += client.ledger.callbacks
+        return calls, callbacks
+
+    async def watch_over(self) -> None:
+        """Finds calls without callbacks, and a daemon that has ended, until it is cancelled."""
+        while True:
+            await asyncio.sleep(0.5)
+            now = time.monotonic()
+            for client in list(self.clients):
+                if client.is_counted:
+                    client.ledger.overdue(now, self.grace)
+                    client._wake()
+            self.daemon.check_alive()

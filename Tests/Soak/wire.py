@@ -1,0 +1,132 @@
+"""A connection's bytes, as lines."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Callable, Optional
+
+RECEIVE_BYTES = 256 * 1024
+
+
+class Wire:
+    """One connection, non-blocking in both directions.
+
+    It reads on where it cannot write any more: what the daemon wrote before it closed is still to be counted, and
+    asyncio's own transports throw that away.
+    """
+
+    def __init__(self, path: str, on_line: Callable[[bytes], None], on_end: Callable[[bytes], None]) -> None:
+        self._path = path
+        self._on_line = on_line
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._socket: Optional[socket.socket] = None
+        self._unsent = bytearray()
+        self._unfinished = bytearray()
+        self._reads = False
+        self._half_closes = False
+        self.can_write = False
+
+    async def connect(self) -> None:
+        """Raises OSError where no daemon listens."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.setblocking(False)
+        while True:
+            try:
+                connection.connect(self._path)
+                break
+            except BlockingIOError:  # The socket's queue is full.
+                await asyncio.sleep(0.01)
+            except OSError:
+                connection.close()
+                raise
+        self._socket = connection
+        self.can_write = True
+        self.resume()
+
+    def pause(self) -> None:
+        """Reads nothing from now on."""
+        if self._reads and self._socket is not None:
+            self._loop.remove_reader(self._socket)
+            self._reads = False
+
+    def resume(self) -> None:
+        if not self._reads and self._socket is not None:
+            self._loop.add_reader(self._socket, self._read)
+            self._reads = True
+
+    def send(self, data: bytes) -> None:
+        if not self.can_write or self._socket is None:
+            return
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return self._stop_writing()
+        if sent < len(data):
+            self._unsent += data[sent:]
+            self._loop.add_writer(self._socket, self._write)
+
+    def half_close(self) -> None:
+        """Shuts down the writing side once everything is written."""
+        if self._unsent:
+            self._half_closes = True
+        elif self.can_write and self._socket is not None:
+            self.can_write = False
+            try:
+                self._socket.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # The daemon was faster.
+
+    def close(self) -> None:
+        """Closes with whatever is in flight. Nobody is told."""
+        if self._socket is None:
+            return
+        self.pause()
+        self._stop_writing()
+        self._socket.close()
+        self._socket = None
+
+    def _stop_writing(self) -> None:
+        self.can_write = False
+        if self._unsent and self._socket is not None:
+            self._loop.remove_writer(self._socket)
+            self._unsent.clear()
+
+    def _write(self) -> None:
+        assert self._socket is not None
+        try:
+            sent = self._socket.send(memoryview(self._unsent)[:RECEIVE_BYTES].tobytes())
+        except BlockingIOError:
+            return
+        except OSError:
+            return self._stop_writing()
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._loop.remove_writer(self._socket)
+            if self._half_closes:
+                self.half_close()
+
+    def _read(self) -> None:
+        assert self._socket is not None
+        try:
+            data = self._socket.recv(RECEIVE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return self._on_end(bytes(self._unfinished))
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            if self._unfinished:
+                line = bytes(self._unfinished) + line
+                self._unfinished.clear()
+            self._on_line(line)
+        self._unfinished += rest
