@@ -1,7 +1,7 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format \
+.PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service test-faults format \
 	generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
@@ -55,6 +55,9 @@ deb: build ## Pack a Debian package, into .build/deb
 
 test-service: build ## Try the package in a container with a real systemd (as root)
 	@scripts/test-service
+
+test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors (as root)
+	@scripts/test-faults
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)
