@@ -139,9 +139,11 @@ def main() -> None:
             done += ledger.check(bridge)
         if number < arguments.times:
             ledgers.append(Ledger(f"c{number}"))
-            cut = threading.Timer(chance.uniform(0.1, 3), running.send_signal, [signal.SIGKILL])
+            writer = Writer(bridge, ledgers[-1], SEED + number)
+            writer.run_until(chance.randint(1, 150))
+            cut = threading.Timer(chance.uniform(0, 0.5), running.send_signal, [signal.SIGKILL])
             cut.start()
-            Writer(bridge, ledgers[-1], SEED + number).run()
+            writer.run()
         running.kill()
         running.wait()
         bridge.__exit__()

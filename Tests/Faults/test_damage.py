@@ -113,7 +113,10 @@ class Damaged(FaultTest):
 
     def check_restored(self) -> None:
         """As docs/operations.md says it."""
-        shutil.move(self.home.records, self.home.records.with_name("damaged.sqlite"))
+        aside = self.home.state / "damaged"
+        aside.mkdir()
+        for file in self.home.state.glob("records.sqlite*"):
+            shutil.move(file, aside)
         daemon = Daemon.ready(self.home)
         self.addCleanup(daemon.kill)
         self.store("restore")

@@ -90,7 +90,7 @@ class SlowDisk(FaultTest):
         answered = 0
         for number in range(ROUNDS):
             writer = Writer(daemon.connect(), ledger, SEED, window=8)
-            with daemon.connect() as other, Injected(daemon.pid, SYNC, "delay_enter=500000"):
+            with daemon.connect() as other, Injected(daemon.pid, SYNC, "delay_enter=5000000"):
                 writer.fill()
                 for _ in range(20):
                     self.assertIn("result", other.call("Echo"))
@@ -108,7 +108,7 @@ class SlowDisk(FaultTest):
             daemon = Daemon.ready(home)
             with daemon.connect() as bridge:
                 ledger.check(bridge)
-        self.row("slow disk: each `fdatasync` takes 500 ms longer", f"{ROUNDS} times, killed after the first acknowledgement",
+        self.row("slow disk: each `fdatasync` takes 5 s longer", f"{ROUNDS} times, killed after the first acknowledgement",
                  "others' calls, and queries, are answered before the commit is through; what was acknowledged is there",
                  f"{answered} calls answered in front of {ROUNDS} commits; {ledger.acknowledged} acknowledged writes, all there")
 
