@@ -1,8 +1,8 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check soak test-soak test-leaks install uninstall test-install deb \
-	test-service format generate lint
+.PHONY: help setup build test demo run bench bench-check soak test-soak test-leaks test-faults install uninstall test-install \
+	deb test-service format generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -65,6 +65,9 @@ deb: build ## Pack a Debian package, into .build/deb
 
 test-service: build ## Try the package in a container with a real systemd (as root)
 	@scripts/test-service
+
+test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors (as root)
+	@scripts/test-faults
 
 format: ## Format all Swift code
 	@swift format --in-place --parallel --recursive $(SWIFT_FILES)

@@ -24,6 +24,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log", c
 struct PluginFolder {
     var name: String
     var dependencies: [Target.Dependency] = []
+    var testDependencies: [Target.Dependency] = []
 
     var product: Product { .library(name: "\(name)Plugin", type: .dynamic, targets: ["\(name)Plugin"]) }
 
@@ -37,7 +38,8 @@ struct PluginFolder {
                 path: "Plugins/\(name)/Entry", swiftSettings: strict),
             .testTarget(
                 name: "\(name)Tests",
-                dependencies: ["TaskKitTesting", "TestSupport", .target(name: "\(name)Tasks")] + dependencies,
+                dependencies: ["TaskKitTesting", "TestSupport", .target(name: "\(name)Tasks")] + dependencies
+                    + testDependencies,
                 swiftSettings: strict),
         ]
     }
@@ -47,8 +49,8 @@ let plugins = [
     PluginFolder(name: "Echo"),
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
-    PluginFolder(name: "Login", dependencies: ["CSodium", "Sodium", grdb]),
-    PluginFolder(name: "Persistence", dependencies: ["Sodium", grdb]),
+    PluginFolder(name: "Login", dependencies: ["CSodium", "Sodium", grdb], testDependencies: ["DiskTestSupport"]),
+    PluginFolder(name: "Persistence", dependencies: ["Sodium", grdb], testDependencies: ["DiskTestSupport"]),
 ]
 
 let package = Package(
@@ -174,6 +176,7 @@ let package = Package(
 
         // MARK: Tests, mirroring Sources
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(

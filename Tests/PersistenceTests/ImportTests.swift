@@ -1,3 +1,4 @@
+import DiskTestSupport
 import Synchronization
 import TaskKit
 import TestSupport

@@ -51,6 +51,25 @@ struct StoreFileTests {
         #expect(error.message.contains("damaged"))
     }
 
+    @Test("A database in which the rest of a long record is zeros is refused, though all its pages are in order")
+    func damagedRecord() async throws {
+        let directory = try TestStore.makeDirectory()
+        let store = try await TestStore(directory: directory)
+        let text = JSON.string(String(repeating: "r", count: 20_000))
+        try await store.call("create", ["table": "t", "key": "a", "record": ["text": text]])
+        await store.close()
+        let url = URL(fileURLWithPath: store.path)
+        var bytes = try Data(contentsOf: url)
+        let page = try #require(
+            (2..<bytes.count / 4096).last { bytes[$0 * 4096 + 4..<$0 * 4096 + 100].allSatisfy { $0 == 0x72 } })
+        // The first four bytes lead to the next page.
+        bytes.replaceSubrange(page * 4096 + 4..<(page + 1) * 4096, with: Data(repeating: 0, count: 4092))
+        try bytes.write(to: url)
+        let error = try await #require(throws: BridgeError.self) { _ = try await TestStore(directory: directory) }
+        #expect(error.code == "storage.failed")
+        #expect(error.message.contains("damaged"))
+    }
+
     @Test("A database of a newer version is refused")
     func newer() throws {
         let path = try TestStore.makeDirectory() + "/records.sqlite"

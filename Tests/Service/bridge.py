@@ -29,9 +29,13 @@ class Bridge:
     def send(self, task, options=None, **fields):
         """Sends a call, and returns its callbackId."""
         number = next(self.numbers)
+        self.post(task, options, number, **fields)
+        return number
+
+    def post(self, task, options, number, **fields):
+        """Sends a call under a callbackId of the caller's choice."""
         message = {"task": task, "options": options or {}, "callbackId": number, **fields}
         self.socket.sendall(json.dumps(message).encode() + b"\n")
-        return number
 
     def receive(self):
         """The next message, or None at the end."""

@@ -1,15 +1,13 @@
 // Foundation for `Data` alone, the form in which GRDB takes bytes.
 import Foundation
 import GRDB
-import Glibc
 import Synchronization
 
 /// The accounts and their tokens, in SQLite. What it says was written is on the disk.
 ///
 /// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `StorageFailure`.
 final class AccountStore: Sendable {
-    /// Nil once it is closed: GRDB does not outlive the use of a closed connection.
-    private let queue: Mutex<DatabaseQueue?>
+    private let connection: Mutex<AccountConnection>
     private let path: String
     private let maximumTokens: Int
 
@@ -20,28 +18,23 @@ final class AccountStore: Sendable {
     ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by password
     ///     every minute keeps the last half day's, and the file stays small.
     init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(StorageFailure) {
-        try Self.secureFile(path)
         self.path = path
         self.maximumTokens = maximumTokens
-        let opened = try Self.perform(path) {
-            let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
+        var connection = try AccountConnection(path: path)
+        let queue = try connection.usable()
+        self.connection = Mutex(connection)
+        try AccountConnection.explaining(path) {
             if try queue.read(AccountSchema.migrator.hasBeenSuperseded) {
                 throw StorageFailure("the accounts in \(path) were written by a newer version of the login plugin")
             }
             try AccountSchema.migrator.migrate(queue)
             try queue.write { try Self.deleteExpired($0, now) }
-            return queue
         }
-        queue = Mutex(opened)
     }
 
     /// Ends the use of the file. Every later use throws.
     func close() throws(StorageFailure) {
-        let queue = queue.withLock { queue in
-            defer { queue = nil }
-            return queue
-        }
-        try Self.perform(path) { try queue?.close() }
+        try connection.withLock { connection throws(StorageFailure) in try connection.close() }
     }
 
     /// The account of that name; nil: there is none.
@@ -165,37 +158,6 @@ struct TokenOwner: Sendable, Hashable {
 }
 
 extension AccountStore {
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "login"
-        // Who backs the file up, or looks into it with `sqlite3`, may hold it for a moment.
-        configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { database in
-            // Not by `configuration.journalMode`, with which GRDB lowers `synchronous` after this.
-            try database.execute(
-                sql: """
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA synchronous = FULL;
-                    PRAGMA secure_delete = ON;
-                    """)
-        }
-        return configuration
-    }
-
-    /// Makes the file where there is none, and sees to it that only its owner may use it. SQLite gives the files that
-    /// it makes beside it the same mode.
-    private static func secureFile(_ path: String) throws(StorageFailure) {
-        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if file >= 0 {
-            Glibc.close(file)
-        } else if errno != EEXIST {
-            throw StorageFailure(operation: "cannot create", path: path, errno: errno)
-        } else if chmod(path, 0o600) != 0 {
-            // Not by a descriptor: closing one would drop the locks of whoever has the file open in this process.
-            throw StorageFailure(operation: "cannot make private", path: path, errno: errno)
-        }
-    }
-
     private static func deleteExpired(_ database: Database, _ now: WallTime) throws {
         try database.execute(sql: "DELETE FROM token WHERE expiresAt <= ?", arguments: [now.milliseconds])
     }
@@ -210,30 +172,21 @@ extension AccountStore {
 
     /// In a transaction that sees one state of the file.
     func read<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
-        let queue = try open()
-        return try Self.perform(path) { try queue.read(body) }
+        try perform { try $0.read(body) }
     }
 
     /// In a transaction, which is on the disk when this returns, and undone where `body` throws.
     private func write<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
-        let queue = try open()
-        return try Self.perform(path) { try queue.write(body) }
+        try perform { try $0.write(body) }
     }
 
-    private func open() throws(StorageFailure) -> DatabaseQueue {
-        guard let queue = queue.withLock({ $0 }) else { throw StorageFailure("the accounts in \(path) are closed") }
-        return queue
-    }
-
-    private static func perform<T>(_ path: String, _ body: () throws -> T) throws(StorageFailure) -> T {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw StorageFailure(error, path: path)
-        } catch let error as StorageFailure {
-            throw error
+    private func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(StorageFailure) -> T {
+        let queue = try connection.withLock { connection throws(StorageFailure) in try connection.usable() }
+        do throws(StorageFailure) {
+            return try AccountConnection.explaining(path) { try body(queue) }
         } catch {
-            throw StorageFailure("the accounts in \(path) cannot be used: \(error)")
+            connection.withLock { $0.fail() }
+            throw error
         }
     }
 }

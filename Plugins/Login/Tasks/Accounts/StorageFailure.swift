@@ -16,11 +16,13 @@ struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameter path: The file of the database.
     init(_ error: DatabaseError, path: String) {
+        // The last is said where there was no room for the log's index.
+        let isFull = error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
         // SQLite's own sentence, without the statement: what was to be written is nobody's business.
+        let sentence = isFull ? "the disk is full" : error.message ?? error.resultCode.description
         self.init(
-            "the accounts in \(path) cannot be used: \(error.message ?? error.resultCode.description) "
-                + "(SQLite's code \(error.extendedResultCode.rawValue))",
-            isFull: error.resultCode == .SQLITE_FULL)
+            "the accounts in \(path) cannot be used: \(sentence) (SQLite's code \(error.extendedResultCode.rawValue))",
+            isFull: isFull)
     }
 
     /// A system call on the file failed.

@@ -66,6 +66,11 @@ extension BridgeError {
             self.init(.storageFailed, "The store failed.")
             return
         }
+        // There was no room for the log's index.
+        if code == .SQLITE_IOERR_SHMSIZE {
+            self.init(.storageFull, "Nothing was stored: the disk is full.", isTransient: true)
+            return
+        }
         switch code.primaryResultCode {
         case .SQLITE_FULL:
             self.init(

@@ -20,6 +20,10 @@ struct StoreFile: Sendable {
     /// - Parameter checkingIntegrity: Walks through the whole file; without it, only what is read later is checked.
     /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
     func open(checkingIntegrity: Bool) throws(BridgeError) -> DatabaseQueue {
+        if MappedRoom.isMissing(in: directory) {
+            throw BridgeError(
+                .storageFull, "The database \(path) cannot be opened: the disk is full.", isTransient: true)
+        }
         try makeFile()
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -115,6 +119,10 @@ struct StoreFile: Sendable {
     private func checkIntegrity(_ database: Database) throws {
         let found = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "nothing"
         if found != "ok" { throw damaged(found) }
+        // What a long record holds beyond its first page is not looked at by SQLite; zeros there are no JSON.
+        guard try database.tableExists("record") else { return }
+        let key = try DatabaseValue.fetchOne(database, sql: "SELECT key FROM record WHERE NOT json_valid(body) LIMIT 1")
+        if key != nil { throw damaged("a record is no JSON") }
     }
 
     private func refuseNewer(_ database: Database) throws {
@@ -133,6 +141,7 @@ struct StoreFile: Sendable {
 
     private func explained(_ error: any Error) -> BridgeError {
         guard let error = error as? DatabaseError else { return BridgeError(storage: error) }
+        if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE { return BridgeError(storage: error) }
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             return damaged("\(error.extendedResultCode)")

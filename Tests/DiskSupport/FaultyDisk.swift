@@ -3,8 +3,9 @@ import Glibc
 import Synchronization
 
 /// A disk that fails on command: a layer over SQLite's own access to files, under the databases of one directory.
-final class FaultyDisk: Sendable {
-    enum Fault: Sendable {
+public final class FaultyDisk: Sendable {
+    /// What fails.
+    public enum Fault: Sendable {
         /// `fsync` fails; what was written before stays in the file.
         case sync
         /// Writing fails for want of room.
@@ -16,12 +17,13 @@ final class FaultyDisk: Sendable {
     private let faults = Mutex<Set<Fault>>([])
 
     /// - Parameter directory: Files below it are affected that are opened from now on.
-    init(directory: String) {
+    public init(directory: String) {
         _ = Layer.install
         Layer.disks.withLock { $0[directory] = self }
     }
 
-    func set(_ fault: Fault, _ isOn: Bool) {
+    /// Makes a fault begin, or end.
+    public func set(_ fault: Fault, _ isOn: Bool) {
         faults.withLock { faults in
             if isOn { faults.insert(fault) } else { faults.remove(fault) }
         }

@@ -1,0 +1,46 @@
+"""Every fault, tried on the daemon as it was built for release.
+
+main.py [-k PATTERN]…: those whose names match. It needs root, strace and a mount namespace of its own: scripts/test-faults
+sees to that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import unittest
+
+import report
+import test_accounts
+import test_clock
+import test_damage
+import test_disk
+import test_kill
+import test_resources
+from settings import SEED
+
+ORDER: list[type[unittest.TestCase]] = [
+    test_disk.FailingCalls,
+    test_disk.FullDisks,
+    test_accounts.Accounts,
+    test_damage.Damaged,
+    test_kill.Killed,
+    test_clock.Steps,
+    test_resources.Descriptors,
+    test_resources.SlowDisk,
+    test_resources.Memory,
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-k", action="append", metavar="PATTERN")
+    patterns = parser.parse_args().k
+    loader = unittest.TestLoader()
+    loader.testNamePatterns = [pattern if "*" in pattern else f"*{pattern}*" for pattern in patterns or ["*"]]
+    print(f"test-faults: FAULTS_SEED={SEED}", file=sys.stderr)
+    suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in ORDER)
+    sys.exit(not report.run(suite))
+
+
+main()

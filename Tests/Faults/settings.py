@@ -1,0 +1,19 @@
+"""How often things are tried, and by which random numbers; variables of the environment change it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+# The same seed makes the same choices; not the same moments, which are the machine's.
+SEED = int(os.environ.get("FAULTS_SEED", time.time_ns() % 1_000_000))
+
+
+def times(name: str, count: int) -> int:
+    return int(os.environ.get(f"FAULTS_{name}", count))
+
+
+KILLS = times("KILLS", 200)
+KILLS_IN_CALL = times("KILLS_IN_CALL", 40)
+ROUNDS = times("ROUNDS", 10)
+DAMAGES = times("DAMAGES", 60)

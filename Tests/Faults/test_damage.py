@@ -1,0 +1,125 @@
+"""Databases that are damaged: none is used without a word, none is changed, and a backup brings everything back."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+
+from daemon import BUILT, Daemon, Home, wait_until
+from load import Ledger, Writer
+from report import FaultTest
+from settings import DAMAGES, SEED
+
+PAGE = 4_096
+
+
+class Damaged(FaultTest):
+    def setUp(self) -> None:
+        self.home = Home()
+        self.addCleanup(self.home.remove)
+        self.random = random.Random(SEED)
+        self.ledger = Ledger("t")
+        daemon = Daemon.ready(self.home)
+        self.addCleanup(daemon.kill)
+        with daemon.connect() as bridge:
+            writer = Writer(bridge, self.ledger, SEED)
+            writer.run_until(600)
+            writer.finish()
+            self.store("backup", "--force")
+        # In order, so that all of it is in the one file.
+        self.assertEqual(daemon.stop(), 0)
+        self.sound = self.home.records.read_bytes()
+
+    @property
+    def backup(self) -> str:
+        return str(self.home.folder / "backup")
+
+    def store(self, command: str, *flags: str) -> None:
+        trestle = [BUILT / "trestle", "--socket", self.home.socket]
+        subprocess.run([*trestle, "store", command, *flags, self.backup], check=True, capture_output=True)
+
+    def truncate(self, content: bytearray) -> str:
+        del content[self.random.randrange(1, len(content)):]
+        return "cut off at a random place"
+
+    def zero(self, content: bytearray) -> str:
+        page = self.random.randrange(len(content) // PAGE)
+        content[page * PAGE:(page + 1) * PAGE] = bytes(PAGE)
+        return "a random page of zeros"
+
+    def scramble(self, content: bytearray) -> str:
+        page = self.random.randrange(len(content) // PAGE)
+        content[page * PAGE:(page + 1) * PAGE] = self.random.randbytes(PAGE)
+        return "a random page of random bytes"
+
+    def overwrite_head(self, content: bytearray) -> str:
+        content[:100] = self.random.randbytes(100)
+        return "the first 100 bytes random"
+
+    def damage(self) -> tuple[str, bytes]:
+        kinds: list[Callable[[bytearray], str]] = [self.truncate, self.zero, self.scramble, self.overwrite_head]
+        content = bytearray(self.sound)
+        return self.random.choice(kinds)(content), bytes(content)
+
+    def test_damaged(self) -> None:
+        """A damaged or truncated database is refused with a clear word and left as it is; a backup restores everything"""
+        kinds: Counter[str] = Counter()
+        refused = 0
+        for _ in range(DAMAGES):
+            kind, content = self.damage()
+            self.home.records.write_bytes(content)
+            refused += self.is_refused(content, kind)
+            kinds[kind] += 1
+        # The last one is cut off, which cannot be overlooked.
+        content = bytearray(self.sound)
+        self.home.records.write_bytes(content[:len(content) // 2])
+        self.assertTrue(self.is_refused(bytes(content[:len(content) // 2]), "cut in half"))
+        self.check_restored()
+        self.row("database file damaged (" + ", ".join(f"{count} × {kind}" for kind, count in kinds.items()) + ")",
+                 f"{DAMAGES} times", "the daemon does not start (status 1), says which file is damaged and what to do, and "
+                 "leaves it byte for byte; or it serves, where the damage is in a page that holds nothing, and every record "
+                 "is as written; a damaged file moved away by the operator, the backup brings every record back",
+                 f"{refused} times refused in words, {DAMAGES - refused} times served with every record as written; "
+                 f"{len(self.ledger.settled)} records back")
+
+    def is_refused(self, content: bytes, kind: str) -> bool:
+        """Whether it was refused, as it should be; not where nothing of what is stored is damaged."""
+        said = len(self.home.log)
+        daemon = Daemon(self.home)
+        wait_until("it serves, or is gone", lambda: daemon.process.poll() is not None or daemon.answers())
+        if daemon.process.poll() is None:
+            self.check_served(daemon, kind)
+            return False
+        self.assertEqual(daemon.process.returncode, 1, kind)
+        log = self.home.log[said:]
+        self.assertIn(f"{self.home.records} is damaged", log, kind)
+        self.assertIn("restore", log)
+        self.assertEqual(self.home.records.read_bytes(), content, kind)
+        return True
+
+    def check_served(self, daemon: Daemon, kind: str) -> None:
+        try:
+            with daemon.connect() as bridge:
+                self.ledger.check(bridge)
+        except AssertionError as error:
+            raise AssertionError(f"{kind}: served, and not as it was written") from error
+        finally:
+            daemon.kill()
+            for suffix in ("-wal", "-shm"):
+                self.home.records.with_name(self.home.records.name + suffix).unlink(missing_ok=True)
+
+    def check_restored(self) -> None:
+        """As docs/operations.md says it."""
+        aside = self.home.state / "damaged"
+        aside.mkdir()
+        for file in self.home.state.glob("records.sqlite*"):
+            shutil.move(file, aside)
+        daemon = Daemon.ready(self.home)
+        self.addCleanup(daemon.kill)
+        self.store("restore")
+        with daemon.connect() as bridge:
+            self.ledger.check(bridge)
+        self.assertEqual(daemon.stop(), 0)

@@ -1,0 +1,142 @@
+"""Descriptors that run out, a disk that is slow, a plugin that takes all the memory it may."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from contextlib import ExitStack
+
+from daemon import ROOT, Daemon, Home, wait_until
+from injection import SYNC, Injected
+from load import Ledger, Writer
+from report import FaultTest
+from settings import ROUNDS, SEED
+
+
+class Descriptors(FaultTest):
+    def setUp(self) -> None:
+        self.home = Home()
+        self.addCleanup(self.home.remove)
+        self.daemon = Daemon.ready(self.home)
+        self.addCleanup(lambda: self.daemon.kill())
+
+    def limit(self, count: int) -> None:
+        resource.prlimit(self.daemon.pid, resource.RLIMIT_NOFILE, (count, 4_096))
+
+    def check_serves(self, number: int) -> None:
+        with self.daemon.connect() as bridge:
+            self.assertIn("result", bridge.call("persistence.create", {"table": "t", "key": f"{number}", "record": {}}))
+
+    def test_real(self) -> None:
+        """Without descriptors who connects is turned away at once, who is there is served, and it is over when some are free"""
+        turned_away = 0
+        with self.daemon.connect() as early:
+            for number in range(ROUNDS):
+                self.limit(128)
+                turned_away += self.flood()
+                for _ in range(10):
+                    message = early.call("persistence.create", {"table": "t", "record": {}})
+                    self.assertIn("result", message)
+                    self.assertIn("result", early.call("persistence.query", {"table": "t"}))
+                self.limit(4_096)
+                wait_until("connections are served", self.daemon.answers)
+                self.check_serves(number)
+        self.assertIn("too many open files", self.home.log)
+        lines = self.home.log.count("too many open files")
+        self.assertLess(lines, turned_away)
+        self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
+                 "who connects is turned away at once, the log says so; who is there reads and writes; it is over when "
+                 "some are free", f"{turned_away} turned away, {lines} lines in the log, served again each time")
+
+    def flood(self) -> int:
+        """200 clients. How many were turned away: none of them waits."""
+        turned_away = 0
+        with ExitStack() as stack:
+            for _ in range(200):
+                bridge = stack.enter_context(self.daemon.connect())
+                try:
+                    turned_away += "result" not in bridge.call("bridge.ping")
+                except OSError:
+                    turned_away += 1
+        self.assertGreater(turned_away, 0)
+        return turned_away
+
+    def test_injected(self) -> None:
+        """accept fails with EMFILE or ENFILE: the same, with a pause instead of a busy loop"""
+        for number in range(ROUNDS):
+            error = "EMFILE" if number % 2 else "ENFILE"
+            with self.daemon.connect() as early, Injected(
+                    self.daemon.pid, "accept,accept4", f"error={error}") as injected:
+                late = self.daemon.connect()
+                wait_until("accept has failed", lambda: injected.count > 0)
+                for _ in range(100):
+                    self.assertIn("result", early.call("Echo"))
+            # It was not turned away, because not even that was possible: it waited.
+            with late:
+                self.assertIn("result", late.call("Echo"))
+            self.check_serves(number)
+        self.row("`accept` fails with EMFILE, ENFILE", f"{ROUNDS} times",
+                 "who is there is served; who waits is served when it works again", "so it was, each time")
+
+
+class SlowDisk(FaultTest):
+    def test_slow(self) -> None:
+        """While a commit waits for a slow disk, calls and reads that need no disk are answered; what is acknowledged stays"""
+        home = Home()
+        self.addCleanup(home.remove)
+        daemon = Daemon.ready(home)
+        self.addCleanup(lambda: daemon.kill())
+        ledger = Ledger("t")
+        answered = 0
+        for number in range(ROUNDS):
+            writer = Writer(daemon.connect(), ledger, SEED, window=8)
+            with daemon.connect() as other, Injected(daemon.pid, SYNC, "delay_enter=5000000"):
+                writer.fill()
+                for _ in range(20):
+                    self.assertIn("result", other.call("Echo"))
+                    self.assertIn("result", other.call("persistence.query", {"table": "t", "limit": 1}))
+                # All of them before the first commit was through: the daemon did not wait with them.
+                writer.bridge.socket.setblocking(False)
+                with self.assertRaises(BlockingIOError):
+                    writer.bridge.socket.recv(1)
+                writer.bridge.socket.settimeout(60)
+                answered += 40
+                writer.run_until(1)
+                daemon.kill()
+            writer.take_rest()
+            writer.bridge.__exit__()
+            daemon = Daemon.ready(home)
+            with daemon.connect() as bridge:
+                ledger.check(bridge)
+        self.row("slow disk: each `fdatasync` takes 5 s longer", f"{ROUNDS} times, killed after the first acknowledgement",
+                 "others' calls, and queries, are answered before the commit is through; what was acknowledged is there",
+                 f"{answered} calls answered in front of {ROUNDS} commits; {ledger.acknowledged} acknowledged writes, all there")
+
+
+class Memory(FaultTest):
+    def test_worker(self) -> None:
+        """A worker past its memory limit ends its own calls with plugin.crashed; others go on, and it is there again"""
+        home = Home(configuration="[plugins.eats-memory]\npool = { min = 1, max = 1 }\n")
+        self.addCleanup(home.remove)
+        plugins = home.folder / "plugins"
+        plugins.mkdir()
+        for name in ("eats-memory.plugin.toml", "hostile.py"):
+            shutil.copy(ROOT / "Tests/HostilePlugins" / name, plugins)
+        for library in (ROOT / ".build/release").glob("lib*Plugin.so"):
+            (plugins / library.name).symlink_to(library)
+        daemon = Daemon.ready(home, ("--plugin-dir", str(plugins)))
+        self.addCleanup(lambda: daemon.kill())
+        pid = daemon.pid
+        with daemon.connect() as bridge, daemon.connect() as other:
+            for _ in range(4):
+                call = bridge.send("hostile.eats-memory")
+                for _ in range(100):
+                    self.assertIn("result", other.call("Echo"))
+                self.assertIn("result", other.call("persistence.create", {"table": "t", "record": {}}))
+                ended = bridge.receive()
+                self.assertEqual((ended["callbackId"], ended["error"]["code"]), (call, "plugin.crashed"), ended)
+                self.assertIn("result", bridge.call("hostile.eats-memory.good", timeout=50_000))
+        self.assertEqual(daemon.pid, pid)
+        self.row("a plugin's process takes more than its `memory` limit", "4 times",
+                 "its call ends with `plugin.crashed`, others' calls go on, it is started again",
+                 "so it was; 404 calls of others answered meanwhile")

@@ -1,0 +1,78 @@
+import DiskTestSupport
+import Testing
+
+@testable import LoginTasks
+
+@Suite("The account store, on disks that fail")
+struct AccountDiskTests {
+    private let directory: TemporaryDirectory
+    private let disk: FaultyDisk
+    private let store: AccountStore
+    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let bob = UserName("bob")!  // `!`: the same
+    private let start = WallTime(milliseconds: 1_800_000_000_000)
+
+    private var path: String { directory.file("accounts.sqlite") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        disk = FaultyDisk(directory: directory.path)
+        store = try AccountStore(path: directory.file("accounts.sqlite"), now: start)
+        _ = try store.add(ada, PasswordHash(text: "old"), now: start)
+    }
+
+    @Test("Where the commit does not reach the disk nothing is done, and it does not come back with the next start")
+    func failedSync() throws {
+        disk.set(.sync, true)
+        #expect(throws: StorageFailure.self) { try store.setPassword(ada, PasswordHash(text: "new"), now: start) }
+        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        #expect(try store.list().map(\.user) == ["ada"])
+        // Not closed: as after a crash, the log is what the next one finds.
+        disk.set(.sync, false)
+        let next = try AccountStore(path: path, now: start)
+        #expect(try next.list().map(\.user) == ["ada"])
+        #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "old"))
+    }
+
+    @Test("Nor does it where the file is opened anew at once, and what is done next is done")
+    func failedSyncOnce() throws {
+        disk.set(.sync, true)
+        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        disk.set(.sync, false)
+        #expect(try store.setPassword(ada, PasswordHash(text: "new"), now: start))
+        let next = try AccountStore(path: path, now: start)
+        #expect(try next.list().map(\.user) == ["ada"])
+        #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "new"))
+    }
+
+    @Test("The file is opened anew after a failure, before anything else is done with it")
+    func openedAnew() throws {
+        // A setting of the connection tells one from the next.
+        _ = try store.number("PRAGMA cache_size = 77")
+        #expect(try store.number("PRAGMA cache_size") == 77)
+        disk.set(.sync, true)
+        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        disk.set(.sync, false)
+        #expect(try store.number("PRAGMA cache_size") != 77)
+        #expect(try store.number("PRAGMA synchronous") == 2)
+    }
+
+    @Test("A full disk is told as such; with room the next account is added")
+    func full() throws {
+        disk.set(.full, true)
+        let failure = #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        #expect(failure?.isFull == true)
+        #expect(try store.account(ada) != nil)
+        disk.set(.full, false)
+        #expect(try store.add(bob, PasswordHash(text: "h"), now: start))
+    }
+
+    @Test("Where reading fails it is told, and works again with the disk")
+    func failedRead() throws {
+        try store.close()
+        disk.set(.read, true)
+        #expect(throws: StorageFailure.self) { try AccountStore(path: path, now: start) }
+        disk.set(.read, false)
+        #expect(try AccountStore(path: path, now: start).list().map(\.user) == ["ada"])
+    }
+}
