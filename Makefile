@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build test demo run bench bench-check install uninstall test-install deb test-service format \
-	generate lint
+	generate lint fuzz
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -39,6 +39,9 @@ bench: build ## Measure what calls cost; BENCH='--only echo' passes options
 
 bench-check: ## Measure, and fail where a limit is past
 	@$(MAKE) --no-print-directory bench BENCH='--check $(BENCH)'
+
+fuzz: setup ## Fuzz for TIME=60 seconds each; TARGET=messages: one target
+	@scripts/fuzz $(or $(TIME),60) $(or $(TARGET),messages runtime worker configuration query)
 
 install: ## Install what `make build` built; PREFIX=/usr/local, DESTDIR=
 	@scripts/install
