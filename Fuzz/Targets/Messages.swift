@@ -161,7 +161,10 @@ private func read(_ call: CallMessage) throws(Violation) -> String {
             try checkLine({ MessageEncoder.callback(to: address, error: error, $0) }),
             try checkLine({ MessageEncoder.progress(to: address, value: call.options, sequence: 7, $0) }),
         ] {
-            try require(line.contains(Array(id)), "an answer without its id \(text(id)): \(line.shown)")
+            // It stands in front, in all dialects.
+            try require(
+                Array(line.prefix(id.count + 128)).contains(Array(id)),
+                "an answer without its id \(text(id)): \(line.shown)")
         }
     }
     try checkLine { MessageEncoder.event(in: call.dialect, name: text(call.task), data: call.options, to: $0) }
