@@ -49,7 +49,7 @@ struct FuzzTargetTests {
         var account = CallbackAccount()
         #expect(throws: Violation.self) { try account.take(Array(#"{"callbackId":"a","result":1}"#.utf8)) }
         #expect(throws: Violation.self) { try account.take(Array(#"{"callbackId":"a","res"#.utf8)) }
-        let owing = account(owing: "b")
+        let owing = Self.account(owing: "b")
         #expect(throws: Violation.self) { try owing.checkSettled() }
         var paid = owing
         try paid.take(Array(#"{"callbackId":"b","progress":1,"sequence":0}"#.utf8))
@@ -63,12 +63,12 @@ struct FuzzTargetTests {
 
     @Test("An answer in another dialect's form does not count")
     func forms() throws {
-        var owing = account(owing: "b")
+        var owing = Self.account(owing: "b")
         #expect(throws: Violation.self) { try owing.take(Array(#"{"responseId":"b","responseData":1}"#.utf8)) }
     }
 
     /// A client's account that has called once.
-    private func account(owing id: String) -> CallbackAccount {
+    private static func account(owing id: String) -> CallbackAccount {
         var account = CallbackAccount()
         account.owe(string: id)
         return account
