@@ -53,6 +53,18 @@ let plugins = [
     PluginFolder(name: "Persistence", dependencies: ["Sodium", grdb], testDependencies: ["DiskTestSupport"]),
 ]
 
+let daemonDependencies: [Target.Dependency] = [
+    "BridgeJSON", "BridgeServer", "EventLoop", "PluginInterface", "ServiceManager", "TaskHosts", "TaskRuntime",
+    "TOMLDocument", argumentParser, logging,
+]
+
+/// What the fuzz targets reach into.
+let fuzzed: [Target.Dependency] = [
+    "BridgeJSON", "BridgeMessage", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit", "TaskRuntime",
+    "TOMLDocument",
+    "WorkerProtocol", "trestled", logging,
+]
+
 let package = Package(
     name: "trestle",
     products: [
@@ -131,13 +143,7 @@ let package = Package(
             name: "BridgeServer", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .executableTarget(
-            name: "trestled",
-            dependencies: [
-                "BridgeJSON", "BridgeServer", "EventLoop", "PluginInterface", "ServiceManager", "TaskHosts",
-                "TaskRuntime",
-                "TOMLDocument", argumentParser, logging,
-            ],
-            swiftSettings: strict,
+            name: "trestled", dependencies: daemonDependencies, swiftSettings: strict,
             // For plugins that use Foundation, as those over GRDB do. A library that comes with the program has its
             // functions bound as they are first called; with a plugin, all at once, which takes a tenth of the daemon's start.
             linkerSettings: [.linkedLibrary("Foundation")]),
@@ -227,6 +233,31 @@ let package = Package(
                 "trestle",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Fuzz",
+            exclude: ["Corpus", "Finds", "Programs", "words.dict"],
+            sources: ["Targets", "Replay"], swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
     cxxLanguageStandard: .cxx17
 )
+
+// `make fuzz` builds another package of the same sources: the fuzz targets as a library, and a program over each. Not
+// together with the rest: programs with the fuzzer's own `main` link only where everything is compiled for it.
+if Context.environment["TRESTLE_FUZZ"] != nil {
+    package.products = []
+    package.targets.removeAll { $0.isTest || ["trestle", "TaskKitTesting"].contains($0.name) }
+    package.targets.removeAll { $0.name == "trestled" }
+    package.targets.append(
+        // Its modules but for the one with the program's start: a library, since programs cannot be linked into others.
+        .target(
+            name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
+    package.targets.append(
+        .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
+    for name in ["messages", "runtime", "worker", "configuration", "query"] {
+        package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
+        package.targets.append(
+            .executableTarget(
+                name: "fuzz-\(name)", dependencies: ["FuzzTargets"], path: "Fuzz/Programs/\(name)",
+                swiftSettings: strict))
+    }
+}

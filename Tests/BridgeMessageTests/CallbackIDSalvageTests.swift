@@ -18,7 +18,7 @@ struct CallbackIDSalvageTests {
             (#"{"callbackId":"a","task":}"#, "\"a\""), (#"{"callbackId":7,"task":tru}"#, "7"),
             (#"{"options":{"callbackId":"inner","x":[1,2,{}]},"callbackId":"outer","y":}"#, "\"outer\""),
             (#"{ "text" : "a \" , } quote" , "callbackId" : -5 , bad"#, "-5"),
-            (#"{"callbackId":"a""#, "\"a\""),
+            (#"{"callbackId":"a""#, "\"a\""), (#"{"callbackId":0,x}"#, "0"), (#"{"callbackId":-0,x}"#, "-0"),
         ])
     func found(line: String, expected: String) {
         #expect(id(of: line) == expected)
@@ -30,6 +30,8 @@ struct CallbackIDSalvageTests {
             #"{"callbackId":"a"#, #"{"callbackId":7"#, #"{"callbackId":{"a":1},x}"#, #"{"options":{"callbackId":"a",}"#,
             #"["callbackId","a""#, #"{"callbackId":"\u0041",x}"#, #"{"text":"callbackId":"a"}"#, "callbackId",
             #"{"callbackId":1.5,x}"#, #"{"callbackId":"",x}"#, #"{"a":1}},"callbackId":"b"}"#,
+            // No numbers to JSON: an answer that bore one would be no JSON either.
+            #"{"callbackId":00,"task":"t"}"#, #"{"callbackId":007,"task":"t"}"#, #"{"callbackId":-01,"task":"t"}"#,
         ])
     func notFound(line: String) {
         #expect(id(of: line) == nil)

@@ -80,6 +80,17 @@ struct MessageSplitterTests {
         #expect(split(Array("a\r\n".utf8), sizes: [2]) == [.line("a")])
     }
 
+    @Test("An empty line is nothing wherever it is cut, and takes nothing away from the lines around it")
+    func emptyLineInPieces() {
+        let stream = Array("a\r\n\r\n\r\nbcd\r\n\nef\n".utf8)
+        for first in 0...stream.count {
+            for second in 0...(stream.count - first) {
+                let pieces = split(stream, sizes: [first, second])
+                #expect(pieces == [.line("a"), .line("bcd"), .line("ef")], "cut at \(first) and \(second) further on")
+            }
+        }
+    }
+
     @Test("A carriage return within a line stays")
     func innerCarriageReturn() {
         #expect(split(Array("a\rb\n".utf8)) == [.line("a\rb")])

@@ -18,7 +18,14 @@ enum CallbackIDSalvage {
             return nil
         }
         guard let id = CallbackID(text, isEscaped: false, &scratch) else { return nil }
+        guard id.isString || isNumber(id.text) else { return nil }
         return (id, walk.hasOutcome && !walk.hasTask)
+    }
+
+    /// Whether digits are a number to JSON, which knows none that begins with a zero and goes on: the answer bears it.
+    private static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+        let digits = text.drop { $0 == UInt8(ascii: "-") }
+        return digits.count == 1 || digits.first != UInt8(ascii: "0")
     }
 
     private struct Walk {

@@ -75,6 +75,8 @@ public struct MessageSplitter: ~Copyable {
             let rest = UnsafeRawBufferPointer(start: base + start, count: UnsafeRawPointer(found) - (base + start))
             start += rest.count + 1
             if let line = carriedBytes == 0 && discardedBytes == nil ? whole(rest) : ending(rest) { return line }
+            // The CR of an empty line had been carried over: it is no part of the next one.
+            if hasHandedOutCarry { endCarried() }
         }
         return nil
     }

@@ -53,6 +53,11 @@ enum WorkerManifest {
         do throws(TOMLError) { document = try TOMLDocument(contentsOf: path) } catch {
             throw refusal("\(error)")
         }
+        return try command(of: document, at: path)
+    }
+
+    /// The command of the manifest at a path that was read. Blocks: looks at the files that it names.
+    static func command(of document: TOMLDocument, at path: String) throws(BridgeError) -> WorkerCommand {
         if let problem = unknownKey(document) { throw refusal("\(problem)") }
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: JSON(document.root)) } catch {

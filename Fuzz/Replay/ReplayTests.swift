@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// An input in a file.
+struct KeptInput: Sendable {
+    var target: FuzzTarget
+    var file: URL
+
+    /// Those of a folder, in the order of their names.
+    static func all(in folder: String, of target: FuzzTarget) throws -> [KeptInput] {
+        let place = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "\(folder)/\(target.rawValue)")
+        guard FileManager.default.fileExists(atPath: place.path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
+            .sorted { $0.path < $1.path }
+            .map { KeptInput(target: target, file: $0) }
+    }
+}
+
+@Suite("Inputs that fuzzing has kept")
+struct ReplayTests {
+    @Test("Whatever must hold does hold for each of them", arguments: FuzzTarget.allCases)
+    func holds(target: FuzzTarget) throws {
+        let inputs = try KeptInput.all(in: "Corpus", of: target) + KeptInput.all(in: "Finds", of: target)
+        #expect(!inputs.isEmpty, "nothing is kept for \(target)")
+        for input in inputs {
+            let bytes = Array(try Data(contentsOf: input.file))
+            do throws(Violation) { try target.run(bytes) } catch {
+                Issue.record("\(input.file.path): \(error)")
+            }
+        }
+    }
+
+    @Test("What is found is explained, in a sentence for each input", arguments: FuzzTarget.allCases)
+    func explained(target: FuzzTarget) throws {
+        let list = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Finds/README.md")
+        let text = try String(contentsOf: list, encoding: .utf8)
+        for find in try KeptInput.all(in: "Finds", of: target) {
+            #expect(text.contains("`\(target.rawValue)/\(find.file.lastPathComponent)`"))
+        }
+    }
+}
+
+/// A target that finds nothing may look at nothing: each notices what it is there for.
+@Suite("The fuzz targets")
+struct FuzzTargetTests {
+    @Test("A second callback is noticed, one to nothing, and one that does not come")
+    func law() throws {
+        var account = CallbackAccount()
+        #expect(throws: Violation.self) { try account.take(Array(#"{"callbackId":"a","result":1}"#.utf8)) }
+        #expect(throws: Violation.self) { try account.take(Array(#"{"callbackId":"a","res"#.utf8)) }
+        let owing = Self.account(owing: "b")
+        #expect(throws: Violation.self) { try owing.checkSettled() }
+        var paid = owing
+        try paid.take(Array(#"{"callbackId":"b","progress":1,"sequence":0}"#.utf8))
+        try paid.take(Array(#"{"callbackId":"b","result":1}"#.utf8))
+        try paid.checkSettled()
+        #expect(throws: Violation.self) {
+            try paid.take(Array(#"{"callbackId":"b","progress":1,"sequence":1}"#.utf8))
+        }
+        #expect(throws: Violation.self) { try paid.take(Array(#"{"callbackId":"b","result":1}"#.utf8)) }
+    }
+
+    @Test("An answer in another dialect's form does not count")
+    func forms() throws {
+        var owing = Self.account(owing: "b")
+        #expect(throws: Violation.self) { try owing.take(Array(#"{"responseId":"b","responseData":1}"#.utf8)) }
+    }
+
+    /// A client's account that has called once.
+    private static func account(owing id: String) -> CallbackAccount {
+        var account = CallbackAccount()
+        account.owe(string: id)
+        return account
+    }
+}

@@ -1,0 +1,142 @@
+import BridgeJSON
+@testable import BridgeMessage
+
+/// The law of the bridge, kept as accounts are: what a client is owed by what it sent, and what it got. One entry for each
+/// id, for an id may be used again.
+struct CallbackAccount {
+    /// How an answer is written: some dialects share a form.
+    enum Form: Hashable {
+        case native, webView, jsonRPC, capacitor
+
+        init(_ dialect: DialectID) {
+            switch dialect.name {
+            case "WebViewJavascriptBridge": self = .webView
+            case "JSON-RPC": self = .jsonRPC
+            case "Capacitor": self = .capacitor
+            default: self = .native
+            }
+        }
+    }
+
+    /// An id; nil: an answer that bears none.
+    struct Key: Hashable, CustomStringConvertible {
+        var form: Form
+        var isString: Bool
+        var content: [UInt8]
+
+        var description: String { "\(form) \(isString) \(content.shown)" }
+    }
+
+    private struct Entry {
+        var owed = 0
+        var paid = 0
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private var withoutID = Entry()
+    /// JSON-RPC takes null for an id: what bears none cannot be told from it then.
+    private var hasNullID = false
+    /// The id of the last call that the client was asked to work on.
+    private(set) var lastForwardedID: [UInt8] = []
+
+    // MARK: Owed
+
+    /// A message of the client asks for an answer that bears this id.
+    mutating func owe(_ id: CallbackID?, _ dialect: DialectID) {
+        guard let id, !id.text.elementsEqual("null".utf8) else {
+            if id != nil { hasNullID = true }
+            withoutID.owed += 1
+            return
+        }
+        entries[Key(form: Form(dialect), isString: id.isString, content: Array(id.content)), default: Entry()].owed += 1
+    }
+
+    /// As an id of the native dialect that is a string.
+    mutating func owe(string id: String) {
+        entries[Key(form: .native, isString: true, content: Array(id.utf8)), default: Entry()].owed += 1
+    }
+
+    // MARK: Paid
+
+    /// Takes a line that was written to the client.
+    mutating func take(_ line: [UInt8]) throws(Violation) {
+        guard let json = try? JSON(parsing: line) else { throw Violation(description: "no JSON: \(line.shown)") }
+        guard let answers = json.arrayValue else { return try take(json) }
+        try require(!answers.isEmpty, "an empty batch")
+        for answer in answers {
+            try require(answer["jsonrpc"] == "2.0" && answer["method"] == nil, "in a batch: \(answer.text)")
+            try take(answer)
+        }
+    }
+
+    private mutating func take(_ message: JSON) throws(Violation) {
+        try require(message.objectValue != nil, "no message: \(message.text)")
+        if message["event"] != nil || message["cancel"] != nil { return }
+        if message["jsonrpc"] != nil {
+            if message["method"] != nil { return note(message["id"]) }
+            try requireOne(of: "result", "error", message)
+            return try pay(message["id"], .jsonRPC, message, data: message["error"]?["data"]?["data"])
+        }
+        if let id = message["responseId"] {
+            if message["progress"] != nil { return try checkProgress(id, .webView, message) }
+            return try pay(id, .webView, message, data: message["responseData"]?["error"]?["data"])
+        }
+        if message["success"] != nil {
+            let id = message["callbackId"]
+            if message["save"] == true { return try checkProgress(id, .capacitor, message) }
+            return try pay(id, .capacitor, message, data: message["error"]?["data"])
+        }
+        guard ["task", "handlerName", "funName", "url", "pluginId"].allSatisfy({ message[$0] == nil }) else {
+            return note(message["callbackId"])
+        }
+        if message["progress"] != nil { return try checkProgress(message["callbackId"], .native, message) }
+        try requireOne(of: "result", "error", message)
+        try pay(message["callbackId"], .native, message, data: message["error"]?["data"])
+    }
+
+    private func requireOne(of one: String, _ other: String, _ message: JSON) throws(Violation) {
+        try require((message[one] == nil) != (message[other] == nil), "neither or both: \(message.text)")
+    }
+
+    private mutating func note(_ id: JSON?) {
+        if let id { lastForwardedID = Array((id.stringValue ?? id.text).utf8) }
+    }
+
+    /// An id that is not null.
+    private func named(_ id: JSON?) -> JSON? { id?.isNull == false ? id : Optional.none }
+
+    private func key(_ id: JSON, _ form: Form) -> Key {
+        Key(form: form, isString: id.stringValue != nil, content: Array((id.stringValue ?? id.text).utf8))
+    }
+
+    private mutating func pay(_ id: JSON?, _ form: Form, _ message: JSON, data: JSON?) throws(Violation) {
+        // An error about a message bears the id of a call that it must not end in its data.
+        guard let id = named(id) ?? named(data?["callbackId"]) else {
+            withoutID.paid += 1
+            return
+        }
+        entries[key(id, form), default: Entry()].paid += 1
+        let entry = entries[key(id, form), default: Entry()]
+        try require(entry.paid <= entry.owed || hasNullID, "a second answer, or one to nothing: \(message.text)")
+    }
+
+    private func checkProgress(_ id: JSON?, _ form: Form, _ message: JSON) throws(Violation) {
+        guard let id, let entry = entries[key(id, form)], entry.paid < entry.owed else {
+            throw Violation(description: "progress of no call: \(message.text)")
+        }
+    }
+
+    // MARK: Settled
+
+    /// Everything that was owed has been paid.
+    func checkSettled() throws(Violation) {
+        var owed = withoutID.owed
+        var paid = withoutID.paid
+        for (key, entry) in entries {
+            try require(entry.owed == entry.paid || hasNullID, "\(key): owed \(entry.owed), paid \(entry.paid)")
+            owed += entry.owed
+            paid += entry.paid
+        }
+        try require(owed == paid, "owed \(owed) answers, paid \(paid); without an id \(withoutID)")
+    }
+}

@@ -1,0 +1,108 @@
+import BridgeJSON
+@testable import TaskHosts
+import TOMLDocument
+@testable import trestled
+
+// The daemon's files. The input: a byte that says which file it is, and the file's text.
+//
+// - A file that is no TOML is refused with a place within it.
+// - What is read of one has its places within it, in order, and no name twice.
+// - What is wrong with a setting is told in one line, with the setting and a place within the file.
+func fuzzConfiguration(_ bytes: [UInt8]) throws(Violation) {
+    var input = FuzzInput(bytes)
+    let kind = FileKind.all[Int(input.byte()) % FileKind.all.count]
+    let text = input.all()
+    try kind.read(text)
+}
+
+/// A file that the daemon reads. To fuzz another one: its reader, in ``all``.
+private struct FileKind: Sendable {
+    /// Reads the text, and checks what comes of it.
+    var read: @Sendable ([UInt8]) throws(Violation) -> Void
+
+    static let all: [FileKind] = [
+        .toml(configuration),
+        .toml(workerManifest),
+        FileKind(read: sessionTable),
+    ]
+
+    /// A file in TOML: what is good for `read` is the document.
+    private static func toml(
+        _ read: @escaping @Sendable (TOMLDocument, Int) throws(Violation) -> Void
+    ) -> FileKind {
+        FileKind { (text) throws(Violation) in
+            let lines = text.count { $0 == 0x0A } + 1
+            let document: TOMLDocument
+            do throws(TOMLError) { document = try TOMLDocument(bytes: text, file: "f.toml") } catch {
+                try check(error.position, lines, error.reason)
+                return
+            }
+            try check(document.root, lines)
+            try read(document, lines)
+        }
+    }
+
+    /// trestled.toml.
+    private static func configuration(_ document: TOMLDocument, _ lines: Int) throws(Violation) {
+        let environment = ConfigurationEnvironment(
+            variables: [:], userID: 1000, homeDirectory: "/home/ada", workingDirectory: "/work")
+        let defaults = Configuration(environment: environment, executable: "/opt/trestle/bin/trestled")
+        let read: Configuration
+        do throws(ConfigurationErrors) {
+            read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/work")
+        } catch {
+            try require(!error.problems.isEmpty, "refused for nothing")
+            for problem in error.problems { try check(problem, lines) }
+            return
+        }
+        _ = read.warnings(descriptors: 1024)
+        for section in read.pluginSections {
+            try require(section.json.objectValue != nil, "the section \(section.name) is no object")
+            try check(section.problem(at: "$.a[1].b", "no"), lines)
+        }
+    }
+
+    /// NAME.plugin.toml.
+    private static func workerManifest(_ document: TOMLDocument, _ lines: Int) throws(Violation) {
+        let command: WorkerCommand
+        do throws(BridgeError) {
+            command = try WorkerManifest.command(of: document, at: "/nowhere/w.plugin.toml")
+        } catch {
+            return try require(error.code == .pluginUnavailable, "refused with \(error.code)")
+        }
+        try require(!command.arguments.isEmpty, "a command without a program")
+    }
+
+    /// What a daemon tells the one that takes its place.
+    private static func sessionTable(_ text: [UInt8]) throws(Violation) {
+        let table = SessionTable(reading: text)
+        guard let written = try? table.text() else { throw Violation(description: "a table cannot be written again") }
+        let again = SessionTable(reading: written)
+        try require(again.faults.isEmpty, "its own text has faults: \(again.faults)")
+        try require((try? again.text()) == written, "a table changes as it is written again")
+    }
+}
+
+// MARK: Places
+
+private func check(_ position: TOMLPosition?, _ lines: Int, _ what: String) throws(Violation) {
+    guard let position, (1...lines).contains(position.line), position.column >= 1 else {
+        throw Violation(description: "at \(position.map { "\($0)" } ?? "no place") of \(lines) lines: \(what)")
+    }
+}
+
+private func check(_ problem: ConfigurationProblem, _ lines: Int) throws(Violation) {
+    try check(problem.position, lines, problem.description)
+    try require(problem.key != nil && !problem.description.contains("\n"), "no one line: \(problem.description)")
+}
+
+private func check(_ table: TOMLTable, _ lines: Int) throws(Violation) {
+    for entry in table.entries {
+        try check(entry.keyPosition, lines, entry.key)
+        try check(entry.value.position, lines, entry.key)
+        if let inner = entry.value.table { try check(inner, lines) }
+    }
+    try require(Set(table.entries.map { Array($0.key.utf8) }).count == table.entries.count, "a name twice")
+    let positions = table.entries.map(\.keyPosition)
+    try require(positions == positions.sorted(), "names out of order")
+}

@@ -1,0 +1,50 @@
+// The fuzz targets: what is fed with arbitrary bytes, and what must hold whatever they are. `make fuzz` runs them under
+// libFuzzer, the tests in Fuzz/Replay over the inputs that are kept; docs/reliability.md says what each asserts.
+
+/// Something that takes bytes from strangers.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Lines and messages of every dialect.
+    case messages
+    /// The daemon's core, with clients, a plugin and a clock.
+    case runtime
+    /// What a plugin's process says, and manifests.
+    case worker
+    /// The daemon's files.
+    case configuration
+    /// Queries of the persistence tasks, and their cursors.
+    case query
+
+    /// Feeds it.
+    ///
+    /// - Throws: What does not hold. A trap is a finding as well.
+    package func run(_ input: [UInt8]) throws(Violation) {
+        switch self {
+        case .messages: try fuzzMessages(input)
+        case .runtime: try fuzzRuntime(input)
+        case .worker: try fuzzWorker(input)
+        case .configuration: try fuzzConfiguration(input)
+        case .query: try fuzzQuery(input)
+        }
+    }
+
+    /// For libFuzzer, which takes a trap for a finding.
+    package func runOrTrap(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+        do throws(Violation) {
+            try run(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+        } catch {
+            fatalError("\(error)")
+        }
+        return 0
+    }
+}
+
+/// Something that must hold, and does not.
+package struct Violation: Error, CustomStringConvertible {
+    /// What, in a sentence.
+    package let description: String
+}
+
+/// - Throws: The reason, where the condition does not hold.
+func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(Violation) {
+    if !condition { throw Violation(description: reason()) }
+}

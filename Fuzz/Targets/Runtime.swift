@@ -1,0 +1,202 @@
+import BridgeJSON
+@testable import BridgeMessage
+import Logging
+@testable import TaskRuntime
+
+// The daemon's core: splitter, decoder and runtime, with four clients, a plugin with an interceptor, and a clock. The input:
+// a byte for the limits, then records, whose first byte says what happens; see `FuzzedRuntime.step`.
+//
+// - Each call that bears an id gets one callback: never a second, and none is missing once its deadline is past, or its
+//   session has been closed. An error about a message is no call's end. Progress comes before the end.
+// - A call that a plugin makes ends once.
+// - Everything that is written is lines of JSON.
+// - In the end nothing is in flight.
+func fuzzRuntime(_ bytes: [UInt8]) throws(Violation) {
+    var input = FuzzInput(bytes)
+    let fuzzed = FuzzedRuntime(limits: input.byte())
+    _ = input.record()
+    // More than this shows nothing that less does not.
+    for _ in 0..<400 where !input.isEmpty { try fuzzed.step(input.record()) }
+    try fuzzed.finish()
+}
+
+private final class FuzzedRuntime {
+    private let clock = FuzzClock()
+    private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
+    private let runtime: TaskRuntime
+    private let host = FuzzHost()
+    private let slot: PluginSlot
+    private var clients: [FuzzClient] = []
+    private var pluginCallsMade = 0
+    private var pluginCallsEnded = 0
+
+    private static let daemonUID: UInt32 = 900
+    private static let uids: [UInt32] = [0, daemonUID, 1000, 1000]
+
+    init(limits choice: UInt8) {
+        runtime = TaskRuntime(
+            limits: Self.limits(choice), policy: Policy(daemonUID: Self.daemonUID),
+            daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
+            log: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }))
+        clock.runtime = runtime
+        var manifest = PluginManifest(
+            name: "worker", version: "1.0", tasks: Self.tasks, events: [("work.done", "Work is done.")], workers: [])
+        manifest.interceptors = [
+            InterceptorDescription(name: "strict", tasks: ["guarded*"]),
+            InterceptorDescription(name: "lax", tasks: ["guarded", "conformance.*"], failure: .pass),
+        ]
+        guard let slot = try? runtime.add(manifest, path: "/plugins/worker.so", host: host) else {
+            fatalError("the plugin was refused")
+        }
+        self.slot = slot
+        runtime.open(slot)
+        clients = Self.uids.map { FuzzClient(runtime, uid: $0) }
+    }
+
+    private static var tasks: [TaskDescription] {
+        let schema: JSON = [
+            "type": "object", "properties": ["a": ["type": "integer"], "b": ["type": "string", "maxLength": 3]],
+            "required": ["a"],
+        ]
+        return [
+            TaskDescription(name: "work"), TaskDescription(name: "one", concurrency: 1),
+            TaskDescription(name: "slow", deadline: .none),
+            TaskDescription(name: "quick", deadline: .after(.milliseconds(50))),
+            TaskDescription(name: "checked", schemas: TaskSchemas(options: schema)),
+            TaskDescription(name: "guarded"), TaskDescription(name: "guarded.one", concurrency: 1),
+            TaskDescription(name: "secret", isPrivate: true), TaskDescription(name: "Echo"),
+        ]
+    }
+
+    private static func limits(_ choice: UInt8) -> RuntimeLimits {
+        var limits = RuntimeLimits()
+        if choice & 1 != 0 { limits.messageBytes = 600 }
+        if choice & 2 != 0 { limits.callsInFlight = 3 }
+        if choice & 4 != 0 { limits.unreadBytes = 500 }
+        if choice & 8 != 0 { (limits.queuedEvents, limits.queuedEventBytes) = (3, 400) }
+        return limits
+    }
+
+    // MARK: What happens
+
+    /// Carries out a record. What is no step does nothing.
+    func step(_ record: [UInt8]) throws(Violation) {
+        guard let first = record.first else { return }
+        let rest = Array(record.dropFirst())
+        let client = clients[Int(first & 3)]
+        switch Character(UnicodeScalar(first)) {
+        // A client sends a line; a piece of one. (0 and 4 end in the same two bits.)
+        case "0", "1", "2", "3": client.send(rest + [0x0A], decoder)
+        case "4", "5", "6", "7": client.send(rest, decoder)
+        // It ends its input; goes, and another one comes; reads; does not read.
+        case "@", "A", "B", "C": client.endInput(decoder)
+        case "P", "Q", "R", "S": hangUp(Int(first & 3))
+        case "`", "a", "b", "c": client.setReading(true)
+        case "p", "q", "r", "s": client.setReading(false)
+        default: stepOfDaemon(first, rest)
+        }
+        runtime.writeOutput()
+        for index in clients.indices { try closeWhereAsked(index) }
+    }
+
+    private func stepOfDaemon(_ first: UInt8, _ rest: [UInt8]) {
+        switch Character(UnicodeScalar(first)) {
+        // The plugin answers, fails, tells progress, calls, publishes. Its process ends, for good or not; there is another.
+        case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.reply(call, $0) } }
+        case "!": if let call = begun(rest) { slot.fail(call, BridgeError(code(rest.dropFirst()), "no")) }
+        case "+": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.progress(call, $0) } }
+        case ">": call(rest)
+        case "*": publish(rest)
+        case "x": slot.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: true)
+        case "X": slot.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: false)
+        case "y": slot.restarted()
+        // Time passes; the limits change; the daemon stops.
+        case "t": clock.advance(.milliseconds(Int64(clamping: rest.prefix(6).reduce(0) { $0 * 10 + Int($1 & 15) })))
+        case "l": runtime.apply(Self.limits(rest.first ?? 0))
+        case "d": runtime.drain {}
+        case "D": runtime.endCallsInFlight()
+        default: break
+        }
+    }
+
+    /// The call that a byte names, from the newest on.
+    private func begun(_ rest: [UInt8]) -> CallHandle? {
+        let place = host.started.count - 1 - Int((rest.first ?? 0) & 15)
+        return host.started.indices.contains(place) ? host.started[place] : nil
+    }
+
+    private func code(_ text: ArraySlice<UInt8>) -> ErrorCode {
+        text.isEmpty ? .internal : ErrorCode(rawValue: String(decoding: text, as: UTF8.self))
+    }
+
+    private func call(_ rest: [UInt8]) {
+        let parts = rest.dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard let task = parts.first else { return }
+        pluginCallsMade += 1
+        withPadding(parts.count > 1 ? parts[1] : Array("{}".utf8)[...]) { options in
+            Array(task).withUnsafeBytes { task in
+                _ = runtime.call(
+                    PluginCall(
+                        parent: begun(rest), task: task, options: options, session: nil, deadline: .standard,
+                        onProgress: { _, _ in }, completion: { [unowned self] _ in pluginCallsEnded += 1 }),
+                    by: slot)
+            }
+        }
+    }
+
+    private func publish(_ rest: [UInt8]) {
+        let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, runtime.fault(in: parts[1]) == nil else { return }
+        Array(parts[1]).withUnsafeBytes {
+            runtime.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], unasked: true)
+        }
+    }
+
+    private func hangUp(_ index: Int) {
+        runtime.hangUp(clients[index].session)
+        clients[index] = FuzzClient(runtime, uid: Self.uids[index])
+    }
+
+    /// A connection that is to be closed is closed once everything is written: by then all its calls have had their end.
+    private func closeWhereAsked(_ index: Int) throws(Violation) {
+        if let violation = clients[index].violation { throw violation }
+        guard clients[index].isToBeClosed else { return }
+        try clients[index].checkSettled()
+        hangUp(index)
+    }
+
+    // MARK: The end
+
+    /// Longer than any call may last, but for those without a deadline.
+    private static let long = Duration.seconds(400 * 24 * 3600)
+
+    /// All deadlines pass, and the plugin ends what has none.
+    func finish() throws(Violation) {
+        slot.restarted()
+        var answered = 0
+        repeat {
+            clock.advance(Self.long)
+            let begun = host.started[answered...]
+            answered = host.started.count
+            for call in begun { withPadding(Array("{}".utf8)) { slot.reply(call, $0) } }
+            runtime.writeOutput()
+        } while host.started.count > answered
+        for client in clients { try client.checkSettled() }
+        try require(
+            pluginCallsMade == pluginCallsEnded, "\(pluginCallsMade) calls of the plugin, \(pluginCallsEnded) ends")
+        try require(runtime.calls.count == 0, "\(runtime.calls.count) calls are in flight")
+        try require(runtime.callsInFlight == 0, "\(runtime.callsInFlight) calls of clients are in flight")
+        close()
+    }
+
+    /// What holds on to each other lets go, so that what has been lost can be told from it.
+    private func close() {
+        for client in clients { runtime.hangUp(client.session) }
+        runtime.remove(slot)
+        runtime.writeOutput()
+    }
+}
+
+extension TaskRuntime {
+    fileprivate func fault(in bytes: ArraySlice<UInt8>) -> String? { withPadding(bytes) { fault(in: $0) } }
+}

@@ -1,0 +1,154 @@
+import BridgeJSON
+@testable import BridgeMessage
+import Logging
+@testable import TaskRuntime
+
+/// A clock that stands still until it is moved.
+final class FuzzClock: RuntimeClock {
+    private(set) var now = RuntimeInstant(nanoseconds: 1_000_000_000)
+    private var wakeTime: RuntimeInstant?
+    weak var runtime: TaskRuntime?
+
+    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
+
+    func advance(_ duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let wake = wakeTime, wake <= end {
+            now = max(now, wake)
+            wakeTime = nil
+            runtime?.expire()
+        }
+        now = end
+    }
+}
+
+/// A plugin's host whose answers are the input's.
+final class FuzzHost: TaskHost {
+    let isolation = "none"
+    /// What was begun, whether it has ended or not.
+    private(set) var started: [CallHandle] = []
+
+    func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) { started.append(call.handle) }
+
+    func cancel(_ call: CallHandle, reason: CancelReason) {}
+
+    func tell(_ change: SessionChange, _ session: Session) {}
+}
+
+/// A client: a connection without a socket, that keeps an account.
+final class FuzzClient: SessionTransport {
+    private(set) var session: Session! = nil  // set before init returns
+    private let runtime: TaskRuntime
+    private var splitter: MessageSplitter
+    private var account = CallbackAccount()
+    /// Whether it reads what it is sent.
+    private var isReading = true
+    private(set) var isToBeClosed = false
+    private var partOfLine: [UInt8] = []
+    private(set) var violation: Violation?
+
+    init(_ runtime: TaskRuntime, uid: UInt32) {
+        self.runtime = runtime
+        splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
+        session = runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: self)
+    }
+
+    // MARK: In
+
+    /// Sends a piece of input, as a connection takes it.
+    func send(_ piece: [UInt8], _ decoder: MessageDecoder) {
+        let piece = piece.split(separator: FuzzInput.idPlace, omittingEmptySubsequences: false)
+            .joined(separator: account.lastForwardedID)
+        runtime.beginInput()
+        withPadding(Array(piece)) { bytes in
+            var taken = 0
+            while !isToBeClosed, let line = splitter.nextLine(of: bytes, from: &taken) { take(line, decoder) }
+        }
+        runtime.endInput()
+    }
+
+    func endInput(_ decoder: MessageDecoder) {
+        splitter.finishInput {
+            if !isToBeClosed { take($0, decoder) }
+            return true
+        }
+        runtime.endInput(of: session)
+    }
+
+    private func take(_ line: SplitLine, _ decoder: MessageDecoder) {
+        if let item = decoder.item(of: line) { return receive(item) }
+        note(decoder, line)
+        if runtime.receiveRPCBatch(decoder, from: session) { return }
+        _ = decoder.decodeBatch {
+            receive($0)
+            return !isToBeClosed
+        }
+    }
+
+    private func receive(_ item: DecodedItem) {
+        note(item)
+        runtime.receive(item, from: session)
+    }
+
+    /// What comes in a batch of JSON-RPC the runtime takes in by itself: another decoder tells what it is.
+    private func note(_ decoder: MessageDecoder, _ line: SplitLine) {
+        guard decoder.isRPCBatch ?? (session.onlyDialect == Dialects.jsonRPC) else { return }
+        let other = MessageDecoder(urlSchemes: decoder.urlSchemes)
+        _ = other.decode(line) {
+            note($0, around: Dialects.jsonRPC)
+            return true
+        }
+    }
+
+    private func note(_ item: DecodedItem, around: DialectID? = nil) {
+        let around = around ?? session.onlyDialect
+        switch item {
+        case .call(let call):
+            if let id = call.pointee.callbackID { account.owe(id, call.pointee.dialect) }
+        case .problem(let problem):
+            let id = problem.pointee.callbackID
+            account.owe(id, problem.pointee.dialect ?? id?.dialect ?? around)
+        case .message(let message):
+            switch message.pointee {
+            case .event: account.owe(nil, around)
+            case .callback(let callback)
+            where !callback.isValid && runtime.forwardedCall(callback.callbackID, session) == nil:
+                account.owe(callback.callbackID, callback.callbackID.dialect)
+            default: break
+            }
+        }
+    }
+
+    // MARK: Out
+
+    func setReading(_ isReading: Bool) {
+        self.isReading = isReading
+        writeOutput()
+    }
+
+    func writeOutput() {
+        while isReading, !session.output.isEmpty {
+            partOfLine += session.output.bytes
+            session.output.removeFirst(session.output.count)
+            runtime.refill(session)
+        }
+        while violation == nil, let end = partOfLine.firstIndex(of: 0x0A) {
+            let line = Array(partOfLine[..<end])
+            partOfLine.removeFirst(end + 1)
+            do throws(Violation) { try account.take(line) } catch { violation = error }
+        }
+    }
+
+    func closeWhenWritten() { isToBeClosed = true }
+
+    // MARK: The end
+
+    /// Every call has had its end, and every line was whole.
+    func checkSettled() throws(Violation) {
+        setReading(true)
+        if let violation { throw violation }
+        try require(partOfLine.isEmpty, "half a line: \(partOfLine.shown)")
+        try require(session.callsInFlight == 0, "\(session.callsInFlight) calls are in flight of a session")
+        try account.checkSettled()
+    }
+}
