@@ -70,6 +70,7 @@ struct Trestled: ParsableCommand {
 
     func run() throws {
         if endWithParent { ParentProcess.endWithIt() }
+        FileModes.restrict()
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
         let source = source
