@@ -54,7 +54,8 @@ let plugins = [
 ]
 
 let daemonDependencies: [Target.Dependency] = [
-    "BridgeJSON", "BridgeServer", "EventLoop", "PluginInterface", "ServiceManager", "TaskHosts", "TaskRuntime",
+    "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "PluginInterface", "ServiceManager", "TaskHosts",
+    "TaskRuntime",
     "TOMLDocument", argumentParser, logging,
 ]
 
@@ -106,6 +107,7 @@ let package = Package(
         // MARK: Ground floor
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
+        .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
@@ -116,7 +118,8 @@ let package = Package(
         .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
 
         // MARK: Plugins in other processes: what both ends share
-        .target(name: "PluginInterface", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(
+            name: "PluginInterface", dependencies: ["BridgeJSON", "CTaskPlugin", "FileTrust"], swiftSettings: strict),
         .target(
             name: "WorkerProtocol", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
 
@@ -185,6 +188,7 @@ let package = Package(
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
+        .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
         .testTarget(

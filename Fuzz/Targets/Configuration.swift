@@ -1,5 +1,6 @@
 import BridgeJSON
 @testable import TaskHosts
+import TaskRuntime
 import TOMLDocument
 @testable import trestled
 
@@ -24,6 +25,7 @@ private struct FileKind: Sendable {
         .toml(configuration),
         .toml(workerManifest),
         FileKind(read: sessionTable),
+        .toml(rules),
     ]
 
     /// A file in TOML: what is good for `read` is the document.
@@ -71,6 +73,16 @@ private struct FileKind: Sendable {
             return try require(error.code == .pluginUnavailable, "refused with \(error.code)")
         }
         try require(!command.arguments.isEmpty, "a command without a program")
+    }
+
+    /// policy.d/NAME.toml.
+    private static func rules(_ document: TOMLDocument, _ lines: Int) throws(Violation) {
+        let file = PolicyFile(document, AccountNames(uid: { $0.count < 4 ? 7 : nil }, gid: { _ in nil }))
+        for problem in file.problems + file.warnings { try check(problem, lines) }
+        for rule in file.rules {
+            try require(!rule.verbs.isEmpty && (1...lines).contains(rule.line), "a rule about nothing, or from nowhere")
+        }
+        _ = PolicyReview(file.rules).warnings
     }
 
     /// What a daemon tells the one that takes its place.

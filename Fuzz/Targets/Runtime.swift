@@ -40,16 +40,16 @@ private final class FuzzedRuntime {
             log: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }))
         clock.runtime = runtime
         var manifest = PluginManifest(
-            name: "worker", version: "1.0", tasks: Self.tasks, events: [("work.done", "Work is done.")], workers: [])
+            name: "worker", version: "1.0", tasks: Self.tasks,
+            events: [EventSummary(name: "work.done", summary: "Work is done.", isOpen: false)], workers: [])
         manifest.interceptors = [
             InterceptorDescription(name: "strict", tasks: ["guarded*"]),
             InterceptorDescription(name: "lax", tasks: ["guarded", "conformance.*"], failure: .pass),
         ]
-        guard let slot = try? runtime.add(manifest, path: "/plugins/worker.so", host: host) else {
-            fatalError("the plugin was refused")
-        }
+        guard let slot = try? runtime.add(manifest, path: "/plugins/worker.so", host: host),
+            (try? runtime.open(slot)) != nil
+        else { fatalError("the plugin was refused") }
         self.slot = slot
-        runtime.open(slot)
         clients = Self.uids.map { FuzzClient(runtime, uid: $0) }
     }
 

@@ -65,7 +65,9 @@ private final class FuzzedWorker {
         slot = try Self.add(try Self.manifest(text), to: runtime, host)
         host.attach(slot)
         process = try WorkerEnd(host)
-        runtime.open(slot)
+        do throws(BridgeError) { try runtime.open(slot) } catch {
+            throw Violation(description: "a plugin that was taken in is not opened: \(error)")
+        }
         clients = [FuzzClient(runtime, uid: 0), FuzzClient(runtime, uid: 1000)]
     }
 

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -110,7 +111,10 @@ static inline int clibuv_set_close_on_exec(int fd) {
 
 /* A file in memory, closed on exec; the descriptor, or -1 with errno. */
 static inline int clibuv_memory_file(const char *name) {
-    return (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
+    int fd = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
+    /* Made with every permission: whoever can reach it by way of /proc could write it. */
+    if (fd >= 0) (void)fchmod(fd, 0600);
+    return fd;
 }
 
 /* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
@@ -188,7 +192,6 @@ static inline void clibuv_keep_freed_memory(int bytes) {
     mallopt(M_MMAP_THRESHOLD, bytes);
 }
 
-/* Gives all of it back to the kernel. */
 /* Has every descriptor but the standard ones be closed in what this process starts. CLOSE_RANGE_CLOEXEC is 4; a kernel before
    5.11 does not know it, and is asked one by one. */
 static inline void clibuv_keep_descriptors(void) {
@@ -208,6 +211,16 @@ static inline int clibuv_limit(pid_t pid, int resource, uint64_t value) {
     return (int)syscall(SYS_prlimit64, pid, known[resource], limits, (void *)0);
 }
 
+/* Keeps what is in the process's memory from core files and from other processes of its user; 0, or -1 where one of the two
+   ways to do so was closed. A file's size does not bound what a core pattern pipes elsewhere; that the process is not dumpable
+   does not reach those that it starts. */
+static inline int clibuv_keep_memory_private(void) {
+    int unlimited = clibuv_limit(0, 3, 0);
+    int dumpable = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return unlimited == 0 && dumpable == 0 ? 0 : -1;
+}
+
+/* Gives all of what clibuv_keep_freed_memory keeps back to the kernel. */
 static inline void clibuv_return_freed_memory(void) { malloc_trim(0); }
 
 #endif

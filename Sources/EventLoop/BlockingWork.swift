@@ -13,6 +13,7 @@ public enum BlockingWork {
                     continuation.resume(returning: .failure(error))
                 }
             }
+            // The pointer is the one given below; retained until `done`, which is called once and last.
             run(
                 { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).takeUnretainedValue().body() },
                 done: { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).release() },
@@ -67,6 +68,7 @@ public enum BlockingWork {
             done(argument)
         }
 
+        /// libuv hands back what it was given: never nil, and the first field of a request.
         private static func of(_ raw: UnsafeMutablePointer<uv_work_t>?) -> UnsafeMutablePointer<FunctionWork> {
             UnsafeMutableRawPointer(raw.unsafelyUnwrapped).assumingMemoryBound(to: FunctionWork.self)
         }

@@ -50,5 +50,6 @@ struct LoopHandle<Raw> {
 @inline(__always)
 func owner<Owner: AnyObject>(_ data: UnsafeMutableRawPointer?, as type: Owner.Type) -> Owner? {
     Loop.shared.beginTurn()
+    // Valid, and of that type: `retain` put it there, and lets go of it with the handle.
     return data.map { Unmanaged<Owner>.fromOpaque($0).takeUnretainedValue() }
 }

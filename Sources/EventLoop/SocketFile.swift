@@ -14,7 +14,8 @@ struct SocketFile {
     private var identity: FileIdentity?
 
     /// Claims `path` and removes a stale socket there.
-    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, and what
+    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, `EPERM` where it is
+    ///   somebody else's, and what
     ///   the file system says.
     init(claiming path: String) throws(SystemError) {
         self.path = path
@@ -52,8 +53,10 @@ struct SocketFile {
 
     private static func lock(_ lockPath: String, for path: String) throws(SystemError) -> Int32 {
         while true {
-            let descriptor = try systemCall("create", lockPath) { clibuv_open(lockPath, O_RDWR | O_CREAT, 0o600) }
-            do {
+            let descriptor = try open(lockPath)
+            do throws(SystemError) {
+                let found = try FileIdentity(descriptor: descriptor)
+                guard found.isOwn else { throw foreign(lockPath, "lock", found) }
                 try systemCall("lock", lockPath) { flock(descriptor, LOCK_EX | LOCK_NB) }
                 if (try? FileIdentity(path: lockPath)) == (try FileIdentity(descriptor: descriptor)) {
                     return descriptor
@@ -67,13 +70,36 @@ struct SocketFile {
         }
     }
 
+    private static func open(_ lockPath: String) throws(SystemError) -> Int32 {
+        do throws(SystemError) {
+            // A link that somebody has put there would have a file made, or locked, wherever it leads.
+            return try systemCall("create", lockPath) {
+                clibuv_open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+            }
+        } catch {
+            guard error.code == ELOOP else { throw error }
+            throw SystemError(
+                code: ELOOP, operation: "lock", subject: lockPath,
+                advice: "a symbolic link is there, which may lead anywhere: remove it or choose another path")
+        }
+    }
+
+    private static func foreign(_ path: String, _ operation: String, _ found: FileIdentity) -> SystemError {
+        SystemError(
+            code: EPERM, operation: operation, subject: path,
+            advice: "what is there belongs to uid \(found.owner): remove it or choose another path")
+    }
+
     private static func clear(_ path: String) throws(SystemError) {
         guard let found = try FileIdentity.existing(at: path) else { return }
         guard found.isSocket else {
             throw SystemError(
                 code: EEXIST, operation: "listen at", subject: path,
-                advice: "something that is not a socket is there: move it away or choose another path")
+                advice: found.isLink
+                    ? "a symbolic link is there, which may lead anywhere: remove it or choose another path"
+                    : "something that is not a socket is there: move it away or choose another path")
         }
+        guard found.isOwn else { throw foreign(path, "listen at", found) }
         do throws(SystemError) {
             _ = try UnixSocket.connected(to: path)
         } catch {
@@ -100,6 +126,8 @@ struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
     private let mode: mode_t
+    /// The uid of whom it belongs to.
+    let owner: uid_t
 
     /// The file at `path`, symbolic links not followed.
     init(path: String) throws(SystemError) {
@@ -118,6 +146,7 @@ struct FileIdentity: Equatable {
         device = status.st_dev
         inode = status.st_ino
         mode = status.st_mode
+        owner = status.st_uid
     }
 
     /// As `init(path:)`; nil where nothing is there.
@@ -131,6 +160,9 @@ struct FileIdentity: Equatable {
     }
 
     var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
+    var isLink: Bool { mode & S_IFMT == S_IFLNK }
+    /// Whether it belongs to root, or to this process's user.
+    var isOwn: Bool { owner == 0 || owner == geteuid() }
 
     static func == (left: FileIdentity, right: FileIdentity) -> Bool {
         left.device == right.device && left.inode == right.inode

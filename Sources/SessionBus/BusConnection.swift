@@ -99,6 +99,7 @@ public final class BusConnection {
         } catch {
             result = .failure(error)
         }
+        // What `send` gave.
         let connection = Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue()
         LoopActor.assumeIsolated(passing: (connection, cookie, result)) { $0.calls.removeValue(forKey: $1)?($2) }
         return 0
@@ -110,6 +111,7 @@ public final class BusConnection {
     /// call that is made later than this.
     public func receive(_ signal: BusSignal, _ receive: @escaping @LoopActor (BusMessage) -> Void) throws(BusError) {
         if let end { throw end }
+        // Not retained by the library: this keeps it, below, for as long as the library may call back.
         let match = Match(receive)
         // Without a function for its answer: a bus that refuses the rule loses the connection, instead of being silent.
         try check(

@@ -87,6 +87,7 @@ public struct AnyTask: Sendable {
         start = TaskStart { runtime, request in
             let call = runtime.makeCall(request, cancelMark: nil)
             runtime.rawCalls.run(request.pointee.call) {
+                // Not retained, as a runtime is never released.
                 let reply = Reply(handle: request.pointee.call, runtime: Unmanaged.passUnretained(runtime))
                 task.run(request.pointee.options.buffer.bytes, call, reply)
             }

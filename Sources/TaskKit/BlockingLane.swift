@@ -128,6 +128,7 @@ private final class LaneQueue: @unchecked Sendable {
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
         guard status == 0 else {
+            // What the thread would have taken over.
             Unmanaged.passUnretained(self).release()
             return false
         }

@@ -19,6 +19,7 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     let table = memory.assumingMemoryBound(to: trestle_plugin.self)
     table.pointee.size = UInt32(size)
     table.pointee.abi = TRESTLE_ABI
+    // Never released.
     table.pointee.context = Unmanaged.passRetained(PluginRuntime(parts)).toOpaque()
     table.pointee.manifest = trestle_bytes(UnsafeRawBufferPointer(kept))
     // `!` on every argument below: the header promises them.

@@ -140,6 +140,7 @@ private final class Box: Sendable {
         self.body = body
     }
 
+    /// Whoever is handed this takes the reference over, once.
     var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 }
 

@@ -15,6 +15,7 @@ final class Guest {
     private let path: String
     private lazy var face: UnsafeMutablePointer<trestle_host> = {
         let face = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
+        // Never released: this lives as long as the process.
         face.initialize(to: GuestFace.make(context: Unmanaged.passRetained(self).toOpaque()))
         return face
     }()

@@ -29,6 +29,8 @@ enum PluginHostProgram {
         }
         // Also where a plugin keeps the loop from seeing that the daemon is gone.
         ParentProcess.endWithIt()
+        // What is written to standard error goes to the daemon's log.
+        ProcessMemory.keepOutOfCrashReports()
         // A daemon that is gone is told by the write that fails.
         signal(SIGPIPE, SIG_IGN)
         Task { @LoopActor in

@@ -70,6 +70,7 @@ struct Trestled: ParsableCommand {
 
     func run() throws {
         if endWithParent { ParentProcess.endWithIt() }
+        FileModes.restrict()
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
         let source = source
@@ -77,6 +78,7 @@ struct Trestled: ParsableCommand {
         let threshold = LogThreshold(configuration.logLevel.level)
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
+        if configuration.protectsMemory { protectMemory() }
         // A peer that is gone is told by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
@@ -97,6 +99,13 @@ struct Trestled: ParsableCommand {
             _exit(status)
         }
         MainQueue.serve()
+    }
+
+    private func protectMemory() {
+        ProcessMemory.keepOutOfCrashReports()
+        if !ProcessMemory.keepPrivate() {
+            Logger(label: "trestled").warning("the system does not let the daemon keep its memory out of core files")
+        }
     }
 
     private var source: ConfigurationSource {

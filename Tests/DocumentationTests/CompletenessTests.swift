@@ -39,6 +39,18 @@ struct CompletenessTests {
         #expect(keys.filter { !page.contains("`\($0)`") } == [])
     }
 
+    @Test("Every test that the page about security names is there")
+    func securityTests() throws {
+        let page = try Page("docs/security.md").lines.joined(separator: "\n")
+        let names = page.matches(of: #/`([A-Za-z]+Tests)\.([a-zA-Z]+)`/#).map { (String($0.1), String($0.2)) }
+        let sources = try Self.sources(in: "Tests").map { try String(contentsOf: $0, encoding: .utf8) }
+        #expect(names.count >= 20)
+        let missing = names.filter { suite, function in
+            !sources.contains { $0.contains("struct \(suite) ") && $0.contains("func \(function)(") }
+        }
+        #expect(missing.map { "\($0.0).\($0.1)" } == [])
+    }
+
     /// The codes in the first column of the list, and those in the paragraph behind it.
     private static func listedCodes(in page: Page) throws -> Set<String> {
         let section = page.lines.drop { $0 != "## Error codes" }.dropFirst().prefix { !$0.hasPrefix("## ") }

@@ -15,7 +15,7 @@ struct Page {
         + [
             "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
             "plugins", "tutorial",
-            "clients", "reliability",
+            "clients", "policy", "reliability", "security",
         ]
         .map { "docs/\($0).md" }
 

@@ -74,3 +74,17 @@ struct DescriptorParcelTests {
         #expect(error?.code == ENOTSOCK)
     }
 }
+
+@Suite("Files in memory")
+struct MemoryFileTests {
+    @Test("Nobody but their owner may open them by way of /proc, whatever the mask for new files is")
+    func mode() throws {
+        let file = try MemoryFile.make(named: "test", content: [1, 2, 3])
+        let copy = try MemoryFile.copy(of: "/proc/self/exe", named: "copy")
+        for descriptor in [file.descriptor, copy.descriptor] {
+            var status = stat()
+            #expect(fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        }
+        #expect(try file.content(limitBytes: 3) == [1, 2, 3])
+    }
+}

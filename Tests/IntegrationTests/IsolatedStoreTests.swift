@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("A plugin that keeps a store, in a process of its own", .blocking, .timeLimit(.withTurns))
+@Suite("A plugin that keeps a store, in a process of its own", .blocking)
 struct IsolatedStoreTests {
     /// Kills a plugin's process, and waits for the next one.
     private func kill(_ name: String, _ client: Wire) throws {

@@ -76,6 +76,26 @@ struct RecordTests {
         }
     }
 
+    @Test("Nothing of passwords and tokens is in a recording, whatever passes")
+    func secrets() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("r.jsonl")
+        var token = ""
+        try withDaemon { daemon in
+            try record(daemon, to: file) { client in
+                let account: JSON = ["user": "ada", "password": "hunter2-hunter2"]
+                _ = try client.result("login.users.add", account)
+                token = try #require(client.result("login", account)["token"]?.stringValue)
+                _ = try client.result("login", ["token": .string(token)])
+                _ = try client.call("login", ["user": "ada", "password": ["hunter2-hunter2"]])
+                _ = try client.result("Echo", ["headers": ["Authorization": "hunter2"], "api-key": "hunter2"])
+            }
+        }
+        let recording = contents(of: file)
+        #expect(recording.contains(#""task":"login.users.add""#) && recording.contains(#""options":"<private>""#))
+        #expect(!recording.contains("hunter2") && !recording.contains(token))
+    }
+
     @Test("Tasks that clients provided are sent again where somebody provides them now")
     func provided() throws {
         let folder = try TemporaryFolder()

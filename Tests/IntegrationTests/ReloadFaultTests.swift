@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("A configuration that is read again while a plugin has no process", .blocking, .timeLimit(.withTurns))
+@Suite("A configuration that is read again while a plugin has no process", .blocking)
 struct ReloadFaultTests {
     /// A daemon whose plugin `specimen` was given up.
     private func withGivenUpWorker(_ body: (DaemonProcess, Wire) throws -> Void) throws {

@@ -117,6 +117,63 @@ struct SocketTests {
         #expect(contents(of: home.socketPath) == "precious")
     }
 
+    @Test("a symbolic link at the socket's path, or at its lock's, is not followed, and the daemon says so")
+    func links() throws {
+        for suffix in ["", ".lock"] {
+            let home = try DaemonHome()
+            let place = home.socketPath + suffix
+            symlink(home.folder.file("made"), place)
+            #expect(
+                try refusal(home).contains("\(place): a symbolic link is there, which may lead anywhere: remove it"))
+            #expect(!exists(home.folder.file("made")))
+        }
+    }
+
+    @Test(
+        "a socket of somebody else's is not taken away, nor his lock, and the daemon says so",
+        .enabled(if: geteuid() == 0, "only root can give one away"))
+    func foreignFiles() throws {
+        let home = try DaemonHome()
+        let stale = try #require(bindAndClose(home.socketPath))
+        chown(home.socketPath, 65_534, 65_534)
+        #expect(
+            try refusal(home).contains("listen at \(home.socketPath): what is there belongs to uid 65534: remove it"))
+        var status = stat()
+        #expect(lstat(home.socketPath, &status) == 0 && status.st_ino == stale)
+        unlink(home.socketPath)
+        chown(try home.folder.write("", to: "s.lock"), 65_534, 65_534)
+        #expect(
+            try refusal(home).contains("lock \(home.socketPath).lock: what is there belongs to uid 65534: remove it"))
+    }
+
+    @Test("a directory that others may write, however far up, is no place for it")
+    func writableDirectory() throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("a"), 0o755)
+        mkdir(home.folder.file("a/b"), 0o755)
+        home.socketPath = home.folder.file("a/b/s")
+        for directory in [home.folder.file("a"), home.folder.file("a/b")] {
+            chmod(directory, 0o777)
+            #expect(
+                try refusal(home).contains(
+                    "listen at \(home.socketPath): another socket could be put in its place: everybody may write the "
+                        + "directory \(directory) on the way to it; remove that permission: chmod o-w \(directory)"))
+            chmod(directory, 0o755)
+        }
+        try withDaemon(in: home) { daemon throws in #expect(try daemon.connect().result("Echo", 1) == 1) }
+    }
+
+    @Test(
+        "nor is a directory of somebody else's", .enabled(if: geteuid() == 0, "only root can give one away"))
+    func foreignDirectory() throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("a"), 0o755)
+        chown(home.folder.file("a"), 65_534, 65_534)
+        home.socketPath = home.folder.file("a/s")
+        #expect(
+            try refusal(home).contains("the directory \(home.folder.file("a")) on the way to it belongs to uid 65534"))
+    }
+
     @Test("a socket that was replaced meanwhile is not removed at the end")
     func foreignSocket() throws {
         try withDaemon { daemon throws in

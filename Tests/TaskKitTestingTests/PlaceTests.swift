@@ -41,15 +41,14 @@ struct PlaceTests {
     func deadlines(place: PluginPlace) async throws {
         try await withPlugin(.echo(), in: place) { bridge in
             let provider = try await bridge.session()
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
             try await provider.provide("late") { _ in
+                begin.yield()
                 try await Task.sleep(for: .seconds(3600))
                 return nil
             }
             let call = Task { try await bridge.call("late", timeout: .milliseconds(300)) }
-            // One more session's answer: by then the call before is under way.
-            while try await bridge.call("bridge.calls")["calls"]?.arrayValue?.contains(where: { $0["task"] == "late" })
-                != true
-            {}
+            for await _ in begun { break }
             try await bridge.advance(by: .milliseconds(400))
             let error = await #expect(throws: BridgeError.self) { try await call.value }
             #expect(error?.code == .callTimeout)

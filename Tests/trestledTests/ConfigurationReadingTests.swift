@@ -14,6 +14,7 @@ struct ConfigurationReadingTests {
             state_dir = "/a/state"
             plugin_dir = ["/a/p", "/b/p"]
             plugin_watch = true
+            protect_memory = false
             log_level = "debug"
             log_format = "json"
             drain_timeout = "250ms"
@@ -40,6 +41,7 @@ struct ConfigurationReadingTests {
         #expect(read.stateDirectory == "/a/state")
         #expect(read.pluginSearch.named == ["/a/p", "/b/p"])
         #expect(read.watchesPlugins)
+        #expect(!read.protectsMemory)
         #expect(read.logLevel == .debug)
         #expect(read.logFormat == .json)
         #expect(read.drainTimeout == .milliseconds(250))

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import trestled
@@ -29,32 +28,5 @@ struct ConfigurationWarningsTests {
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("t.toml:3:21: limits.event_queue_bytes: an event may be as long") == true)
         #expect(try warnings("[limits]\nevent_queue_bytes = \"1MiB\"") == [])
-    }
-
-    @Test("A file that everybody may write")
-    func writable() throws {
-        try withFiles(["t.toml": "log_level = \"info\""]) { root throws in
-            let file = root + "/t.toml"
-            let source = ConfigurationSource(file: file, environment: environment(), executable: "/usr/bin/trestled")
-            #expect(try source.load().warnings().isEmpty)
-            chmod(file, 0o666)
-            #expect(
-                try source.load().warnings().map(\.reason) == [
-                    "everybody may write the file; take that permission away: chmod o-w \(file)"
-                ])
-        }
-    }
-
-    @Test("A file that belongs to somebody else", .enabled(if: geteuid() == 0, "only root can give one away"))
-    func foreign() throws {
-        try withFiles(["t.toml": ""]) { root throws in
-            let file = root + "/t.toml"
-            chown(file, 65_534, 65_534)
-            let source = ConfigurationSource(file: file, environment: environment(), executable: "/usr/bin/trestled")
-            #expect(
-                try source.load().warnings().map(\.description) == [
-                    "\(file): the file belongs to uid 65534, who may change what this daemon does"
-                ])
-        }
     }
 }

@@ -35,6 +35,7 @@ struct HeldContainers: ~Copyable {
         guard !isFull, MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else { return }
         lent |= 1 << UInt64(entries.count)
         entries.append(Entry(keys: keys, container: HeldContainer(container)))
+        // The container's reference to the owner, which keeps itself alive here: its caller has one.
         Unmanaged.passUnretained(owner).release()
     }
 

@@ -46,7 +46,9 @@ final class TapeLender {
     fileprivate init() {
         tape = JSONTape()
         root = TapeDecoder(tape: tape, node: JSONTape.root, path: .root)
+        // Not retained, because this owns the root; unset in `deinit`.
         root.lender = Unmanaged.passUnretained(self)
+        // `deinit` counts it again, before the root goes.
         Unmanaged.passUnretained(tape).release()
     }
 
@@ -73,6 +75,7 @@ final class TextLender {
     @exclusivity(unchecked) fileprivate var text = EncodingText()
     @exclusivity(unchecked) var containers = HeldContainers()
 
+    /// The text does not retain its lender, which owns it and unsets this in `deinit`.
     fileprivate init() { text.lender = Unmanaged.passUnretained(self) }
 
     deinit {

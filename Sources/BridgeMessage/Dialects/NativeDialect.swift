@@ -43,6 +43,7 @@ struct NativeDialect {
     mutating func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
         var twice: UInt16 = 0
         for index in 0..<line.members.count {
+            // There is an address: there are members.
             let member = line.members.baseAddress.unsafelyUnwrapped + index
             let key = line.slice(member.pointee.key_start, member.pointee.key_length)
             let name = member.pointee.key_escaped ? scratch.unescape(key) : key

@@ -20,6 +20,7 @@ final class CallerFaces {
     /// beyond, descriptions are made more often.
     private static let slots = 64
 
+    /// Unsafe in form only: the runtime owns the hosts, which own this.
     private unowned(unsafe) let runtime: TaskRuntime
     private let entries: UnsafeMutablePointer<Entry?>
     /// Replaced, while a function of the plugin may still be looking at them: one can lead to another within itself.
@@ -28,7 +29,6 @@ final class CallerFaces {
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []
     @exclusivity(unchecked) private var hasRetired = false
 
-    /// The runtime owns the hosts, which own this.
     init(_ runtime: TaskRuntime) {
         self.runtime = runtime
         entries = .allocate(capacity: Self.slots)

@@ -45,6 +45,7 @@ final class InProcessHost: TaskHost {
         self.log = log
         callers = CallerFaces(runtime)
         face = .allocate(capacity: 1)
+        // Never released: the plugin may keep its way back for as long as the process lives.
         face.initialize(to: HostFace.make(context: Unmanaged.passRetained(self).toOpaque()))
     }
 

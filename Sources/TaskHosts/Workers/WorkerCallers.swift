@@ -12,10 +12,10 @@ final class WorkerCallers {
     /// A power of two; beyond so many active sessions, descriptions are made more often.
     private static let slots = 64
 
+    /// Unsafe in form only: the runtime owns the hosts, which own this.
     private unowned(unsafe) let runtime: TaskRuntime
     private var entries = [Entry?](repeating: nil, count: slots)
 
-    /// The runtime owns the hosts, which own this.
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
     /// Lends the description of who makes a call.

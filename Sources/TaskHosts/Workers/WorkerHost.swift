@@ -108,12 +108,14 @@ final class WorkerHost: TaskHost {
 
     private static let intercept = Array(#""plugin.intercept""#.utf8)
 
-    /// What has no process has stopped, knows nothing, and objects to nothing: the next one is configured by what it is
-    /// told then.
+    /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is configured by
+    /// what it is told then; one whose processes fail cannot be asked what it takes.
     private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
+        let isAtRest = slot?.state == .running
         switch work {
-        case .reconfigure: configured = try? JSON(parsing: options)
-        case .stop, .keepSessions, .checkConfiguration: break
+        case .stop, .keepSessions: break
+        case .checkConfiguration where isAtRest: break
+        case .reconfigure where isAtRest: configured = try? JSON(parsing: options)
         default:
             slot?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
             return

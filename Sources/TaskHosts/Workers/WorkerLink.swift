@@ -20,7 +20,7 @@ final class WorkerLink {
     let output = OutputBuffer()
     /// Calls that the process makes.
     private(set) lazy var own = WorkerOwnCalls(self, host)
-    /// The plugin's host, which outlives this: it is there as long as any of its processes.
+    /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
     unowned(unsafe) let host: WorkerHost
 
     /// What was asked and not answered, each in a place of its own; an id is a place and the number of its use, so that a

@@ -10,7 +10,7 @@ final class WorkerOwnCalls {
     /// Who asks and does not read the answers is ended before they fill the daemon's memory.
     private static let mostUnreadBytes = 64 << 20
 
-    // Both outlive this.
+    // Both outlive this: the link owns it, and the link's host is there as long as any of its processes.
     private unowned(unsafe) let link: WorkerLink
     private unowned(unsafe) let host: WorkerHost
     /// By the id as it was sent.

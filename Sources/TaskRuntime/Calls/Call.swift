@@ -44,6 +44,7 @@ public struct Call {
 
     /// Whether this session works on the call.
     func isHanded(to session: Session) -> Bool {
+        // Addresses alone are compared.
         record.pointee.provider?.toOpaque() == Unmanaged.passUnretained(session).toOpaque()
     }
 

@@ -23,7 +23,9 @@ struct CallRecord: ~Copyable {
     /// The next one in the table's stock of unused ones, by its slot; -1: none.
     var nextFree = -1
     var number: UInt64 = 0
+    /// Not retained: the registry keeps a task that was taken out until its calls have ended.
     var task: Unmanaged<TaskEntry>?
+    /// Not retained: its calls end before it is forgotten, and what was forgotten is kept to the end of the turn.
     var session: Unmanaged<Session>?
     var startedAt = RuntimeInstant(nanoseconds: 0)
     var deadline = RuntimeInstant.never
@@ -41,6 +43,7 @@ struct CallRecord: ~Copyable {
 /// What a call consists of when it begins.
 struct CallRequest {
     var origin: CallOrigin
+    // Neither is retained, as in the call's record.
     var task: Unmanaged<TaskEntry>
     var session: Unmanaged<Session>?
     var wantsProgress = false

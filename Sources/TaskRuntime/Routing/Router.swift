@@ -40,6 +40,7 @@ extension TaskRuntime {
         if session.index.count > 0, let id = message.pointee.callbackID, session.index.call(of: id) != nil {
             return refuseDuplicate(id, session)
         }
+        // Not retained: the registry keeps it for as long as the call is in flight.
         let task: Unmanaged<TaskEntry>
         do throws(BridgeError) {
             task = try admit(message, by: session)

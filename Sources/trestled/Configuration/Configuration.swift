@@ -25,6 +25,8 @@ struct Configuration: Sendable, Equatable {
     var logLevel = LogLevel.notice
     /// The form of the log.
     var logFormat = LogFormat.auto
+    /// Whether the daemon's memory is kept from core files and debuggers.
+    var protectsMemory = true
     /// How long calls in flight may go on after SIGTERM.
     var drainTimeout = Duration.seconds(5)
     /// The deadline of calls whose caller and task name none.

@@ -62,6 +62,12 @@ extension Configuration {
             journal, or auto, which is journal where standard error is the systemd journal, else text.
             """),
         Declaration(
+            "protect_memory", .truth, \.protectsMemory, .restart,
+            """
+            Whether the daemon's memory, which holds what clients send, stays out of core files and crash reports, and away \
+            from debuggers of its own user. Set it to false to debug the daemon or a plugin in it.
+            """),
+        Declaration(
             "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout, .reload,
             "How long calls in flight may go on after SIGTERM."),
         Declaration(

@@ -1,4 +1,6 @@
 // Where the configuration comes from: the same at launch and at each reload.
+import FileTrust
+import Glibc
 import TOMLDocument
 
 /// A file, flags that beat it, and the surroundings that decide the defaults.
@@ -22,7 +24,8 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the configuration. Blocks.
     ///
-    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error.
+    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error; where others may write it,
+    ///   that alone.
     func load() throws(ConfigurationErrors) -> Configuration {
         let document: TOMLDocument?
         do throws(TOMLError) {
@@ -30,11 +33,22 @@ struct ConfigurationSource: Sendable {
         } catch {
             throw ConfigurationErrors(problems: [ConfigurationProblem(error)])
         }
+        if let document { try Self.check(document.file) }
         var configuration = try defaults.overlaid(
             by: document, overrides, workingDirectory: environment.workingDirectory)
         configuration.policy = try PolicyRules(
             folder: configuration.policyDirectory, isNamed: configuration.origins["policy_dir"] != nil)
         return configuration
+    }
+
+    /// Who may write the file may have the daemon run whatever they like, and listen wherever they like.
+    private static func check(_ file: String) throws(ConfigurationErrors) {
+        var status = stat()
+        // A pipe is handed over by whoever starts the daemon.
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        do throws(FileTrust.Doubt) { try FileTrust.check(file) } catch {
+            throw ConfigurationErrors(problems: [ConfigurationProblem(source: file, reason: error.description)])
+        }
     }
 
     /// What flags alone make of the defaults, whatever the file says.

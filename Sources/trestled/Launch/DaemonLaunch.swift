@@ -68,9 +68,8 @@ extension Daemon {
     }
 
     private func listenAtOwnSocket() throws(SystemError) -> String {
-        let folder = configuration.socketPath.parentFolder
-        try Folder.make(folder, mode: 0o755)
-        try Folder.checkOwner(of: folder)
+        try Folder.make(configuration.socketPath.parentFolder, mode: 0o755)
+        try Folder.check(around: configuration.socketPath)
         try server.listen(path: configuration.socketPath, mode: configuration.socketMode)
         return configuration.socketPath
     }

@@ -1,6 +1,7 @@
 // Which plugins run in processes of their own.
 import BridgeJSON
 import Glibc
+import PluginInterface
 import TaskHosts
 
 /// Where a plugin's library is loaded.
@@ -52,8 +53,12 @@ enum PluginHostProgram {
 
     /// What to start for a library.
     ///
-    /// - Throws: `plugin.unavailable` where the program is not there.
+    /// - Throws: `plugin.unavailable` where the program is not there, or others may change the library.
     static func command(forLibrary path: String) throws(BridgeError) -> WorkerCommand {
+        // The link by which it was found, too: the process sees only where that leads.
+        do throws(PluginLoadError) { try PluginFile.check(path) } catch {
+            throw BridgeError(.pluginUnavailable, error.description)
+        }
         guard let executable = realpath("/proc/self/exe", nil) else {
             throw BridgeError(.pluginUnavailable, "the daemon's own file cannot be found")
         }

@@ -70,6 +70,7 @@ enum WorkerManifest {
         }
         let directory = path.parentFolder
         for file in files(of: text.command, in: directory) where isThere(file) { try check(file) }
+        if let file = searched(program, text.environment?["PATH"]) { try check(file) }
         var manifest = JSON(document.root).objectValue ?? [:]
         let pool = try manifest["pool"].map { (json) throws(BridgeError) in
             do throws(JSONMismatch) { return try PluginPool.settings(json, path: "$.pool") } catch {
@@ -95,6 +96,15 @@ enum WorkerManifest {
             if part.hasPrefix("/") { return part }
             return directory + "/" + (part.hasPrefix("./") ? String(part.dropFirst(2)) : part)
         }
+    }
+
+    /// The file of a program that is looked for in the places that PATH names, as the process will have it; nil: its place is
+    /// said, or it is in none of them.
+    private static func searched(_ program: String, _ path: String?) -> String? {
+        guard !program.contains("/"), let places = path ?? getenv("PATH").map({ String(cString: $0) }) else {
+            return nil
+        }
+        return places.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 
     private static func limits(

@@ -1,6 +1,6 @@
 // policy.d: all files of rules.
+import FileTrust
 import Glibc
-import PluginInterface
 import TOMLDocument
 import TaskRuntime
 
@@ -27,7 +27,7 @@ struct PolicyRules: Sendable, Equatable {
         var problems: [ConfigurationProblem] = []
         for name in try Self.names(in: folder, isNamed: isNamed) {
             let path = "\(folder)/\(name)"
-            do throws(PluginLoadError) { try PluginFile.check(path) } catch {
+            do throws(FileTrust.Doubt) { try FileTrust.check(path) } catch {
                 problems.append(ConfigurationProblem(source: path, reason: "it gives rights, and \(error)"))
                 continue
             }

@@ -25,6 +25,8 @@ final class SpawnedProcess {
     /// One end of a socket pair whose other end only the process has: it hangs up when the process has ended.
     private let lifeline: Int32
     private var end: ProcessEnd?
+    /// Whether it left a core file, or would have, had that been its place.
+    private(set) var hasDumpedCore = false
 
     init(
         _ file: String, _ arguments: [String] = [], environment: [String] = [], input: Stream = .nowhere,
@@ -119,6 +121,7 @@ final class SpawnedProcess {
         while found < 0, errno == EINTR { found = waitpid(pid, &status, options) }
         guard found == pid else { return false }
         end = ProcessEnd(status: status)
+        hasDumpedCore = status & 0x80 != 0
         return true
     }
 }

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Groups in which nobody is but this process's user and root, as Debian makes one for each user.
+enum OwnGroup {
+    /// Whether nobody else is in the group, as far as can be told without reading through all users: it is root's, or the
+    /// user's own by number and name, and lists no others.
+    static func isAlone(in group: gid_t) -> Bool {
+        guard let user = user(geteuid()), let found = self.group(group) else { return false }
+        guard group == 0 || (group == user.group && found.name == user.name) else { return false }
+        return found.members.allSatisfy { $0 == user.name || $0 == "root" }
+    }
+
+    /// As much as one entry may take; one that is longer counts as not found.
+    private static let entryBytes = 64 << 10
+
+    private static func user(_ id: uid_t) -> (name: String, group: gid_t)? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: entryBytes) { memory in
+            // `!`: the room is not empty.
+            guard getpwuid_r(id, &entry, memory.baseAddress!, memory.count, &found) == 0, found != nil else {
+                return nil
+            }
+            return (String(cString: entry.pw_name), entry.pw_gid)
+        }
+    }
+
+    private static func group(_ id: gid_t) -> (name: String, members: [String])? {
+        var entry = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: entryBytes) { memory in
+            // `!`: the room is not empty.
+            guard getgrgid_r(id, &entry, memory.baseAddress!, memory.count, &found) == 0, found != nil else {
+                return nil
+            }
+            var members: [String] = []
+            // The list ends with a null pointer.
+            var next = entry.gr_mem
+            while let member = next?.pointee {
+                members.append(String(cString: member))
+                next = next?.advanced(by: 1)
+            }
+            return (String(cString: entry.gr_name), members)
+        }
+    }
+}

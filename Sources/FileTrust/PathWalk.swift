@@ -1,0 +1,103 @@
+import Glibc
+
+/// The way from the root to a file: every directory on it, every link, and the file, one step after the other. Links are
+/// followed.
+struct PathWalk {
+    /// One of them.
+    struct Step {
+        /// Without links, but for the last name.
+        let path: String
+        let owner: uid_t
+        let group: gid_t
+        let mode: mode_t
+        /// Whether it is the file that the way leads to.
+        let isTarget: Bool
+
+        var isLink: Bool { mode & S_IFMT == S_IFLNK }
+        var isStickyDirectory: Bool { mode & S_IFMT == S_IFDIR && mode & S_ISVTX != 0 }
+        /// In a sentence about the file.
+        var name: String {
+            if isLink { return "the link \(path) to it" }
+            return isTarget ? "it" : "the directory \(path) on the way to it"
+        }
+    }
+
+    /// As many as the kernel follows.
+    private static let mostLinks = 40
+
+    /// Names that are still to be gone, the next one last.
+    private var names: [Substring]
+    /// Where the walk is, a directory without links; empty: at the root.
+    private var place = ""
+    private var links = 0
+    private var hasBegun = false
+    /// Whether the walk goes to the file, and not only to the directory that it is in.
+    private let hasTarget: Bool
+
+    init(_ path: String) { self.init(path, hasTarget: true) }
+
+    /// The way to a file, without the file.
+    init(aroundOf path: String) { self.init(path, hasTarget: false) }
+
+    private init(_ path: String, hasTarget: Bool) {
+        self.hasTarget = hasTarget
+        names = Self.names(in: path)
+        // The last name is taken last.
+        if !hasTarget, !names.isEmpty { names.removeFirst() }
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return }
+        defer { free(directory) }
+        names += Self.names(in: String(cString: directory))
+    }
+
+    /// The next step; nil: the end was reached.
+    ///
+    /// - Throws: what cannot be looked at.
+    mutating func next() throws(FileTrust.Doubt) -> Step? {
+        guard hasBegun else {
+            hasBegun = true
+            return try look(at: "/")
+        }
+        while let name = names.popLast() {
+            if name == ".." {
+                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+                continue
+            }
+            let path = "\(place)/\(name)"
+            let step = try look(at: path)
+            if step.isLink { try follow(path) } else { place = path }
+            return step
+        }
+        return nil
+    }
+
+    private func look(at path: String) throws(FileTrust.Doubt) -> Step {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw Self.doubt(path, errno) }
+        return Step(
+            path: path, owner: status.st_uid, group: status.st_gid, mode: status.st_mode,
+            isTarget: hasTarget && names.isEmpty && status.st_mode & S_IFMT != S_IFLNK)
+    }
+
+    private mutating func follow(_ path: String) throws(FileTrust.Doubt) {
+        links += 1
+        guard links <= Self.mostLinks else { throw Self.doubt(path, ELOOP) }
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = target.withUnsafeMutableBytes { bytes in
+            // `!`: the room is not empty.
+            readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        guard count >= 0 else { throw Self.doubt(path, errno) }
+        let text = String(decoding: target[..<count], as: UTF8.self)
+        if text.hasPrefix("/") { place = "" }
+        names += Self.names(in: text)
+    }
+
+    /// In the order in which they are taken.
+    private static func names(in path: String) -> [Substring] {
+        path.split(separator: "/").filter { $0 != "." }.reversed()
+    }
+
+    private static func doubt(_ path: String, _ code: Int32) -> FileTrust.Doubt {
+        FileTrust.Doubt(path: path, code: code, description: "it cannot be read: \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,121 @@
+import EventLoop
+import FileTrust
+import Glibc
+
+/// The state directory, and what lies in it: the daemon's user's alone.
+enum StateDirectory {
+    /// The name of the file that a daemon holds locked.
+    static let lock = "lock"
+
+    /// Makes the directory, where it is missing, with mode 0700; takes away what others may do with it and with the files
+    /// in it, whoever let them. Blocks.
+    ///
+    /// - Throws: ``SystemError`` with a sentence that says what to do, where a link stands in its place or in that of one of
+    ///   its files, where one belongs to somebody else, or where others may put another directory in its place.
+    static func secure(_ path: String) throws(SystemError) {
+        // A slash at its end would lead through a link.
+        let path = "/" + path.split(separator: "/").joined(separator: "/")
+        try Folder.make(path, mode: 0o700)
+        let directory = directoryOfServiceManager(path) ?? path
+        do throws(FileTrust.Doubt) { try FileTrust.checkWay(to: directory) } catch {
+            throw refusal(directory, error.description)
+        }
+        let status = try status(of: directory)
+        try check(status, of: directory)
+        let names = try names(in: directory)
+        if status.st_mode & 0o077 != 0 { try close(directory, names) }
+        for name in names { try secure(file: "\(directory)/\(name)") }
+    }
+
+    // MARK: The directory
+
+    private static func check(_ status: stat, of path: String) throws(SystemError) {
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: break
+        case S_IFLNK:
+            throw refusal(path, "it is a symbolic link; name the directory that it leads to with --state-dir")
+        default: throw refusal(path, "it is no directory; move it away, or choose another path with --state-dir")
+        }
+        guard status.st_uid == geteuid() else { throw foreign(path, status) }
+    }
+
+    /// With DynamicUser= systemd makes the directory /var/lib/trestle as /var/lib/private/trestle, and root's link to it.
+    private static func directoryOfServiceManager(_ path: String) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid == 0,
+            let target = realpath(path, nil)
+        else { return nil }
+        defer { free(target) }
+        let (folder, name) = (path.parentFolder, path.split(separator: "/").last ?? "")
+        let directory = "\(folder)/private/\(name)"
+        return String(cString: target) == directory ? directory : nil
+    }
+
+    /// Takes the permissions of others away, unless the directory is one for other things: /var, say, would be of no use
+    /// to anybody then.
+    private static func close(_ path: String, _ names: [String]) throws(SystemError) {
+        var status = stat()
+        let hasLock =
+            lstat("\(path)/\(lock)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && status.st_uid == geteuid()
+        guard names.isEmpty || hasLock else {
+            throw refusal(
+                path,
+                "others may look into it, and there are files in it that are not the daemon's; give the daemon a "
+                    + "directory of its own with --state-dir, or keep others out: chmod 0700 \(path)")
+        }
+        try change(path, to: 0o700)
+    }
+
+    // MARK: What lies in it
+
+    private static func secure(file path: String) throws(SystemError) {
+        let status: stat
+        do throws(SystemError) { status = try self.status(of: path) } catch {
+            // Another daemon's passing file: the lock, which comes next, tells of that one.
+            if error.code == ENOENT { return }
+            throw error
+        }
+        guard status.st_mode & S_IFMT != S_IFLNK else {
+            throw refusal(path, "it is a symbolic link; put the file itself in its place, or remove it")
+        }
+        guard status.st_uid == geteuid() else { throw foreign(path, status) }
+        if status.st_mode & 0o077 != 0 { try change(path, to: status.st_mode & 0o700) }
+    }
+
+    private static func names(in path: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(path) else { throw SystemError(code: errno, operation: "read", subject: path) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func status(of path: String) throws(SystemError) -> stat {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw SystemError(code: errno, operation: "look at", subject: path) }
+        return status
+    }
+
+    private static func change(_ path: String, to mode: mode_t) throws(SystemError) {
+        guard chmod(path, mode) == 0 else {
+            throw SystemError(code: errno, operation: "set the permissions of", subject: path)
+        }
+    }
+
+    private static func foreign(_ path: String, _ status: stat) -> SystemError {
+        refusal(
+            path,
+            "it belongs to uid \(status.st_uid), and has to belong to the daemon's user, uid \(geteuid()): chown "
+                + "\(geteuid()) \(path)")
+    }
+
+    private static func refusal(_ path: String, _ why: String) -> SystemError {
+        SystemError(code: EPERM, operation: "keep state in", subject: path, advice: why)
+    }
+}

@@ -1,0 +1,142 @@
+import FileTrust
+import Glibc
+import Testing
+
+private let isRoot = geteuid() == 0
+
+@Suite("Whom a file is to be trusted for")
+struct FileTrustTests {
+    /// Somebody else, on every machine.
+    private static let nobody: uid_t = 65_534
+
+    /// A folder of the test's own, with `a/b/file` in it.
+    private func withFile(_ body: (_ folder: String, _ file: String) throws -> Void) throws {
+        var template = Array("/tmp/trestle-XXXXXX".utf8CString)
+        let folder = String(cString: try #require(mkdtemp(&template)))
+        let file = "\(folder)/a/b/file"
+        defer { remove(folder) }
+        for name in ["a", "a/b"] {
+            #expect(mkdir("\(folder)/\(name)", 0o755) == 0 && chmod("\(folder)/\(name)", 0o755) == 0)
+        }
+        close(creat(file, 0o644))
+        chmod(file, 0o644)
+        try body(folder, file)
+    }
+
+    private func remove(_ folder: String) {
+        for name in ["a/b/file", "a/b/link", "link", "a/b", "a", ""] { Glibc.remove("\(folder)/\(name)") }
+    }
+
+    /// What is said against it; nil: nothing.
+    private func doubt(_ path: String) -> String? {
+        do throws(FileTrust.Doubt) { try FileTrust.check(path) } catch { return error.description }
+        return nil
+    }
+
+    @Test("One of this user's own, in directories that nobody else writes, is; /tmp is sticky")
+    func own() throws {
+        try withFile { _, file in #expect(doubt(file) == nil) }
+        #expect(doubt("/usr/bin/env") == nil)
+        #expect(doubt("/tmp") == nil)
+        #expect(doubt("/") == nil)
+    }
+
+    @Test("One that everybody may write is not")
+    func writable() throws {
+        try withFile { _, file in
+            chmod(file, 0o646)
+            #expect(doubt(file) == "everybody may write it; remove that permission: chmod o-w \(file)")
+        }
+    }
+
+    @Test("One that others of its group may write is not", .enabled(if: isRoot, "only root can give a file a group"))
+    func group() throws {
+        try withFile { _, file in
+            chown(file, 0, Self.nobody)
+            chmod(file, 0o664)
+            #expect(
+                doubt(file) == "the group 65534 may write it, and others may be in it; remove that permission: chmod "
+                    + "g-w \(file)")
+            chown(file, 0, 0)
+            #expect(doubt(file) == nil, "root is alone in root's group")
+        }
+    }
+
+    @Test("One of somebody else's is not", .enabled(if: isRoot, "only root can give one away"))
+    func foreign() throws {
+        try withFile { _, file in
+            chown(file, Self.nobody, 0)
+            #expect(
+                doubt(file) == "it belongs to uid 65534; it must belong to root or to the daemon's user: chown -h root "
+                    + file)
+        }
+    }
+
+    @Test("Nor is one in a directory that everybody may write, however far up, unless that is sticky")
+    func directory() throws {
+        try withFile { folder, file in
+            for directory in ["\(folder)/a/b", "\(folder)/a", folder] {
+                chmod(directory, 0o777)
+                #expect(
+                    doubt(file) == "everybody may write the directory \(directory) on the way to it; remove that "
+                        + "permission: chmod o-w \(directory)")
+                chmod(directory, 0o1777)
+                #expect(doubt(file) == nil)
+                chmod(directory, 0o755)
+            }
+        }
+    }
+
+    @Test("Nor is one in somebody else's directory", .enabled(if: isRoot, "only root can give one away"))
+    func foreignDirectory() throws {
+        try withFile { folder, file in
+            chown("\(folder)/a", Self.nobody, 0)
+            #expect(doubt(file)?.hasPrefix("the directory \(folder)/a on the way to it belongs to uid 65534; ") == true)
+        }
+    }
+
+    @Test("A link counts by where it leads, and by the way there")
+    func link() throws {
+        try withFile { folder, file in
+            symlink("../b/./file", "\(folder)/a/b/link")
+            symlink("\(folder)/a/b/link", "\(folder)/link")
+            #expect(doubt("\(folder)/link") == nil)
+            chmod("\(folder)/a", 0o777)
+            #expect(doubt("\(folder)/link")?.contains("the directory \(folder)/a on the way to it") == true)
+            chmod("\(folder)/a", 0o755)
+            chmod(file, 0o666)
+            #expect(doubt("\(folder)/link") == "everybody may write it; remove that permission: chmod o-w \(file)")
+        }
+    }
+
+    @Test("A link of somebody else's counts as his", .enabled(if: isRoot, "only root can give one away"))
+    func foreignLink() throws {
+        try withFile { folder, file in
+            symlink(file, "\(folder)/link")
+            lchown("\(folder)/link", Self.nobody, 0)
+            #expect(doubt("\(folder)/link")?.hasPrefix("the link \(folder)/link to it belongs to uid 65534; ") == true)
+        }
+    }
+
+    @Test("Of a file that is to be made, the way counts")
+    func way() throws {
+        try withFile { folder, _ in
+            #expect(throws: Never.self) { try FileTrust.checkWay(to: "\(folder)/a/b/new") }
+            chmod("\(folder)/a/b", 0o777)
+            #expect(throws: FileTrust.Doubt.self) { try FileTrust.checkWay(to: "\(folder)/a/b/new") }
+        }
+    }
+
+    @Test("What leads nowhere, or round in a circle, is told as it is")
+    func nowhere() throws {
+        try withFile { folder, _ in
+            symlink("nowhere", "\(folder)/a/b/link")
+            #expect(doubt("\(folder)/a/b/link") == "it cannot be read: No such file or directory")
+            symlink("link", "\(folder)/link")
+            #expect(doubt("\(folder)/link") == "it cannot be read: Too many levels of symbolic links")
+        }
+    }
+
+    @Test("A relative path counts from where the process is")
+    func relative() { #expect(doubt("no-such-file") == "it cannot be read: No such file or directory") }
+}

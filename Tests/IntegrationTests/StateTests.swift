@@ -1,0 +1,190 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+private let isRoot = geteuid() == 0
+
+@Suite("The state directory", .blocking)
+struct StateTests {
+    /// Somebody else, on every machine.
+    private static let nobody: uid_t = 65_534
+
+    private func mode(of path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    /// Everything below a folder, with its mode.
+    private func modes(in folder: String) throws -> [String: String] {
+        let listing = try run("/usr/bin/find", [folder, "-mindepth", "1", "-printf", "%P %m\n"]).output
+        return listing.split(separator: "\n").reduce(into: [:]) { modes, line in
+            let parts = line.split(separator: " ")
+            if parts.count == 2 { modes[String(parts[0])] = String(parts[1]) }
+        }
+    }
+
+    /// What a daemon says that must not start.
+    private func refusal(_ home: DaemonHome) throws -> String {
+        let daemon = try DaemonProcess(in: home)
+        #expect(try daemon.wait() == .exited(1))
+        #expect(!exists(home.socketPath))
+        return daemon.log
+    }
+
+    /// A home whose state directory is there, with these files.
+    private func home(_ mode: mode_t, _ files: [String: mode_t] = [:]) throws -> DaemonHome {
+        let home = try DaemonHome()
+        mkdir(home.statePath, 0o700)
+        for (name, mode) in files {
+            try home.folder.write("", to: "state/\(name)")
+            chmod("\(home.statePath)/\(name)", mode)
+        }
+        chmod(home.statePath, mode)
+        return home
+    }
+
+    @Test("is its user's alone with all that is in it, whatever the mask for new files is")
+    func mask() throws {
+        let home = try DaemonHome()
+        let plugins = try TemporaryFolder()
+        var worker = WorkerInPython()
+        worker.call = """
+            folder = m["options"]
+            os.mkdir(folder)
+            open(folder + "/file", "w").close()
+            say({"callbackId": id, "result": 1})
+            """
+        try worker.write(to: plugins)
+        for plugin in ["Persistence", "Login"] {
+            symlink(Place.program("lib\(plugin)Plugin.so"), plugins.file("lib\(plugin)Plugin.so"))
+        }
+        home.arguments += ["--plugin-dir", plugins.path]
+        let daemon = try SpawnedProcess(
+            "/bin/sh", ["-c", "umask 000; exec \"$0\" \"$@\"", Place.program("trestled")] + home.commandLine,
+            environment: home.environment, errors: .file(home.logPath))
+        let client = try Wire.awaiting(home, daemon)
+        #expect(try client.result("specimen", .string(home.statePath + "/specimen")) == 1)
+        _ = try client.result("login.users.add", ["user": "ada", "password": "correct horse"])
+        _ = try client.result("persistence.create", ["table": "t", "record": ["a": 1]])
+        // The file that is fetched is there until its session ends.
+        _ = try client.result("persistence.backup")
+        let modes = try modes(in: home.statePath)
+        for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "accounts.sqlite", "lock"] {
+            #expect(modes[name] == "600", "\(name): \(modes)")
+        }
+        #expect(modes.contains { $0.key.hasPrefix("records.sqlite.transfer-") && $0.value == "600" }, "\(modes)")
+        #expect(modes["specimen"] == "700" && modes["specimen/file"] == "600", "\(modes)")
+        #expect(mode(of: home.statePath) == 0o700)
+        #expect(mode(of: home.socketPath) == 0o600 && mode(of: home.socketPath + ".lock") == 0o600)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == .exited(0))
+        #expect(try self.modes(in: home.statePath).values.allSatisfy { $0 == "600" || $0 == "700" })
+    }
+
+    @Test("is closed to others with all that is in it, where it was open to them")
+    func closed() throws {
+        let home = try home(0o777, ["lock": 0o666, "records.sqlite": 0o644, "records.sqlite.before-restore-1": 0o640])
+        mkdir(home.statePath + "/plugin", 0o755)
+        try withDaemon(in: home) { daemon throws in
+            #expect(try daemon.connect().result("Echo", 1) == 1)
+            #expect(mode(of: home.statePath) == 0o700)
+            #expect(try modes(in: home.statePath).filter { $0.value != "600" } == ["plugin": "700"])
+        }
+        let empty = try self.home(0o755)
+        try withDaemon(in: empty) { _ in #expect(mode(of: empty.statePath) == 0o700) }
+    }
+
+    @Test("is not closed to others where it is one for other things, and the daemon does not start")
+    func shared() throws {
+        let home = try home(0o755, ["precious": 0o644])
+        #expect(
+            try refusal(home).contains(
+                "keep state in \(home.statePath): others may look into it, and there are files in it that are not the "
+                    + "daemon's; give the daemon a directory of its own with --state-dir, or keep others out: chmod 0700"
+            ))
+        #expect(mode(of: home.statePath) == 0o755 && mode(of: home.statePath + "/precious") == 0o644)
+    }
+
+    @Test("is refused where it is a symbolic link, with or without a slash at its end")
+    func link() throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("elsewhere"), 0o700)
+        let link = home.statePath
+        symlink(home.folder.file("elsewhere"), link)
+        for path in [link, link + "/"] {
+            home.statePath = path
+            #expect(
+                try refusal(home).contains(
+                    "keep state in \(link): it is a symbolic link; name the directory that it leads to with --state-dir"
+                ))
+        }
+        #expect(!exists(home.folder.file("elsewhere/lock")))
+    }
+
+    @Test(
+        "is taken where it is a symbolic link of systemd's, as with DynamicUser=", .enabled(if: isRoot, "root's link"))
+    func linkOfServiceManager() throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("private"), 0o700)
+        mkdir(home.folder.file("private/state"), 0o700)
+        symlink("private/state", home.statePath)
+        try withDaemon(in: home) { _ in #expect(exists(home.folder.file("private/state/lock"))) }
+    }
+
+    @Test("is refused where it belongs to somebody else", .enabled(if: isRoot, "only root can give one away"))
+    func foreign() throws {
+        let home = try home(0o700)
+        chown(home.statePath, Self.nobody, 0)
+        #expect(
+            try refusal(home).contains(
+                "keep state in \(home.statePath): it belongs to uid 65534, and has to belong to the daemon's user, uid 0: "
+                    + "chown 0 \(home.statePath)"))
+    }
+
+    @Test("is refused where others may put another one in its place")
+    func writableAround() throws {
+        let home = try home(0o700)
+        chmod(home.folder.path, 0o777)
+        #expect(
+            try refusal(home).contains(
+                "keep state in \(home.statePath): everybody may write the directory \(home.folder.path) on the way to "
+                    + "it; remove that permission: chmod o-w \(home.folder.path)"))
+    }
+
+    @Test(
+        "is refused where one of its files is a symbolic link, and what that leads to is left alone",
+        arguments: ["lock", "accounts.sqlite", "records.sqlite", "records.sqlite-wal"])
+    func linkedFile(name: String) throws {
+        let home = try home(0o700)
+        let precious = try home.folder.write("precious", to: "precious")
+        chmod(precious, 0o644)
+        symlink(precious, "\(home.statePath)/\(name)")
+        #expect(
+            try refusal(home).contains(
+                "keep state in \(home.statePath)/\(name): it is a symbolic link; put the file itself in its place"))
+        #expect(contents(of: precious) == "precious" && mode(of: precious) == 0o644)
+    }
+
+    @Test(
+        "is refused where one of its files belongs to somebody else",
+        .enabled(if: isRoot, "only root can give one away"))
+    func foreignFile() throws {
+        let home = try home(0o700, ["accounts.sqlite": 0o600])
+        let path = home.statePath + "/accounts.sqlite"
+        chown(path, Self.nobody, 0)
+        #expect(try refusal(home).contains("keep state in \(path): it belongs to uid 65534"))
+    }
+}
+
+extension Wire {
+    /// A connection to a daemon that is being started.
+    static func awaiting(_ home: DaemonHome, _ process: SpawnedProcess) throws -> Wire {
+        let deadline = Deadline()
+        while true {
+            if let wire = try? home.connect() { return wire }
+            if process.hasEnded(within: 2) || deadline.isOver {
+                throw Failure("the daemon does not get ready: \(home.log)")
+            }
+        }
+    }
+}
