@@ -57,7 +57,9 @@ struct Trestle: AsyncParsableCommand {
                 subcommands: [PluginCommand.self, GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
             CommandGroup(
                 name: "Changing",
-                subcommands: [KillCommand.self, ReloadCommand.self, ExplainCommand.self, UserCommand.self, StoreCommand.self]),
+                subcommands: [
+                    KillCommand.self, ReloadCommand.self, ExplainCommand.self, UserCommand.self, StoreCommand.self,
+                ]),
         ])
 
     @OptionGroup var connection: ConnectionOptions

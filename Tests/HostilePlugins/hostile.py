@@ -133,11 +133,16 @@ def exit_in_call(worker: Hostile, message: Any) -> None:
 
 @at("call", "forks-and-exits")
 def forks_and_exits(worker: Hostile, message: Any) -> None:
+    gone, here = os.pipe()
     if child := os.fork():
         worker.log(f"child {child}")
+        # Who exits before the child has left takes it along.
+        os.close(here)
+        os.read(gone, 1)
         os._exit(0)
     if (message.get("options") or {}).get("leave"):
         os.setsid()
+    os.close(here)
     hang()
 
 

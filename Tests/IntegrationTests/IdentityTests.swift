@@ -77,7 +77,8 @@ struct IdentityTests {
 
     private func codes(_ tasks: [String], uid: Int, to daemon: DaemonProcess) throws -> [String: String] {
         let lines = tasks.map { "{\"task\":\"\($0)\",\"callbackId\":\"\($0)\"}\n" }.joined()
-        let answers = try talk(lines, uid: uid, to: daemon).output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+        let output = try talk(lines, uid: uid, to: daemon).output
+        let answers = try output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         return Dictionary(
             uniqueKeysWithValues: answers.map {
                 ($0["callbackId"]?.stringValue ?? "", $0["error"]?["code"]?.stringValue ?? "answered")

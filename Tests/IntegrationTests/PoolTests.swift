@@ -45,8 +45,10 @@ struct PoolTests {
                 ])
             let status = try client.result("bridge.status")
             #expect(status["plugins"]?.arrayValue?.first { $0["name"] == "specimen" }?["pool"] == full)
-            let launch = status["launch"]?.arrayValue ?? []
-            #expect(launch.contains { $0["name"] == "plugin.specimen.prewarm" && $0["state"] == "done" })
+            _ = try client.result("bridge.status") { status in
+                let launch = status["launch"]?.arrayValue ?? []
+                return launch.contains { $0["name"] == "plugin.specimen.prewarm" && $0["state"] == "done" }
+            }
             _ = try client.result("specimen")
             #expect(try pool(client)?["warmStarts"] == 1)
         }

@@ -13,7 +13,8 @@ struct ConfigurationDifferenceTests {
         "stop_timeout": #""3s""#, "plugin_watch": "true", "protect_memory": "false", "worker_timeout": #""3s""#,
         "limits.message_bytes": "2000", "limits.calls_in_flight": "3", "limits.unread_bytes": #""8KiB""#,
         "limits.stalled": #""1m""#, "limits.events_queued": "5", "limits.event_queue_bytes": "8192",
-        "limits.sessions": "7", "policy_dir": #""/r""#, "dialects.url_schemes": #"["other"]"#, "plugins.disabled": #"["login"]"#,
+        "limits.sessions": "7", "policy_dir": #""/r""#,
+        "dialects.url_schemes": #"["other"]"#, "plugins.disabled": #"["login"]"#,
     ]
 
     private func read(_ keys: some Collection<String>) throws -> Configuration {

@@ -117,7 +117,7 @@ struct ConfigurationRefusalTests {
                 "[limits]\nlog_level = \"info\"",
                 "t.toml:2:1: limits.log_level: unknown key; did you mean `log_level`? ("
             ),
-            ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, policy_dir, plugin_dir, "),
+            ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, policy_dir, "),
             (
                 "plugins.disable = []",
                 "t.toml:1:9: plugins.disable: unknown key; did you mean `disabled`? (known: disabled, "

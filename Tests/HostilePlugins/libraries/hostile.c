@@ -111,12 +111,19 @@ static void misbehave(const trestle_request *request) {
     host->progress(host, call, text("{\"half\":"));
     host->reply(host, call, text("{\"half\":"));
 #elif defined(BEHAVIOUR_ForksAndExits)
+    int gone[2];
+    if (pipe(gone) != 0) _exit(1);
     const pid_t child = fork();
     if (child == 0) {
         /* Out of the group, where the options are "leave". */
         if (request->options.size == strlen("\"leave\"")) setsid();
+        close(gone[1]);
         for (;;) pause();
     }
+    /* Who exits before the child has left takes it along. */
+    char nothing;
+    close(gone[1]);
+    while (read(gone[0], &nothing, 1) > 0) continue;
     char line[32];
     snprintf(line, sizeof line, "child %ld", (long)child);
     host->log(host, TRESTLE_LOG_NOTICE, text(line), 0);
