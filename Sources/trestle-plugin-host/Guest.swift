@@ -29,7 +29,11 @@ final class Guest {
     /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need no
     /// check.
     private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
-    private let check = JSONCheck()
+    let check = JSONCheck()
+    /// The longest message, as the daemon said: whatever a plugin says beyond it ends one call, not the process.
+    private(set) var messageBytes = 1 << 20
+    /// As much of a line for the log as is passed on.
+    private static let longestLineBytes = 8 << 10
     private var launchIndices: [String: UInt32] = [:]
     /// The interceptors' names as they stand in questions, in the order of their numbers.
     private var interceptorNames: [[UInt8]] = []
@@ -39,7 +43,7 @@ final class Guest {
     private var stop: UInt64?
     private var callers = GuestCallers()
     /// The calls that the plugin makes.
-    private(set) lazy var own = GuestCalls(output)
+    private(set) lazy var own = GuestCalls(self)
     /// Figures that the plugin sets.
     let figures = GuestFigures()
 
@@ -90,7 +94,7 @@ final class Guest {
         // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
         case let name where !call.caller.isEmpty && name != "plugin.intercept":
             fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
-        case "plugin.hello": hello(id)
+        case "plugin.hello": hello(id, call.options)
         case "plugin.ping": answer(id, "{}")
         case let name: serveLifecycle(name, call, id)
         }
@@ -193,8 +197,10 @@ final class Guest {
 
     // MARK: Hello
 
-    private func hello(_ id: UInt64) {
+    private func hello(_ id: UInt64, _ options: UnsafeRawBufferPointer) {
         guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
+        let limits = (try? JSON(parsing: options))?["limits"]
+        messageBytes = limits?["messageBytes"]?.int64Value.map(Int.init) ?? messageBytes
         do {
             let library = try PluginLibrary(path: path)
             guard var manifest = try JSON(parsing: library.manifest).objectValue else {
@@ -248,6 +254,7 @@ final class Guest {
         forget(id)
         let isOptions =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
+        guard result.count <= messageBytes else { return fail(id, tooLarge(result.count)) }
         // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call alone.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
             return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON: \(fault)"))
@@ -269,14 +276,37 @@ final class Guest {
         if !questions.isEmpty { questions.remove(id) }
     }
 
+    private func tooLarge(_ bytes: Int) -> BridgeError {
+        BridgeError(
+            .resultTooLarge,
+            "the result of \(bytes) bytes is longer than the \(messageBytes) that a message may have")
+    }
+
     private func fail(_ id: UInt64, _ error: BridgeError) {
+        let error = sayable(error)
         Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }
+    }
+
+    /// An error as far as a message can bear it: its data stand two levels deep in one.
+    private func sayable(_ error: BridgeError) -> BridgeError {
+        var error = error
+        let bytes = error.data?.bytes ?? []
+        let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }
+        guard isDeep || bytes.count + error.message.utf8.count > messageBytes else { return error }
+        error.data = nil
+        error.message = String(error.message.prefix(Self.longestLineBytes))
+        log(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
+        return error
     }
 
     func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
         guard working.contains(id) else { return }
         if let fault = check.fault(in: value) {
             return log(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
+        }
+        guard value.count <= messageBytes else {
+            return log(
+                UInt32(TRESTLE_LOG_WARNING), "it sent progress of \(value.count) bytes, longer than a message", id)
         }
         Array("\(id)".utf8).withUnsafeBytes {
             // The daemon numbers them.
@@ -286,6 +316,8 @@ final class Guest {
 
     func log(_ level: UInt32, _ message: String, _ call: UInt64) {
         let names = ["error", "warning", "notice", "info", "debug"]
+        let isCut = message.utf8.count > Self.longestLineBytes
+        let message = isCut ? String(message.prefix(Self.longestLineBytes / 4)) + "…" : message
         var line: JSONObject = [
             "level": .string(names[Int(min(level, UInt32(TRESTLE_LOG_DEBUG)))]), "message": .string(message),
         ]

@@ -12,11 +12,13 @@ final class GuestCalls {
         var done: (@convention(c) (UnsafeMutableRawPointer?, trestle_bytes, UnsafePointer<trestle_error>?) -> Void)?
     }
 
-    private let output: OutputBuffer
+    /// Owns this.
+    private unowned let guest: Guest
+    private var output: OutputBuffer { guest.output }
     private var inFlight: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
 
-    init(_ output: OutputBuffer) { self.output = output }
+    init(_ guest: Guest) { self.guest = guest }
 
     /// Makes a call.
     ///
@@ -27,8 +29,14 @@ final class GuestCalls {
         let id = lastID
         inFlight[id] = Entry(
             context: request.pointee.context, progress: request.pointee.progress, done: request.pointee.done)
-        guard (try? JSON(parsing: options)) != nil else {
-            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON")))
+        if let fault = guest.check.fault(in: options) {
+            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON: \(fault)")))
+            return id
+        }
+        guard options.count <= guest.messageBytes else {
+            let reason =
+                "the plugin sent options of \(options.count) bytes, where a message may have \(guest.messageBytes)"
+            end(id, .failure(BridgeError(.messageTooLarge, reason)))
             return id
         }
         JSON.string(request.pointee.task.string).bytes.withUnsafeBytes { name in

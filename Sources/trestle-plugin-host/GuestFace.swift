@@ -135,9 +135,15 @@ enum GuestFace {
         face, event in
         guard let guest = guest(face), let event else { return }
         let data = event.pointee.data.buffer
-        guard let value = data.isEmpty ? .null : try? JSON(parsing: data) else {
-            return guest.log(UInt32(TRESTLE_LOG_WARNING), "an event's data are no JSON, it was not sent", 0)
+        guard data.count <= guest.messageBytes else {
+            return guest.log(
+                UInt32(TRESTLE_LOG_WARNING),
+                "an event has \(data.count) bytes, more than a message may: it was not sent", 0)
         }
+        // They stand two levels deep in what the daemon is told.
+        guard data.isEmpty || guest.check.fault(in: data, levelsAround: 2) == nil,
+            let value = data.isEmpty ? .null : try? JSON(parsing: data)
+        else { return guest.log(UInt32(TRESTLE_LOG_WARNING), "an event's data are no JSON, it was not sent", 0) }
         var options: JSONObject = ["event": .string(event.pointee.name.string), "data": value]
         if let sessions = event.pointee.sessions {
             let numbers = UnsafeBufferPointer(start: sessions, count: event.pointee.session_count)

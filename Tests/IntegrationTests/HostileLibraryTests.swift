@@ -27,16 +27,19 @@ struct HostileLibraryTests {
     @Test("in the daemon's own process ends its own calls at the most, where it does not crash", arguments: survivable)
     func callInDaemon(_ test: HostileCase) throws { try test.meet(in: .daemon) }
 
-    @Test(
-        "whose line is a gigabyte long is killed for it, and the daemon does not grow",
-        arguments: [
-            ("WritesSocket", "longer than"),
-            // It may be busy with it for so long that it misses a ping.
-            ("LongLine", ""),
-        ], Isolation.apart)
-    func longLine(test: (name: String, why: String), isolation: Isolation) throws {
-        let test = HostileCase(plugin: .library(test.name), end: .killed(test.why))
+    @Test("whose line is a gigabyte long is killed for it, and the daemon does not grow", arguments: Isolation.apart)
+    func longLine(isolation: Isolation) throws {
+        let test = HostileCase(plugin: .library("WritesSocket"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { daemon, client in
+            try test.meet(in: isolation, daemon, client)
+            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+        }
+    }
+
+    @Test("whose result is a gigabyte long has that call ended, and the daemon does not grow", arguments: Isolation.apart)
+    func longResultApart(isolation: Isolation) throws {
+        let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
+        try test.plugin.withDaemon(in: isolation) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
         }

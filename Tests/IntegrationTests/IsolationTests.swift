@@ -51,4 +51,76 @@ struct IsolationTests {
             try daemon.awaitLog("sent progress that is no JSON", client)
         }
     }
+
+    /// A plugin that wraps what it is given into a call, an event and, where that call fails, an error.
+    private var wrapping: PluginInC {
+        var plugin = PluginInC()
+        plugin.definitions = """
+            #include <stdio.h>
+            #include <stdlib.h>
+            static char *wrapped;
+            static void done(void *context, trestle_bytes result, const trestle_error *error) {
+                trestle_call call = (trestle_call)context;
+                if (!error) { host->reply(host, call, result); return; }
+                trestle_error mine = *error;
+                mine.data = text(wrapped);
+                host->fail(host, call, &mine);
+            }
+            """
+        plugin.call = """
+            size_t room = request->options.size + 32;
+            wrapped = realloc(wrapped, room);
+            snprintf(wrapped, room, "{\\"payload\\":%.*s}", (int)request->options.size, request->options.data);
+            host->publish(host, &(trestle_event){.size = sizeof(trestle_event), .abi = TRESTLE_ABI,
+                .name = text("specimen.event"), .data = text(wrapped)});
+            host->call(host, &(trestle_bridge_call){.size = sizeof(trestle_bridge_call), .abi = TRESTLE_ABI,
+                .parent = request->call, .task = text("bridge.ping"), .options = text(wrapped),
+                .context = (void *)request->call, .done = done});
+            """
+        return plugin
+    }
+
+    @Test(
+        "hands on what a client has nested as deep as it may: that call fails, and nobody else's",
+        arguments: ["none", "process"])
+    func deep(isolation: String) throws {
+        try withPlugin(wrapping, isolation: isolation) { _, client in
+            let pid = try client.result("bridge.plugins")["plugins"]?[0]?["pid"]
+            let deep = String(repeating: "[", count: 127) + String(repeating: "]", count: 127)
+            for _ in 0..<6 {
+                try client.send(#"{"task":"specimen","options":\#(deep),"callbackId":1}"#)
+                let end = try client.receive()
+                #expect(end["error"]?["code"] == "options.invalid" && end["error"]?["data"] == nil, "\(end)")
+            }
+            #expect(try client.result("specimen", [1])["wallMs"] != nil)
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["pid"] == pid)
+        }
+    }
+
+    @Test(
+        "answers with more than a message may have, also once the daemon allows more: that call fails, and nobody else's",
+        arguments: ["none", "process"])
+    func long(isolation: String) throws {
+        let folder = try TemporaryFolder()
+        try wrapping.build(in: folder)
+        let section = "[plugins.specimen]\nisolation = \"\(isolation)\"\n[limits]\nmessage_bytes = "
+        let home = try DaemonHome(section + "\"64KiB\"", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            let pid = try client.result("bridge.plugins")["plugins"]?[0]?["pid"]
+            func answer(_ bytes: Int) throws -> JSON? {
+                try client.send(
+                    #"{"task":"specimen","options":"\#(String(repeating: "x", count: bytes))","callbackId":1}"#)
+                return try client.receive()["error"]?["code"]
+            }
+            let first = try answer(65_400)
+            #expect(first == nil || isolation == "process" && first == "message.too_large", "\(first ?? nil)")
+            try daemon.home.write(configuration: section + "\"1MiB\"")
+            #expect(try client.result("bridge.reload")["applied"] == ["limits.message_bytes"])
+            let code = try answer(500_000)
+            #expect(code == nil || isolation == "process" && code == "message.too_large", "\(code ?? nil)")
+            #expect(try client.result("specimen", [1])["wallMs"] != nil)
+            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["pid"] == pid)
+        }
+    }
 }

@@ -48,8 +48,19 @@ extension PluginSlot {
     public func fail(_ handle: CallHandle, _ error: BridgeError) {
         guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
         noteEndOfWork(call)
-        runtime.end(call, error: error)
+        runtime.end(call, error: sendable(error))
         afterWork()
+    }
+
+    /// An error as a message can bear it: its data stand two levels deep in one.
+    private func sendable(_ error: BridgeError) -> BridgeError {
+        guard let data = error.data?.bytes,
+            data.withUnsafeBytes({ runtime.check.fault(in: $0, levelsAround: 2) }) != nil
+        else { return error }
+        runtime.log.warning("\(providerName) sent an error whose data are nested too deep: they are left out")
+        var error = error
+        error.data = nil
+        return error
     }
 
     /// Sends an intermediate result of a call of this plugin.
