@@ -36,7 +36,7 @@ struct HostileLibraryTests {
         }
     }
 
-    @Test("whose result is a gigabyte long has that call ended, and the daemon does not grow", arguments: Isolation.apart)
+    @Test("whose result is a gigabyte long has that call ended, and nothing grows", arguments: Isolation.apart)
     func longResultApart(isolation: Isolation) throws {
         let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in

@@ -16,7 +16,10 @@ final class PluginWatch {
     private unowned let daemon: Daemon
     private var watchers: [FolderWatcher] = []
     private var changed: Set<String> = []
+    /// Files that are no plugins, and may be what workers run.
+    private var touched: Set<String> = []
     private var timer: LoopTimer?
+    private var isDue = false
 
     /// Begins to watch. A directory that cannot be watched is reported.
     init(_ daemon: Daemon) {
@@ -51,24 +54,30 @@ final class PluginWatch {
         } else if directory.counts(String(path.dropFirst(directory.path.count + 1))) {
             changed.insert(path)
         } else {
-            changed.formUnion(workers(running: path))
+            touched.insert(path)
+            // Who writes all the time does not put off what others have changed.
+            if isDue { return }
         }
-        guard !changed.isEmpty else { return }
         if timer == nil { timer = LoopTimer { [weak self] in self?.carryOut() } }
         timer?.schedule(after: Self.quiet)
+        isDue = true
     }
 
-    /// The manifests whose command names this file.
-    private func workers(running file: String) -> [String] {
+    /// The manifests whose command names one of these files.
+    private func workers(running files: Set<String>) -> [String] {
         daemon.runtime.plugins.map(\.path).filter { path in
             guard path.hasSuffix(WorkerManifest.suffix), let command = try? WorkerManifest.command(at: path) else {
                 return false
             }
-            return WorkerManifest.files(of: command.arguments, in: command.directory).contains(file)
+            return !files.isDisjoint(with: WorkerManifest.files(of: command.arguments, in: command.directory))
         }
     }
 
     private func carryOut() {
+        isDue = false
+        // Once for all of them: it reads the manifests.
+        if !touched.isEmpty { changed.formUnion(workers(running: touched)) }
+        touched = []
         let paths = changed.sorted()
         changed = []
         Task { @LoopActor in for path in paths { await daemon.follow(path) } }
