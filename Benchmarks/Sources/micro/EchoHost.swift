@@ -19,7 +19,7 @@ final class EchoHost: TaskHost {
             let slot = try manifest.withUnsafeBytes { bytes throws in
                 try runtime.add(PluginManifest(parsing: bytes), path: "none", host: host)
             }
-            runtime.open(slot)
+            try runtime.open(slot)
             host.slot = slot
         } catch {
             fatalError("the benchmark's own plugin was refused: \(error)")
