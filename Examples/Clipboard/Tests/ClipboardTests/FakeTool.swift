@@ -24,9 +24,18 @@ final class FakeTool {
         folder = FileManager.default.temporaryDirectory.appending(path: "clipboard-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let text = "#!/bin/sh\ncd '\(folder.path())' || exit\n\(script)\n"
-        let file = folder.appending(path: "xclip")
-        try text.write(to: file, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path())
+        try Self.write(text, to: folder.appending(path: "xclip"))
+    }
+
+    /// By another process: what this one has open for writing, a child that another test starts at the same moment has for an
+    /// instant too, and no file that is written can be executed.
+    private static func write(_ text: String, to file: URL) throws {
+        let writer = Process()
+        writer.executableURL = URL(filePath: "/bin/sh")
+        writer.arguments = ["-c", #"printf %s "$1" > "$2" && chmod 755 "$2""#, "sh", text, file.path()]
+        try writer.run()
+        writer.waitUntilExit()
+        try #require(writer.terminationStatus == 0)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
