@@ -2,7 +2,8 @@
 // clock of its own, no threads: messages and moments are handed in, output is left in each session's buffer.
 //
 //   Sessions/    who is connected
-//   Routing/     policy, tasks and who provides them: plugins (through their hosts) and clients
+//   Policy/      who may do what
+//   Routing/     tasks and who provides them: plugins (through their hosts) and clients
 //   Calls/       every call in flight; the only place where one ends
 //   Interceptors/ plugins that are asked before a call goes to its task
 //   Events/      subscriptions and delivery

@@ -16,8 +16,6 @@ public enum PolicyVerb: String, Sendable, CaseIterable {
     case close
     /// Speaking for an origin; by its text.
     case origin
-    /// Using records of another user or origin; by the namespace.
-    case store
 }
 
 /// A name, or all names with a beginning: `*` at the end says so.

@@ -28,7 +28,7 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("What is done, where it is no call: register, serve, publish, subscribe, …"))
     var verb: String?
 
-    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin, a namespace."))
+    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin."))
     var name: String?
 
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))
