@@ -14,7 +14,7 @@ struct HostileWorkerTests {
         // The last of the ids is none: null.
         HostileCase(plugin: .worker("answers-unknown"), end: .killed("callbackId"), dropped: 6),
         HostileCase(plugin: .worker("garbage-bytes"), end: .killed("no message")),
-        HostileCase(plugin: .worker("floods-progress"), end: .result("flooded"), options: ["count": 5_000]),
+        HostileCase(plugin: .worker("floods-progress"), end: .result("flooded"), options: ["count": 20_000]),
         HostileCase(plugin: .worker("eats-memory"), end: .crashed(["exit": 1])),
         HostileCase(
             plugin: .worker("leaks-descriptors"),
@@ -52,11 +52,11 @@ struct HostileWorkerTests {
         "that floods the log has a hundred lines a second in it, and the rest is counted",
         arguments: ["floods-log", "floods-output"], Isolation.apart)
     func floodOfLines(name: String, isolation: Isolation) throws {
-        let test = HostileCase(plugin: .worker(name), end: .result("flooded"), options: ["count": 5_000])
+        let test = HostileCase(plugin: .worker(name), end: .result("flooded"), options: ["count": 20_000])
         try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             // How many were left out is told with the next line that is not.
-            var sent = 5_000
+            var sent = 20_000
             let deadline = Deadline()
             while true {
                 let (shown, leftOut) = lines(daemon.log)

@@ -131,7 +131,7 @@ static void misbehave(const trestle_request *request) {
     host->reply(host, call, text("\"forked\""));
     _exit(0);
 #elif defined(BEHAVIOUR_WritesOutput)
-    for (int i = 0; i < 20000; i++) printf("line %d of what nobody wants to read, and far too much of it\n", i);
+    for (int i = 0; i < 100000; i++) printf("line %d of what nobody wants to read, and far too much of it\n", i);
     printf("half a line");
     fflush(stdout);
     host->reply(host, call, text("\"written\""));
