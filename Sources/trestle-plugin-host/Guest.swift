@@ -7,11 +7,14 @@ import PluginInterface
 import WorkerProtocol
 
 /// A plugin's library, served over a socket. Loop thread only; lives as long as the process.
+///
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while the
+/// plugin's code runs.
 final class Guest {
     /// What is said to the daemon.
     let output = OutputBuffer()
     /// The plugin's table; nil before `plugin.hello`.
-    private(set) var plugin: PluginLibrary?
+    @exclusivity(unchecked) private(set) var plugin: PluginLibrary?
     private let path: String
     private lazy var face: UnsafeMutablePointer<trestle_host> = {
         let face = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
@@ -21,27 +24,27 @@ final class Guest {
     }()
 
     /// The calls that the plugin works on, by the daemon's ids.
-    private var working: Set<UInt64> = []
+    @exclusivity(unchecked) private var working = OpenCalls()
     /// The tasks' names, in the order of their numbers.
-    private var taskNames: [[UInt8]] = []
+    @exclusivity(unchecked) private var taskNames: [[UInt8]] = []
     /// The task that was called last: mostly the next one too.
-    private var lastTask = 0
+    @exclusivity(unchecked) private var lastTask = 0
     /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need no
     /// check.
-    private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
     let check = JSONCheck()
     /// The longest message, as the daemon said: whatever a plugin says beyond it ends one call, not the process.
-    private(set) var messageBytes = 1 << 20
+    @exclusivity(unchecked) private(set) var messageBytes = 1 << 20
     /// As much of a line for the log as is passed on.
     private static let longestLineBytes = 8 << 10
     private var launchIndices: [String: UInt32] = [:]
     /// The interceptors' names as they stand in questions, in the order of their numbers.
     private var interceptorNames: [[UInt8]] = []
     /// Questions to interceptors that are open: what answers them has a level of nesting more than a result.
-    private var questions: Set<UInt64> = []
+    @exclusivity(unchecked) private var questions: Set<UInt64> = []
     /// The call of `plugin.stop`, once it has come.
-    private var stop: UInt64?
-    private var callers = GuestCallers()
+    @exclusivity(unchecked) private var stop: UInt64?
+    @exclusivity(unchecked) private var callers = GuestCallers()
     /// The calls that the plugin makes.
     private(set) lazy var own = GuestCalls(self)
     /// Figures that the plugin sets.
@@ -164,15 +167,19 @@ final class Guest {
         var request = trestle_request(
             size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: id, index: index,
             flags: call.wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0,
-            timeout_ns: call.timeout.map {
-                Int64(clamping: $0.components.seconds) &* 1_000_000_000
-                    + $0.components.attoseconds / 1_000_000_000
-            } ?? -1,
+            timeout_ns: Self.nanoseconds(call.timeoutMilliseconds),
             options: trestle_bytes(call.options), caller: callers.face(call.caller))
         currentOptions = call.options
         function(plugin.table.pointee.context, &request)
         currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
         callers.freeRetired()
+    }
+
+    /// As the plugin interface has it: at most 292 years; 0 is none, which it calls -1.
+    private static func nanoseconds(_ milliseconds: UInt64) -> Int64 {
+        if milliseconds == 0 { return -1 }
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .max : Int64(clamping: product)
     }
 
     private func cancel(_ id: CallbackID) {
@@ -250,7 +257,7 @@ final class Guest {
 
     /// The plugin has answered a call.
     func reply(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
-        let isDecision = questions.contains(id)
+        let isDecision = !questions.isEmpty && questions.contains(id)
         forget(id)
         let isOptions =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty

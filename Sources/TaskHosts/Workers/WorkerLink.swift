@@ -1,6 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import TaskRuntime
+import WorkerProtocol
 
 /// The conversation with one process of a plugin: what it was asked, and what it asks. Loop thread only.
 final class WorkerLink {
@@ -23,10 +24,10 @@ final class WorkerLink {
     /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
     unowned(unsafe) let host: WorkerHost
 
-    /// What was asked and not answered, each in a place of its own; an id is a place and the number of its use, so that a
-    /// second answer finds nothing.
+    /// What was asked and not answered, each in a place of its own.
     private struct Place {
-        var use: UInt64 = 0
+        /// The id of what is asked there, or was.
+        var number = WorkerCallNumber(0)
         var asked: Asked?
         /// Whether nobody waits for the answer any more.
         var isCancelled = false
@@ -46,9 +47,6 @@ final class WorkerLink {
     private static let mostUnreadBytes = 4 << 20
     /// Whether it takes calls, and hears news.
     var isReady = false
-    /// Places take the lower bits of an id, uses those above, as far as programs read integers whose numbers are doubles.
-    private static let placeBits: UInt64 = 20
-    private static let mostUses: UInt64 = 1 << 33
     /// Whether somebody has the process, of a pool, for himself.
     var isLeased = false
     /// How often somebody had it.
@@ -80,17 +78,15 @@ final class WorkerLink {
             place = places.count
             places.append(Place())
         }
-        let use = (places[place].use + 1) & (Self.mostUses - 1)
-        places[place] = Place(use: use, asked: asked)
-        return use << Self.placeBits | UInt64(place)
+        let number = WorkerCallNumber(place: place, after: places[place].number)
+        places[place] = Place(number: number, asked: asked)
+        return number.value
     }
 
     /// The place of an id, while it is open.
     private func place(of id: UInt64) -> Int? {
-        let place = Int(truncatingIfNeeded: id & (1 << Self.placeBits - 1))
-        guard place < places.count, places[place].use == id >> Self.placeBits, places[place].asked != nil else {
-            return nil
-        }
+        let place = WorkerCallNumber(id).place
+        guard place < places.count, places[place].number.value == id, places[place].asked != nil else { return nil }
         return place
     }
 
@@ -108,7 +104,7 @@ final class WorkerLink {
         if openCount >= Self.mostOpen { fault?("left \(Self.mostOpen) calls unanswered") }
         let id = enter(asked)
         while placeOfSlot.count <= handle.slot { placeOfSlot.append(-1) }
-        placeOfSlot[handle.slot] = Int32(truncatingIfNeeded: id & (1 << Self.placeBits - 1))
+        placeOfSlot[handle.slot] = Int32(WorkerCallNumber(id).place)
         return id
     }
 
@@ -139,7 +135,7 @@ final class WorkerLink {
         else { return false }
         places[place].isCancelled = true
         cancelledCount += 1
-        MessageEncoder.cancel(id: places[place].use << Self.placeBits | UInt64(place), to: output)
+        MessageEncoder.cancel(id: places[place].number.value, to: output)
         return true
     }
 
