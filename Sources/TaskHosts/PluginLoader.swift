@@ -31,7 +31,7 @@ public final class PluginLoader {
     /// Of all processes that were started for plugins.
     private var supervisors: [WorkerSupervisor] = []
     /// Those that finish what they have.
-    private var leaving: [ObjectIdentifier: Task<Void, Never>] = [:]
+    var leaving: [ObjectIdentifier: Task<Void, Never>] = [:]
     /// How often the library of a path was loaded.
     private var loads: [String: Int] = [:]
     /// A copy of a library costs some 50 KiB and a descriptor, for good.
@@ -143,7 +143,7 @@ public final class PluginLoader {
     }
 
     /// Waits for the end of a plugin's processes, and knows of them no longer.
-    private func forget(_ supervisor: WorkerSupervisor) async {
+    func forget(_ supervisor: WorkerSupervisor) async {
         await supervisor.hasEnded()
         supervisors.removeAll { $0 === supervisor }
     }
@@ -187,13 +187,13 @@ public final class PluginLoader {
     }
 
     /// Has the plugin make ready, and say which tasks its interceptors are for.
-    private func begin(_ plugin: PluginSlot) async throws(BridgeError) {
+    func begin(_ plugin: PluginSlot) async throws(BridgeError) {
         let answer = try await perform(.start, plugin, startOptions)
         try runtime.takeInterceptedTasks(answer, of: plugin)
         supervisor(of: plugin)?.openPool()
     }
 
-    private func supervisor(of plugin: PluginSlot) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
+    func supervisor(of plugin: PluginSlot) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
     private func prewarming(of plugin: PluginSlot) -> [LaunchWorker] {
@@ -205,126 +205,12 @@ public final class PluginLoader {
         ]
     }
 
-    private func launchWorkers(of plugin: PluginSlot) -> [LaunchWorker] {
+    func launchWorkers(of plugin: PluginSlot) -> [LaunchWorker] {
         plugin.manifest.workers.enumerated().map { index, worker in
             LaunchWorker(worker.name, phase: worker.phase, after: worker.after, required: worker.isRequired) {
                 [weak self] _ in try await self?.launch(index, plugin)
             }
         }
-    }
-
-    // MARK: While the daemon serves
-
-    /// Starts a plugin that was loaded after the launch, does at once what it would have done at launch, and opens its
-    /// tasks to calls.
-    ///
-    /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
-    public func startLate(_ plugin: PluginSlot) async throws(BridgeError) {
-        try await prepare(plugin)
-        try runtime.open(plugin)
-        try await launchLate(plugin, .afterListening)
-    }
-
-    /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one before
-    /// finishes what it has, for as long as the stop timeout says; this does not wait for it.
-    ///
-    /// What the old one knows of sessions goes to the new one, and new calls wait while it does.
-    ///
-    /// - Parameter new: was loaded in the place of the old one, and configured.
-    /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and the
-    ///   new one has been stopped.
-    public func replace(_ old: PluginSlot, by new: PluginSlot) async throws(BridgeError) {
-        do throws(BridgeError) {
-            try await prepare(new)
-            try await handSessions(of: old, to: new)
-            guard old.state != .stopping, old.state != .stopped else {
-                throw BridgeError(
-                    .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
-                    isTransient: true)
-            }
-            try runtime.replace(old, by: new)
-        } catch {
-            await drop(new)
-            old.resume(.handover)
-            throw error
-        }
-        // What is left of it are questions to its interceptors: they are worked on.
-        old.resume(.handover)
-        _ = finishing(old)
-        do throws(BridgeError) { try await launchLate(new, .afterListening) } catch {
-            log.error("\(error.message)")
-        }
-    }
-
-    private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
-        try await begin(plugin)
-        try await launchLate(plugin, .beforeListening)
-        try await supervisor(of: plugin)?.pool?.prewarm()
-    }
-
-    private func launchLate(_ plugin: PluginSlot, _ phase: LaunchPhase) async throws(BridgeError) {
-        let workers = launchWorkers(of: plugin).filter { $0.phase == phase }
-        do throws(LaunchFailure) { try await runtime.launch.runLate(workers, settings.launch) } catch {
-            throw BridgeError(.pluginUnavailable, error.description)
-        }
-    }
-
-    /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
-    /// anything before the new one has been told. One that does not answer is not worth keeping for what it knows.
-    private func handSessions(of old: PluginSlot, to new: PluginSlot) async throws(BridgeError) {
-        guard old.state == .running, await knownSessions(of: old) != nil else { return }
-        old.pause(.handover)
-        await old.isIdle(within: settings.stopTimeout)
-        if let known = await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
-    }
-
-    /// What a plugin knows of sessions; nil: nothing, or it does not say.
-    private func knownSessions(of plugin: PluginSlot) async -> JSON? {
-        let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
-        do throws(BridgeError) {
-            let known = try await perform(.keepSessions, plugin, numbers, timeout: settings.stopTimeout)
-            return knowsSessions(known) ? known : nil
-        } catch {
-            log.error(
-                "what the plugin \(plugin.name) knows of sessions does not go to its new version: \(error.message)")
-            return nil
-        }
-    }
-
-    private func knowsSessions(_ answer: JSON) -> Bool { answer["states"]?.objectValue?.count ?? 0 > 0 }
-
-    /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
-    public func unload(_ plugin: PluginSlot) async {
-        runtime.retire(plugin)
-        await finishing(plugin).value
-    }
-
-    /// Lets a plugin that gets no new calls finish, and stops it.
-    private func finishing(_ plugin: PluginSlot) -> Task<Void, Never> {
-        let id = ObjectIdentifier(plugin)
-        let task = Task {
-            await plugin.isIdle(within: settings.stopTimeout)
-            runtime.close(plugin)
-            await drop(plugin)
-            leaving[id] = nil
-        }
-        leaving[id] = task
-        return task
-    }
-
-    /// A plugin that was loaded is not used after all.
-    public func discard(_ plugin: PluginSlot) async { await drop(plugin) }
-
-    /// Stops a plugin that gets no calls.
-    private func drop(_ plugin: PluginSlot) async {
-        do throws(BridgeError) {
-            try await perform(.stop, plugin, .object([:]), timeout: settings.stopTimeout)
-        } catch {
-            log.warning("the plugin \(plugin.name) did not stop: \(error.message)")
-        }
-        let supervisor = supervisor(of: plugin)
-        runtime.remove(plugin)
-        if let supervisor { await forget(supervisor) }
     }
 
     private func launch(_ index: Int, _ plugin: PluginSlot) async throws(BridgeError) {
@@ -381,29 +267,5 @@ public final class PluginLoader {
             }
         }
         return try result.get()
-    }
-}
-
-extension PluginSlot {
-    /// Waits until no call is worked on and none waits that could begin, or until the time is over.
-    @LoopActor
-    func isIdle(within limit: Duration) async {
-        await withCheckedContinuation { continuation in
-            var timer: LoopTimer?
-            timer = LoopTimer { [unowned self] in
-                timer?.close()
-                timer = nil
-                whenIdle(nil)
-                continuation.resume()
-            }
-            timer?.schedule(after: limit)
-            whenIdle {
-                LoopActor.assumeIsolated {
-                    timer?.close()
-                    timer = nil
-                }
-                continuation.resume()
-            }
-        }
     }
 }
