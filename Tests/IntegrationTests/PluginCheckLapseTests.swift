@@ -32,6 +32,21 @@ struct PluginCheckLapseTests {
         #expect(names == lapse.failures, "\(run.output)")
     }
 
+    @Test("finds answers that are too many once, though some of them come while another task is checked")
+    func late() throws {
+        let folder = try TemporaryFolder()
+        var worker = WorkerInPython()
+        worker.start = """
+            import threading
+            def answer(id): say({"callbackId": id, "result": "done"})
+            """
+        worker.call = "answer(id)\nanswer(id)\nthreading.Timer(0.2, answer, [id]).start()"
+        try worker.write(to: folder)
+        let (names, run) = try checkFailures(
+            folder.file("specimen.plugin.toml"), "--call", "specimen", "--call", "specimen.good")
+        #expect(names == ["specimen once"], "\(run.output)")
+    }
+
     @Test("finds a plugin that does not start on what it left")
     func restart() throws {
         let folder = try TemporaryFolder()
