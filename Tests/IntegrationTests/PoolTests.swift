@@ -78,9 +78,21 @@ struct PoolTests {
 
     @Test("ends those beyond the fewest that nobody has needed for a while, and starts others when they are needed")
     func idle() throws {
-        try withPool(worker("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
+        var worker = worker("min = 1\nmax = 4\nidle = \"200ms\"")
+        // Each writes its name down, and answers when there are two.
+        worker.call = """
+            open(m["options"] + "/" + str(os.getpid()), "w").close()
+            while len(os.listdir(m["options"])) < 2: time.sleep(0.01)
+            say({"callbackId": id, "result": os.getpid()})
+            """
+        try withPool(worker) { _, client in
             for _ in 1...2 {
-                for id in 1...4 { try client.send(#"{"task":"specimen","options":300,"callbackId":\#(id)}"#) }
+                let folder = try TemporaryFolder()
+                for id in 1...4 {
+                    try client.send([
+                        "task": "specimen", "options": .string(folder.path), "callbackId": .number(JSONNumber(id)),
+                    ])
+                }
                 let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
                 #expect(Set(pids).count > 1)
                 try pool(client) { $0["reusable"] == 1 && $0["inUse"] == 0 && $0["starting"] == 0 }

@@ -39,4 +39,36 @@ struct ReloadFaultTests {
             #expect(try client.call("bridge.reload")["error"] == nil)
         }
     }
+
+    @Test("has no say in what the next process gets, where the process before refused it")
+    func refusedSection() throws {
+        let folder = try TemporaryFolder()
+        var worker = WorkerInPython()
+        worker.hello = #"{"reconfigurable": True}"#
+        worker.start = "section = None"
+        // It finds fault with a section only when it is to take it.
+        worker.other = """
+            if task == "plugin.configure": section = m["options"]
+            if task == "plugin.reconfigure":
+                say({"callbackId": id, "error": {"code": "configuration.invalid", "message": "No."}})
+                continue
+            if task in ("plugin.configure", "plugin.check"):
+                say({"callbackId": id, "result": {}})
+                continue
+            if task == "specimen.good":
+                say({"callbackId": id, "result": section})
+                continue
+            """
+        worker.call = "os._exit(3)"
+        try worker.write(to: folder)
+        let home = try DaemonHome("[plugins.specimen]\nx = 1", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen.good") == ["x": 1])
+            try daemon.home.write(configuration: "[plugins.specimen]\nx = 2")
+            #expect(try client.call("bridge.reload")["error"] != nil)
+            #expect(try client.call("specimen")["error"]?["code"] == "plugin.crashed")
+            #expect(try client.result("specimen.good") == ["x": 1])
+        }
+    }
 }

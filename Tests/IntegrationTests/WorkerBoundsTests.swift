@@ -1,0 +1,115 @@
+import BridgeJSON
+import Testing
+
+@Suite("Calls of a worker that does not keep up", .blocking)
+struct WorkerBoundsTests {
+    private func withWorker(
+        _ worker: WorkerInPython, _ configuration: String = "", in folder: TemporaryFolder,
+        _ body: (DaemonProcess, Wire) throws -> Void
+    ) throws {
+        try worker.write(to: folder)
+        try withDaemon(configuration, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
+    }
+
+    /// The callbacks of so many calls, by the calls' numbers.
+    private func callbacks(_ count: Int, _ client: Wire) throws -> [Int: JSON] {
+        var callbacks: [Int: JSON] = [:]
+        for _ in 0..<count {
+            let message = try client.receive()
+            guard let id = message["callbackId"]?.int64Value else { throw Failure("no callback: \(message.text)") }
+            #expect(callbacks.updateValue(message, forKey: Int(id)) == nil, "a second callback: \(message.text)")
+        }
+        return callbacks
+    }
+
+    @Test("that waited while its process did not read are worked on by the next process")
+    func waiting() throws {
+        let folder = try TemporaryFolder()
+        let (first, go) = (folder.file("first"), folder.file("go"))
+        var worker = WorkerInPython()
+        worker.call = """
+            if not os.path.exists("\(first)"):
+                open("\(first)", "w").close()
+                while not os.path.exists("\(go)"): time.sleep(0.01)
+                os._exit(3)
+            say({"callbackId": id, "result": len(m["options"])})
+            """
+        try withWorker(worker, in: folder) { _, client in
+            // Twice as much as the daemon hands to a process that does not read.
+            let count = 80
+            let text = String(repeating: "x", count: 100_000)
+            for id in 1...count { try client.send(#"{"task":"specimen","options":"\#(text)","callbackId":\#(id)}"#) }
+            // Once this is answered, all of them have come.
+            _ = try client.result("bridge.ping")
+            try folder.write("", to: "go")
+            let callbacks = try callbacks(count, client)
+            let answered = callbacks.values.filter { $0["result"] == 100_000 }
+            let crashed = callbacks.values.filter { $0["error"]?["code"] == "plugin.crashed" }
+            #expect(answered.count + crashed.count == count)
+            #expect(crashed.count >= 40, "\(crashed.count)")
+            #expect(answered.count >= 20, "\(answered.count)")
+            #expect(callbacks[count]?["result"] == 100_000)
+            #expect(try client.result("specimen.good", 1) == 1)
+        }
+    }
+
+    @Test("end with the process that leaves more than 65,536 of them unanswered")
+    func unanswered() throws {
+        let folder = try TemporaryFolder()
+        let first = folder.file("first")
+        var worker = WorkerInPython()
+        worker.start = """
+            is_first = not os.path.exists("\(first)")
+            open("\(first)", "w").close()
+            """
+        worker.call = #"if not is_first: say({"callbackId": id, "result": "next"})"#
+        try withWorker(worker, "worker_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000", in: folder) {
+            daemon, client in
+            let count = 65_536
+            let calls = (1...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()
+            try client.send(bytes: Array(calls.utf8))
+            #expect(try client.call("specimen")["error"]?["code"] == "plugin.crashed")
+            let callbacks = try callbacks(count, client)
+            #expect(callbacks.values.allSatisfy { $0["error"]?["code"] == "plugin.crashed" })
+            #expect(daemon.log.contains("left 65536 calls unanswered"))
+            #expect(try client.result("specimen") == "next")
+        }
+    }
+
+    @Test("are cancelled one by one: the process is told of those, and of no others")
+    func cancelled() throws {
+        var worker = WorkerInPython()
+        worker.start = "(numbers, cancelled) = ({}, [])"
+        worker.other = """
+            if "cancel" in m:
+                cancelled.append(numbers[m["cancel"]])
+                say({"callbackId": m["cancel"], "error": {"code": "call.cancelled", "message": "It was cancelled."}})
+                continue
+            if task == "specimen.good":
+                say({"callbackId": id, "result": cancelled})
+                continue
+            """
+        worker.call = """
+            if m["options"] < 0: say({"callbackId": id, "result": 0})
+            else: numbers[id] = m["options"]
+            """
+        try withWorker(worker, in: TemporaryFolder()) { _, client in
+            for round in 0..<3 {
+                // Places of the calls before are taken again, in another order.
+                for _ in 0..<round * 7 { #expect(try client.result("specimen", -1) == 0) }
+                let numbers = (0..<60).map { round * 60 + $0 }
+                for number in numbers {
+                    try client.send(#"{"task":"specimen","options":\#(number),"callbackId":\#(number)}"#)
+                }
+                let unwanted = numbers.filter { $0 % 3 == 1 }
+                for number in unwanted.reversed() { try client.send(#"{"cancel":\#(number)}"#) }
+                let callbacks = try callbacks(unwanted.count, client)
+                #expect(callbacks.keys.sorted() == unwanted)
+                #expect(callbacks.values.allSatisfy { $0["error"]?["code"] == "call.cancelled" })
+                let told = try client.result("specimen.good").arrayValue ?? []
+                #expect(told.suffix(unwanted.count).compactMap(\.int64Value) == unwanted.reversed().map(Int64.init))
+                #expect(told.count == (round + 1) * unwanted.count)
+            }
+        }
+    }
+}
