@@ -69,7 +69,7 @@ deb: build ## Pack a Debian package, into .build/deb
 test-service: build ## Try the package in a container with a real systemd (as root)
 	@scripts/test-service
 
-test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors (as root)
+test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors, other users (as root)
 	@scripts/test-faults
 
 format: ## Format all Swift code

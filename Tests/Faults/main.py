@@ -1,4 +1,4 @@
-"""Every fault, tried on the daemon as it was built for release.
+"""Every fault and attack, tried on the daemon as it was built for release.
 
 main.py [-k PATTERN]…: those whose names match. It needs root, strace and a mount namespace of its own: scripts/test-faults
 sees to that.
@@ -12,6 +12,7 @@ import unittest
 
 import report
 import test_accounts
+import test_attacks
 import test_clock
 import test_damage
 import test_disk
@@ -29,6 +30,11 @@ ORDER: list[type[unittest.TestCase]] = [
     test_resources.Descriptors,
     test_resources.SlowDisk,
     test_resources.Memory,
+    test_attacks.Strangers,
+    test_attacks.Forgers,
+    test_attacks.Origins,
+    test_attacks.Guessers,
+    test_attacks.Garbage,
 ]
 
 

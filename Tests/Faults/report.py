@@ -6,7 +6,7 @@ import sys
 import unittest
 from typing import Any
 
-HEADING = "| fault | how often tried | what was promised | what was seen |\n| --- | --- | --- | --- |"
+HEADING = "| fault or attack | how often tried | what was promised | what was seen |\n| --- | --- | --- | --- |"
 
 
 class FaultTest(unittest.TestCase):
