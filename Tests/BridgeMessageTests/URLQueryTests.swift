@@ -40,6 +40,14 @@ struct URLQueryTests {
         }
     }
 
+    @Test("names a task in UTF-8, or none")
+    func taskNames() {
+        #expect(Self.call(#"{"url":"jxaction://scan/%E5%BC%B9"}"#)?.task == "scan.弹")
+        for path in ["%BC%B9", "scan/%ff", "é%a9", "%E5/%BC%B9", "%ED%A0%80"] {
+            #expect(Self.call(#"{"url":"jxaction://\#(path)"}"#) == nil, "\(path)")
+        }
+    }
+
     // MARK: What a query means, slowly
 
     /// The pairs; nil: it is none, or bears a name twice.

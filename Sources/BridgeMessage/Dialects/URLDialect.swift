@@ -63,7 +63,8 @@ final class URLDialect: Dialect {
         return UnsafeRawPointer(found) - base
     }
 
-    /// Host and path, joined by dots; nil where % does not stand before two hexadecimal digits.
+    /// Host and path, joined by dots; nil where % does not stand before two hexadecimal digits, or the bytes that are encoded
+    /// make no UTF-8.
     private static func task(
         _ text: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
     ) -> UnsafeRawBufferPointer? {
@@ -74,6 +75,7 @@ final class URLDialect: Dialect {
         var read = 0
         // One dot for any number of slashes between names.
         var isNameOpen = false
+        var hasEncodedBytes = false
         while read < text.count {
             var byte = source.load(fromByteOffset: read, as: UInt8.self)
             read += 1
@@ -87,12 +89,16 @@ final class URLDialect: Dialect {
                     guard let decoded = decoded(text, at: read), decoded != 0 else { return nil }
                     byte = decoded
                     read += 2
+                    hasEncodedBytes = hasEncodedBytes || decoded > 0x7F
                 }
             }
             name.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
             written += 1
         }
-        return UnsafeRawBufferPointer(start: name, count: written > 0 && !isNameOpen ? written - 1 : written)
+        let task = UnsafeRawBufferPointer(start: name, count: written > 0 && !isNameOpen ? written - 1 : written)
+        // The message itself is UTF-8; what is encoded need not be.
+        guard !hasEncodedBytes || String(validating: task, as: UTF8.self) != nil else { return nil }
+        return task
     }
 
     /// The byte that two hexadecimal digits at a place stand for; nil: there are none.
