@@ -41,6 +41,24 @@ struct ConfigurationLayersTests {
         #expect(read.pluginSearch.named == ["/work/p", "/q"])
     }
 
+    @Test("A path is shown from the root on, without parts that say nothing, wherever rules stand too")
+    func wholePaths() {
+        for (path, whole) in [
+            ("t.toml", "/work/t.toml"), ("./t.toml", "/work/t.toml"), ("a/.//t.toml", "/work/a/t.toml"),
+            ("../t.toml", "/work/../t.toml"), ("/etc//./t.toml", "/etc/t.toml"), (".", "/work"),
+        ] {
+            #expect(path.wholePath(from: "/work") == whole)
+        }
+        for (file, rules) in [
+            ("t.toml", "/work/policy.d"), ("./c/t.toml", "/work/c/policy.d"), ("/t.toml", "/policy.d"),
+        ] {
+            let source = ConfigurationSource(
+                file: file, overrides: ConfigurationOverrides(), environment: environment(),
+                executable: "/opt/trestle/bin/trestled")
+            #expect(source.defaults.policyDirectory == rules)
+        }
+    }
+
     @Test("A flag's size may be a number or have a unit")
     func sizes() throws {
         #expect(

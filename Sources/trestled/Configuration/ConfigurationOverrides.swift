@@ -53,7 +53,7 @@ extension ConfigurationOverrides.Entry {
             return TOMLValue(Int64(text).map { .integer($0) } ?? .string(text), at: nowhere)
         case .path:
             let isRelative = !text.isEmpty && !text.hasPrefix("/")
-            return TOMLValue(.string(isRelative ? "\(workingDirectory)/\(text)" : text), at: nowhere)
+            return TOMLValue(.string(isRelative ? text.wholePath(from: workingDirectory) : text), at: nowhere)
         case .truth:
             return TOMLValue(["true": true, "false": false][text].map { .boolean($0) } ?? .string(text), at: nowhere)
         case .text, .urlScheme, .fileMode, .choice, .duration:

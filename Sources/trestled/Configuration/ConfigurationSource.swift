@@ -18,7 +18,10 @@ struct ConfigurationSource: Sendable {
     var defaults: Configuration {
         var defaults = Configuration(environment: environment, executable: executable)
         // Whoever names another file does not mean this machine's own rules.
-        if let file { defaults.policyDirectory = file.parentFolder + "/policy.d" }
+        if let file {
+            let file = file.wholePath(from: environment.workingDirectory)
+            defaults.policyDirectory = file.parentFolder.withTrailingSlash + "policy.d"
+        }
         return defaults
     }
 

@@ -52,4 +52,16 @@ extension String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
     }
+
+    /// A path as it is shown: from the root on, without parts that say nothing. `..` stays: behind a symbolic link it leads
+    /// elsewhere than the text says.
+    ///
+    /// - Parameter directory: what a relative one begins from.
+    func wholePath(from directory: String) -> String {
+        let path = hasPrefix("/") ? self : "\(directory)/\(self)"
+        return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
+    /// The path of a folder, ready for the name of what is in it.
+    var withTrailingSlash: String { hasSuffix("/") ? self : self + "/" }
 }
