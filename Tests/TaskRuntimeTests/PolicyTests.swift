@@ -236,6 +236,42 @@ struct AuthorizationTests {
         #expect(code(other, "ui.alert") == "begun")
     }
 
+    @Test("Nobody becomes the presenter of another user's alerts, who has registered before or after that user's own")
+    func presenters() {
+        apply(rule(.allow, [.call, .register]))
+        let register = #"{"tasks":["ui.alert"]}"#
+        let stranger = client(uid: 1001)
+        #expect(code(stranger, "bridge.register", register) == "answered")
+        // What the task Alert does for its caller.
+        let alert = FakeInterceptor(bench, "alert", ["work"])
+        let page = client()
+        page.send(#"{"task":"work","callbackId":1}"#)
+        #expect(alert.call("ui.alert", behind: 0).all == ["permission.denied"])
+        let own = client()
+        #expect(code(own, "bridge.register", register) == "answered")
+        #expect(code(stranger, "bridge.register", register) == "answered", "it is the newest")
+        #expect(alert.call("ui.alert", behind: 0).all == [])
+        #expect(own.readOne()?["task"] == "ui.alert" && stranger.read().isEmpty)
+        own.send(#"{"task":"bridge.unregister","options":{"tasks":["ui.alert"]},"callbackId":1}"#)
+        _ = own.read()
+        _ = page.read()
+        #expect(alert.call("ui.alert", behind: 0).all == ["permission.denied"])
+        apply(rule(.allow, [.serve], ["ui.alert"], uid: 1001))
+        #expect(alert.call("ui.alert", behind: 0).all == [])
+        #expect(stranger.readOne()?["task"] == "ui.alert")
+    }
+
+    @Test("What a plugin calls in its own name a rule may deny it; what it calls for somebody is that one's")
+    func pluginCalls() {
+        apply(rule(.allow, [.call]), rule(.deny, [.call], ["vault"], plugin: "notes"))
+        let notes = FakeInterceptor(bench, "notes", ["work"])
+        let other = FakeInterceptor(bench, "other", ["one"])
+        client().send(#"{"task":"work","callbackId":1}"#)
+        #expect(notes.call("kept", behind: nil).all == ["permission.denied"])
+        #expect(notes.call("open", behind: nil).all == [] && notes.call("kept", behind: 0).all == [])
+        #expect(other.call("kept", behind: nil).all == [])
+    }
+
     @Test("Naming the session of a call, and closing another one, take rules")
     func addressing() {
         apply(rule(.allow, [.call, .register]))

@@ -47,6 +47,7 @@ extension TaskRuntime {
             target = try targetSession(request.session)
             guard let found = registry.find(request.task)?.takeUnretainedValue() else { throw notFound(request.task) }
             task = found
+            if parent == nil { try checkCall(of: found, by: plugin) }
             if let fault = check.fault(in: request.options) {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
             }

@@ -66,6 +66,16 @@ extension TaskRuntime {
         denial(subject(session), "call \(task.name)", decision(onCallOf: task, by: session))
     }
 
+    /// Rules may deny plugins what they call in their own name.
+    ///
+    /// - Throws: `permission.denied`.
+    func checkCall(of task: TaskEntry, by plugin: PluginSlot) throws(BridgeError) {
+        guard policy.bindsPluginCalls else { return }
+        let subject = PolicySubject(plugin: plugin.name, daemonUID: policy.daemonUID)
+        let decision = policy.decide(.call, task.description.permission, for: subject)
+        if !decision.isAllowed { throw denial(subject, "call \(task.name)", decision) }
+    }
+
     // MARK: Events
 
     /// Whether events of this name reach the session, if it wants them.

@@ -50,6 +50,8 @@ public struct Policy: Sendable {
     private var rulesByVerb: [PolicyVerb: [PolicyRule]] = [:]
     /// Whether any rule asks for the unit: it is looked up for no other sake.
     public private(set) var asksForUnit = false
+    /// Whether any rule is about calls that plugins make in their own name: only then they are asked about.
+    public private(set) var bindsPluginCalls = false
 
     /// - Parameters:
     ///   - daemonUID: the user id that the daemon runs under.
@@ -66,6 +68,7 @@ public struct Policy: Sendable {
         rulesByVerb = [:]
         for rule in rules { for verb in Set(rule.verbs) { rulesByVerb[verb, default: []].append(rule) } }
         asksForUnit = rules.contains { $0.units != nil }
+        bindsPluginCalls = self.rules(about: .call).contains { $0.plugins != nil }
     }
 
     /// The rules about a verb.
