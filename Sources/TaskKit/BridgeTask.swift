@@ -86,6 +86,14 @@ public struct TaskSettings: Sendable, Hashable {
     /// The name under which the policy's rules speak of the task; nil: the task's own name.
     public var permission: String?
 
+    /// Whether members of the group `trestle` may call the task where no rule says anything: for what every page needs, and
+    /// nothing that is about other users.
+    public var isOpen: Bool
+
+    /// Options that name what not every caller may name, each with the policy's verb that he has to be allowed with the name
+    /// that stands there. The daemon asks before the task is called, so that the task may do as the option says.
+    public var optionVerbs: [String: OptionVerb]
+
     /// The deadline of a call that names none.
     public var timeout: TaskTimeout
 
@@ -97,13 +105,23 @@ public struct TaskSettings: Sendable, Hashable {
 
     /// See the properties.
     public init(
-        permission: String? = nil, timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false
+        permission: String? = nil, isOpen: Bool = false, optionVerbs: [String: OptionVerb] = [:],
+        timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false
     ) {
         self.permission = permission
+        self.isOpen = isOpen
+        self.optionVerbs = optionVerbs
         self.timeout = timeout
         self.concurrency = concurrency
         self.isPrivate = isPrivate
     }
+}
+
+/// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names nothing.
+public enum OptionVerb: String, Sendable, Hashable, CaseIterable {
+    /// Using what is stored for somebody else: the option is a namespace, a user id, a colon and an origin, such as
+    /// `1000:https://notes.example`. The caller's own he may always name.
+    case store
 }
 
 /// How long a call may take.

@@ -19,8 +19,7 @@ extension PluginParts {
         }
         manifest["tasks"] = .array(tasks.map(\.description))
         if !events.isEmpty {
-            manifest["events"] = .array(
-                events.map { ["name": .string($0.name), "summary": .string($0.summary)] })
+            manifest["events"] = .array(events.map(\.description))
         }
         if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
         if !interceptors.isEmpty { manifest["interceptors"] = .array(interceptors.map(\.description)) }
@@ -40,9 +39,25 @@ extension AnyTask {
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
         if settings.isPrivate { task["private"] = true }
+        if settings.isOpen { task["open"] = true }
+        if !settings.optionVerbs.isEmpty {
+            var verbs = JSONObject()
+            for (option, verb) in settings.optionVerbs.sorted(by: { $0.key < $1.key }) {
+                verbs[option] = .string(verb.rawValue)
+            }
+            task["optionVerbs"] = .object(verbs)
+        }
         // The daemon checks what stands in the manifest.
         if !checksOptions { task["options"] = (try? optionsSchema()) ?? nil }
         return .object(task)
+    }
+}
+
+extension EventDescription {
+    fileprivate var description: JSON {
+        var event: JSONObject = ["name": .string(name), "summary": .string(summary)]
+        if isOpen { event["open"] = true }
+        return .object(event)
     }
 }
 

@@ -122,9 +122,11 @@ public final class Plugin {
     }
 
     /// Describes an event that the plugin sends.
+    ///
+    /// - Parameter isOpen: whether members of the group `trestle` get it where no rule says anything.
     @discardableResult
-    public func event(_ name: String, _ summary: String) -> Self {
-        parts.events.append(EventDescription(name: name, summary: summary))
+    public func event(_ name: String, _ summary: String, isOpen: Bool = false) -> Self {
+        parts.events.append(EventDescription(name: name, summary: summary, isOpen: isOpen))
         return self
     }
 
@@ -197,6 +199,7 @@ struct PluginParts: Sendable {
 struct EventDescription: Sendable {
     var name: String
     var summary: String
+    var isOpen: Bool
 }
 
 struct LaunchWorker: Sendable {

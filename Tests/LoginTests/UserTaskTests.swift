@@ -127,6 +127,23 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
+    @Test("Logging in and out is open; managing accounts takes a permission that no rule about login.* covers")
+    func permissions() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        for (task, permission) in [
+            ("login", "login"), ("logout", "logout"), ("login.status", "login.status"),
+            ("login.users.add", "accounts.manage"), ("login.users.passwd", "accounts.manage"),
+            ("login.users.remove", "accounts.manage"), ("login.users.list", "accounts.manage"),
+        ] {
+            let told = try await admin.call("bridge.describe", ["task": .string(task)])
+            #expect(told["permission"]?.stringValue == permission, "\(task)")
+            #expect(told["open"] == .bool(permission == task), "\(task)")
+            #expect(told["events"]?[0]?["open"] == true)
+        }
+        await bridge.stop()
+    }
+
     @Test("An account file that cannot be opened keeps the daemon from launching")
     func launching() async throws {
         await #expect(throws: (any Error).self) {

@@ -70,15 +70,22 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("Only root and the daemon's user may copy the store")
-    func permission() throws {
-        func caller(isTrusted: Bool) -> Caller {
-            Caller(session: 1, uid: 1000, gid: 1000, pid: 1, isTrusted: isTrusted)
+    @Test("Copying the store takes a permission that no rule about persistence.* covers, and is open to nobody")
+    func permission() async throws {
+        let bridge = try await TestBridge.start(.persistence())
+        let root = await bridge.session(uid: 0)
+        let stranger = await bridge.session(uid: 4711)
+        let copying = [
+            "backup", "restore", "export", "import", "download.read", "download.end", "upload", "upload.write",
+            "upload.end",
+        ]
+        for task in copying.map({ "persistence.\($0)" }) {
+            let told = try await root.call("bridge.describe", ["task": .string(task)])
+            #expect(told["permission"] == "store.copy" && told["open"] == false, "\(task)")
+            let error = try await #require(throws: BridgeError.self) { _ = try await stranger.call(task) }
+            #expect(error.code == .permissionDenied)
         }
-        let error = try #require(throws: BridgeError.self) { try caller(isTrusted: false).checkMayCopy() }
-        #expect(error.code == .permissionDenied)
-        #expect(error.data?["rule"] != nil)
-        #expect(throws: Never.self) { try caller(isTrusted: true).checkMayCopy() }
+        await bridge.stop()
     }
 
     @Test("Nobody reaches the copies of another session, and they end with their own")

@@ -93,9 +93,9 @@ struct LaneTests {
         let outcomes = codes(await store.send((0..<20).map { large($0, 1) } + [large(0, 2), create("a")]))
         #expect(outcomes.filter { $0 == "busy" }.count == 2)
         #expect(outcomes[18...19] == ["busy", "busy"])
-        #expect(outcomes.suffix(2) == ["permission.denied", "ok"])
+        #expect(outcomes.suffix(2) == ["options.invalid", "ok"])
         // What was answered does not count any more.
-        #expect(codes(await store.send((0..<18).map { large($0, 1) })).allSatisfy { $0 == "permission.denied" })
+        #expect(codes(await store.send((0..<18).map { large($0, 1) })).allSatisfy { $0 == "options.invalid" })
     }
 
     @Test("Where the commit does not reach the disk, all writes of the batch fail, and they do not come back")

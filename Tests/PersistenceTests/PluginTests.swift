@@ -158,6 +158,18 @@ struct PluginTests {
         await bridge.stop()
     }
 
+    @Test("What a page needs for its own records is open; the option that names others' takes the verb store")
+    func openTasks() async throws {
+        let bridge = try await TestBridge.start(.persistence())
+        let root = await bridge.session(uid: 0)
+        for task in ["create", "read", "update", "delete", "query", "watch", "transaction"] {
+            let told = try await root.call("bridge.describe", ["task": .string("persistence.\(task)")])
+            #expect(told["open"] == true && told["optionVerbs"] == ["namespace": "store"], "\(task)")
+            #expect(told["events"]?.arrayValue?.allSatisfy { $0["open"] == true } == true)
+        }
+        await bridge.stop()
+    }
+
     @Test("Records outlive the daemon")
     func restart() async throws {
         let directory = try TestStore.makeDirectory()

@@ -5,7 +5,8 @@ private struct Good: BridgeTask {
     static let name = "good.task"
     static let summary = "Is as it should be."
     static let settings = TaskSettings(
-        permission: "good", timeout: .after(.milliseconds(1500)), concurrency: 2, isPrivate: true)
+        permission: "good", isOpen: true, optionVerbs: ["who": .store], timeout: .after(.milliseconds(1500)),
+        concurrency: 2, isPrivate: true)
     struct Options: Codable, Sendable { var who: String; var times: Int? }
     struct Result: Codable, Sendable { var text: String }
     struct Progress: Codable, Sendable { var share: Double }
@@ -92,12 +93,13 @@ struct PluginCheckTests {
         #expect(task?["timeout"] == 1500)
         #expect(task?["concurrency"] == 2)
         #expect(task?["private"] == true)
+        #expect(task?["open"] == true && task?["optionVerbs"] == ["who": "store"])
         #expect(task?["options"] == nil)
         #expect(task?["result"] == nil)
         let raw = manifest["tasks"]?[1]
         #expect(raw?["timeout"] == JSON.null)
         #expect(raw?["options"] == ["type": "string"])
-        #expect(raw?["private"] == nil)
+        #expect(raw?["private"] == nil && raw?["open"] == nil && raw?["optionVerbs"] == nil)
         #expect(manifest["events"] == [["name": "good.done", "summary": "Something was done."]])
         #expect(
             manifest["launchWorkers"] == [

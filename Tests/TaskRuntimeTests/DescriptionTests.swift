@@ -102,7 +102,7 @@ struct DescriptionTests {
         client.send(#"{"task":"scan","options":{"a":1},"callbackId":5}"#)
         #expect(first.readOne()?["task"] == "scan")
         let tasks = answer(#"{"task":"bridge.tasks","callbackId":6}"#)?["result"]?["tasks"]?.arrayValue
-        #expect(tasks?.contains(["name": "scan", "summary": "Scans."]) == true)
+        #expect(tasks?.contains(["name": "scan", "summary": "Scans.", "open": false]) == true)
     }
 
     @Test(

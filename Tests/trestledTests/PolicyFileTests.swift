@@ -63,7 +63,9 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"call\"\nuid = -1", "rule[0].uid: expected a user's name or number"),
             ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin goes with no other condition"),
             ("[[rule]]\nallow = \"close\"\nnames = \"x\"", "close has no names"),
-            ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers other hosts"),
+            ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers others"),
+            ("[[rule]]\nallow = \"store\"\nnames = \"1000:https://a.example*\"", "also covers others"),
+            ("[[rule]]\nallow = [\"call\", \"store\"]\nnames = \"1*\"", "also covers others"),
         ])
     func refused(text: String, reason: String) throws {
         let file = try file(text)
@@ -85,6 +87,9 @@ struct PolicyFileTests {
     func originBeginnings() throws {
         for name in ["app://*", "https://a.example:*", "https://a.example/*", "*"] {
             #expect(try file("[[rule]]\nallow = \"origin\"\nnames = \"\(name)\"").problems == [], "\(name)")
+        }
+        for name in ["1000:*", "1000:app://*", "1000:https://a.example", "*"] {
+            #expect(try file("[[rule]]\nallow = \"store\"\nnames = \"\(name)\"").problems == [], "\(name)")
         }
     }
 

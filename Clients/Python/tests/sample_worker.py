@@ -11,13 +11,14 @@ from trestle_bridge import BridgeError, worker
 from trestle_bridge.worker import InterceptedCall, WorkerCall
 
 worker.version("1.2.3")
-worker.event("sample.done", "Something is done.")
+worker.event("sample.done", "Something is done.", open=True)
 configuration: dict[str, Any] = {}
 sessions: list[Any] = []
 
 
 @worker.task(
     "greet", summary="Greets somebody by name.", permission="greeting", timeout=2.5, concurrency=3, private=True,
+    open=True, option_verbs={"space": "store"},
     options={"type": "object", "required": ["who"]}, result={"type": "string"},
 )
 def greet(options: Any, call: WorkerCall) -> str:

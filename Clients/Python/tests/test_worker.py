@@ -44,7 +44,7 @@ class HelloTests(SampleTestCase):
         tasks = {task.pop("name"): task for task in self.said["tasks"]}
         self.assertEqual(tasks["greet"], {
             "summary": "Greets somebody by name.", "permission": "greeting", "timeout": 2500, "concurrency": 3,
-            "private": True, "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
+            "private": True, "open": True, "optionVerbs": {"space": "store"}, "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
         })
         self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
         self.assertEqual(tasks["both.async"], {"summary": "both.async"})
@@ -52,7 +52,7 @@ class HelloTests(SampleTestCase):
         del self.said["tasks"]
         self.assertEqual(self.said, {
             "protocol": {"name": "trestle-worker", "version": "1.0"},
-            "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done."}],
+            "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done.", "open": True}],
             "launchWorkers": [{"name": "warm", "phase": "afterListening", "after": ["store"], "required": True}],
             "interceptors": [
                 {"name": "look", "summary": "Looks.", "failure": "pass", "tasks": ["greet", "se*"]},

@@ -20,7 +20,7 @@ import os
 import socket
 import sys
 from concurrent.futures import Future
-from typing import Any, Callable, Literal, Optional, Sequence, TypeVar
+from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypeVar
 
 from ._core.errors import SESSION_CLOSED, BridgeError, started_data
 from ._core.messages import ABSENT
@@ -64,6 +64,7 @@ class Worker:
 
     def task(
         self, name: str, *, summary: Optional[str] = None, permission: Optional[str] = None,
+        open: Optional[bool] = None, option_verbs: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None, concurrency: Optional[int] = None, private: Optional[bool] = None,
         options: Optional[Schema] = None, result: Optional[Schema] = None, progress: Optional[Schema] = None,
     ) -> Callable[[F], F]:
@@ -72,6 +73,9 @@ class Worker:
         Args:
             summary: one sentence for a person; None: the first line of the function's docstring.
             permission: what a caller needs.
+            open: whether members of the group `trestle` may call it where no rule says anything.
+            option_verbs: of options that name what not every caller may name, the policy's verb for it: `{"namespace":
+                "store"}`. The daemon asks before the call comes here.
             timeout: seconds that a call may take whose caller does not say; None: the daemon's own; `math.inf`: as long
                 as it likes.
             concurrency: how many calls may run at once, while more wait in the daemon; None: 16 of a function that
@@ -87,6 +91,7 @@ class Worker:
             first_line = (inspect.getdoc(function) or "").partition("\n")[0]
             self._declared.add_task(name, function, {
                 "summary": summary or first_line or name, "permission": permission,
+                "open": open, "optionVerbs": dict(option_verbs) if option_verbs else None,
                 "timeout": timeout if timeout in (None, math.inf) else max(1, round(timeout * 1000)),
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
                 "private": private, "options": options, "result": result, "progress": progress,
@@ -119,9 +124,13 @@ class Worker:
 
         return declare
 
-    def event(self, name: str, summary: str) -> None:
-        """Declares an event that the worker publishes."""
-        self._declared.add_event(name, summary)
+    def event(self, name: str, summary: str, *, open: bool = False) -> None:
+        """Declares an event that the worker publishes.
+
+        Args:
+            open: whether members of the group `trestle` get it where no rule says anything.
+        """
+        self._declared.add_event(name, summary, open)
 
     def configure(self, schema: Optional[Schema] = None, *, reconfigurable: bool = False) -> Callable[[F], F]:
         """Declares a function to be given the plugin's section of the configuration, before the start. It raises

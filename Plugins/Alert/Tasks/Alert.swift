@@ -18,7 +18,7 @@ struct AlertTask: BridgeTask {
     static let name = "Alert"
     static let summary = "Shows a message, a question or a prompt to a person and answers what was chosen."
     /// A person takes the time that a person takes: only the option `timeout` bounds it.
-    static let settings = TaskSettings(timeout: .none)
+    static let settings = TaskSettings(isOpen: true, timeout: .none)
     static let optionsSchema: JSON? = AlertRequest.schema
     static let resultSchema: JSON? = AlertChoice.schema
 

@@ -12,6 +12,8 @@ extension Plugin {
 struct CloseWeb: BridgeTask {
     static let name = "closeWeb"
     static let summary = "Closes the caller's own session, or another one that the policy lets it close."
+    /// Of other sessions the daemon asks the policy once more.
+    static let settings = TaskSettings(isOpen: true)
 
     struct Options: Codable, Sendable {
         /// The session to close; nil: the caller's own.

@@ -40,6 +40,7 @@ extension Plugin {
             // What was acknowledged is on the disk already: a file that does not close in order loses nothing.
             try? await service.database.close()
         }
-        .event(SessionIdentity.event, "A session logged in, or out: {session, user}, user being null then.")
+        .event(
+            SessionIdentity.event, "A session logged in, or out: {session, user}, user being null then.", isOpen: true)
     }
 }

@@ -70,8 +70,8 @@ extension Plugin {
             await copies.close()
             await store.close()
         }
-        .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.")
-        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.")
+        .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.", isOpen: true)
+        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.", isOpen: true)
     }
 }
 

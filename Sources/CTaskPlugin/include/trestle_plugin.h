@@ -263,13 +263,17 @@ typedef struct trestle_plugin {
     void *context; /* The plugin's; handed to each of its functions. May be NULL. */
 
     /* JSON, see docs/plugins.md:
-       {"name", "version", "tasks": [{"name", "summary", "permission"?, "timeout"?: ms or null, "concurrency"?,
-        "private"?, "options"?: JSON Schema, "result"?: JSON Schema, "progress"?: JSON Schema}], "events"?: [{"name", "summary"}],
+       {"name", "version", "tasks": [{"name", "summary", "permission"?, "open"?, "optionVerbs"?: {OPTION: verb},
+        "timeout"?: ms or null, "concurrency"?, "private"?, "options"?: JSON Schema, "result"?: JSON Schema,
+        "progress"?: JSON Schema}], "events"?: [{"name", "summary", "open"?}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
         "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
        "name" of a task: 1 to 128 bytes, all of them visible characters, that do not begin with "bridge.", "plugin." or
        "rpc.": those are the daemon's, and a plugin with such a task is refused.
+       "open": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md says
+       anything. "optionVerbs": options that name what not every caller may name, each with the policy's verb that the daemon
+       asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
        "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of tasks,

@@ -23,7 +23,9 @@ extension TaskRuntime {
     private func listTasks(_ call: Call) -> JSON {
         [
             "tasks": .array(
-                callableTasks(call).map { ["name": .string($0.name), "summary": .string($0.summary)] })
+                callableTasks(call).map {
+                    ["name": .string($0.name), "summary": .string($0.summary), "open": .bool($0.description.isOpen)]
+                })
         ]
     }
 
@@ -85,12 +87,23 @@ extension TaskRuntime {
         return [
             "name": .string(task.name), "summary": .string(task.summary),
             "permission": .string(task.description.permission), "open": .bool(task.description.isOpen),
-            "options": schemas.options ?? true,
+            "optionVerbs": .object(optionVerbs(of: task)), "options": schemas.options ?? true,
             "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
-            "events": .array(events.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
+            "events": .array(
+                events.map {
+                    ["name": .string($0.name), "summary": .string($0.summary), "open": .bool($0.isOpen)]
+                }),
             "plugin": plugin.map { .string($0.name) } ?? .null,
             "provider": .string(task.provider.providerName), "interceptors": describeInterceptors(of: task),
         ]
+    }
+
+    private func optionVerbs(of task: TaskEntry) -> JSONObject {
+        var verbs = JSONObject()
+        for (option, verb) in task.description.optionVerbs.sorted(by: { $0.key < $1.key }) {
+            verbs[option] = .string(verb.rawValue)
+        }
+        return verbs
     }
 }
 

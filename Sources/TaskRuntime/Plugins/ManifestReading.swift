@@ -11,6 +11,7 @@ extension PluginManifest {
             var concurrency: Int?
             var `private`: Bool?
             var open: Bool?
+            var optionVerbs: [String: String]?
             var options: JSON?
             var result: JSON?
             var progress: JSON?
@@ -95,10 +96,25 @@ extension PluginManifest {
         if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
-            isOpen: task.open ?? false, deadline: try deadline(raw["timeout"], of: task.name),
+            isOpen: task.open ?? false, optionVerbs: try optionVerbs(of: task),
+            deadline: try deadline(raw["timeout"], of: task.name),
             concurrency: task.concurrency,
             isPrivate: task.private ?? false,
             schemas: schemas)
+    }
+
+    private static func optionVerbs(of task: Text.Task) throws(BridgeError) -> [String: PolicyVerb] {
+        var verbs: [String: PolicyVerb] = [:]
+        for (option, text) in task.optionVerbs ?? [:] {
+            guard let verb = PolicyVerb(rawValue: text), PolicyVerb.ofOptions.contains(verb) else {
+                let known = PolicyVerb.ofOptions.map(\.rawValue).joined(separator: ", ")
+                throw refusal(
+                    "the option \(option) of the task \(task.name) has the verb \(JSON.string(text).text); expected \(known)"
+                )
+            }
+            verbs[option] = verb
+        }
+        return verbs
     }
 
     private static func deadline(_ timeout: JSON?, of name: String) throws(BridgeError) -> TaskDeadline {

@@ -10,6 +10,8 @@ public struct PolicyDecision: Sendable, Equatable {
         case open
         /// Plugins may do everything that no rule denies.
         case plugin
+        /// What is stored for a session is that session's, whatever rules say.
+        case own
         /// No rule allows it.
         case nothing(daemonUID: UInt32)
     }
@@ -26,6 +28,7 @@ public struct PolicyDecision: Sendable, Equatable {
         case .trusted: "default: root and the daemon's user may do everything that no rule denies"
         case .open: "default: the group \(Policy.groupName) may use what is open"
         case .plugin: "default: plugins may do everything that no rule denies"
+        case .own: "default: a session's own namespace is its own"
         case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need none"
         }
     }
@@ -88,6 +91,10 @@ public struct Policy: Sendable {
     public func decide(
         _ verb: PolicyVerb, _ name: String, isOpen: Bool = false, for subject: PolicySubject
     ) -> PolicyDecision {
+        // To name it is to ask for what one gets without naming anything.
+        if verb == .store, let own = subject.namespace, own.utf8.elementsEqual(name.utf8) {
+            return PolicyDecision(isAllowed: true, reason: .own)
+        }
         var allowing: PolicyRule?
         for rule in rules(about: verb) where rule.applies(verb, name, subject) {
             guard rule.effect == .allow else { return PolicyDecision(isAllowed: false, reason: .rule(rule)) }

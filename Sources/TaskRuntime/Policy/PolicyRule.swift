@@ -16,6 +16,11 @@ public enum PolicyVerb: String, Sendable, CaseIterable {
     case close
     /// Speaking for an origin; by its text.
     case origin
+    /// Using what is stored for somebody else; by the namespace, a user id, a colon and an origin.
+    case store
+
+    /// Those that options can ask for: the others are asked about by what the daemon does itself.
+    static let ofOptions: [PolicyVerb] = [.store]
 }
 
 /// A name, or all names with a beginning: `*` at the end says so.
@@ -32,7 +37,8 @@ public struct PolicyName: Sendable, Hashable {
     private var isBeginning: Bool { text.last == "*" }
 
     func matches(_ name: String) -> Bool {
-        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name == text
+        // By bytes: Swift holds two spellings of an accented letter to be equal, who gets the name need not.
+        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.utf8.elementsEqual(text.utf8)
     }
 
     /// Whether everything that the other one matches is matched by this one.
@@ -136,6 +142,9 @@ public struct PolicySubject: Sendable, Hashable {
         self.init(uid: daemonUID)
         self.plugin = plugin
     }
+
+    /// What is stored for it; nil: a plugin has no namespace of its own.
+    public var namespace: String? { plugin == nil ? "\(uid):\(origin)" : nil }
 
     /// Who that is, for sentences.
     public var label: String {

@@ -90,6 +90,12 @@ extension TaskRuntime {
         task.provider.start(call, of: task, options: options)
     }
 
+    /// False where the options do not fit, or name what the caller may not name, and the call has been answered so.
+    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: OptionsCheck) -> Bool {
+        if let schema = check.schema, !fits(call, options, schema) { return false }
+        return check.rights.isEmpty || mayName(call, options, check.rights)
+    }
+
     /// False where the options do not fit, and the call has been answered so.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: SchemaCheck) -> Bool {
         do throws(JSONMismatch) {

@@ -20,6 +20,8 @@ public struct TaskDescription: Sendable {
     public var permission: String
     /// Whether members of the group that the daemon is there for may call it where no rule says anything.
     public var isOpen: Bool
+    /// Options that name what not every caller may name, each with what he has to be allowed for that.
+    public var optionVerbs: [String: PolicyVerb]
     /// How long a call may take.
     public var deadline: TaskDeadline
     /// How many calls may run at once; nil: any number.
@@ -32,13 +34,14 @@ public struct TaskDescription: Sendable {
     /// A description; all but the name may be left out.
     public init(
         name: String, summary: String = "", permission: String? = nil, isOpen: Bool = false,
-        deadline: TaskDeadline = .standard,
+        optionVerbs: [String: PolicyVerb] = [:], deadline: TaskDeadline = .standard,
         concurrency: Int? = nil, isPrivate: Bool = false, schemas: TaskSchemas = TaskSchemas()
     ) {
         self.name = name
         self.summary = summary
         self.permission = permission ?? name
         self.isOpen = isOpen
+        self.optionVerbs = optionVerbs
         self.deadline = deadline
         self.concurrency = concurrency
         self.isPrivate = isPrivate

@@ -22,8 +22,8 @@ final class TaskEntry {
     let mostRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?
-    /// What options are checked against before the task is called; nil: the task checks them itself.
-    let optionsCheck: SchemaCheck?
+    /// What options are checked against before the task is called; nil: nothing.
+    let optionsCheck: OptionsCheck?
     /// Who is asked before a call goes to the provider, in this order; nil: nobody.
     @exclusivity(unchecked) var interceptors: [Interceptor]?
     @exclusivity(unchecked) var statistics = TaskStatistics()
@@ -51,8 +51,7 @@ final class TaskEntry {
         providerID = ObjectIdentifier(provider)
         self.isInternal = isInternal
         self.isInterceptor = isInterceptor
-        // `try?`: of what a manifest says, a broken schema was refused.
-        optionsCheck = (try? description.schemas.optionsCheck()) ?? nil
+        optionsCheck = OptionsCheck(description)
         mostRunning = description.concurrency ?? .max
         timeoutNanoseconds =
             switch description.deadline {

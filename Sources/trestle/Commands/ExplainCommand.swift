@@ -16,6 +16,7 @@ struct ExplainCommand: BridgeCommand {
               trestle explain --task Alert
               trestle explain --uid ada --origin https://notes.example --task persistence.create
               trestle explain --uid 1000 --verb subscribe --name record.changed
+              trestle explain --uid ada --verb store --name 1000:https://notes.example
               trestle explain --plugin notes --task login.status
             """)
 
@@ -25,10 +26,10 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("The task that is called.", valueName: "name"))
     var task: String?
 
-    @Option(help: ArgumentHelp("What is done, where it is no call: register, serve, publish, subscribe, …"))
+    @Option(help: ArgumentHelp("What is done, where it is no call: register, serve, publish, subscribe, store, …"))
     var verb: String?
 
-    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin."))
+    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin, a namespace."))
     var name: String?
 
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))

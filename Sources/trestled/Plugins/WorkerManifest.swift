@@ -40,7 +40,8 @@ enum WorkerManifest {
         "interceptors": ["failure", "name", "summary", "tasks"],
         "limits": ["descriptors", "memory", "processes"],
         "tasks": [
-            "concurrency", "name", "options", "permission", "private", "progress", "result", "summary", "timeout",
+            "concurrency", "name", "open", "optionVerbs", "options", "permission", "private", "progress", "result",
+            "summary", "timeout",
         ],
     ]
 

@@ -116,14 +116,15 @@ struct PolicyFile {
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
             problem(place, path, "close has no names")
         }
-        // A beginning that ends within a host's name also begins others' names.
-        for name in rule.names ?? [] where rule.verbs.contains(.origin) && rule.effect == .allow {
+        // A beginning that ends within a host's name also begins others' names; the same holds of a user's number.
+        let isAboutOrigins = rule.verbs.contains(.origin) || rule.verbs.contains(.store)
+        for name in rule.names ?? [] where isAboutOrigins && rule.effect == .allow {
             guard name.text.last == "*", name.text.count > 1, let before = name.text.dropLast().last,
                 !"/:".contains(before)
             else { continue }
             problem(
                 place, "\(path).names",
-                "\(TOMLText.quoted(name.text)) also covers other hosts whose names begin so: end it with / or : before the *"
+                "\(TOMLText.quoted(name.text)) also covers others whose names begin so: end it with / or : before the *"
             )
         }
     }

@@ -67,9 +67,9 @@ class Declarations:
             declared["timeout"] = None
         self._tasks.append(declared)
 
-    def add_event(self, name: str, summary: str) -> None:
+    def add_event(self, name: str, summary: str, is_open: bool) -> None:
         """An event that the worker publishes."""
-        self._events.append({"name": name, "summary": summary})
+        self._events.append({"name": name, "summary": summary, **({"open": True} if is_open else {})})
 
     def add_hook(self, task: str, function: Function) -> None:
         """What is done when the daemon calls one of its tasks about workers."""

@@ -4,6 +4,7 @@ import TaskKit
 struct LogoutTask: BridgeTask {
     static let name = "logout"
     static let summary = "Logs the session out and revokes its token; does nothing where it is not logged in."
+    static let settings = TaskSettings(isOpen: true)
 
     struct Options: Codable, Sendable {}
 

@@ -1,6 +1,12 @@
 import TaskKit
 
-// login.users.…: the accounts, for root and the daemon's own user alone, whatever the policy's rules allow.
+// login.users.…: the accounts. They have a permission of their own, which no rule about `login.*` covers, and are not open.
+
+/// What the tasks have in common.
+enum AccountTasks {
+    /// Who has it can log in as anybody.
+    static let permission = "accounts.manage"
+}
 
 /// The options of the tasks that name a user and a password.
 struct Credentials: Decodable, Sendable {
@@ -20,13 +26,12 @@ struct Credentials: Decodable, Sendable {
 struct AddUserTask: BridgeTask {
     static let name = "login.users.add"
     static let summary = "Adds an account with a password."
-    static let settings = TaskSettings(isPrivate: true)
+    static let settings = TaskSettings(permission: AccountTasks.permission, isPrivate: true)
     static let optionsSchema: JSON? = Credentials.schema
 
     let service: LoginService
 
     func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
-        try call.requireTrustedCaller()
         try await service.add(options.user, options.password, uid: call.caller.uid)
         return SessionIdentity.Done()
     }
@@ -36,14 +41,13 @@ struct AddUserTask: BridgeTask {
 struct ChangePasswordTask: BridgeTask {
     static let name = "login.users.passwd"
     static let summary = "Gives an account another password, revokes its tokens and logs its sessions out."
-    static let settings = TaskSettings(isPrivate: true)
+    static let settings = TaskSettings(permission: AccountTasks.permission, isPrivate: true)
     static let optionsSchema: JSON? = Credentials.schema
 
     let service: LoginService
     let tokens: SessionTokens
 
     func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
-        try call.requireTrustedCaller()
         let uid = call.caller.uid
         let plugin = call.plugin
         try await plugin.toTheEnd {
@@ -58,6 +62,7 @@ struct ChangePasswordTask: BridgeTask {
 struct RemoveUserTask: BridgeTask {
     static let name = "login.users.remove"
     static let summary = "Removes an account with its tokens and logs its sessions out."
+    static let settings = TaskSettings(permission: AccountTasks.permission)
     static let optionsSchema: JSON? = SecretSchema.object(["user": SecretSchema.user])
 
     struct Options: Decodable, Sendable {
@@ -72,7 +77,6 @@ struct RemoveUserTask: BridgeTask {
     let tokens: SessionTokens
 
     func run(_ options: Options, _ call: Call) async throws -> SessionIdentity.Done {
-        try call.requireTrustedCaller()
         let plugin = call.plugin
         try await plugin.toTheEnd {
             try await service.remove(options.user)
@@ -86,6 +90,7 @@ struct RemoveUserTask: BridgeTask {
 struct ListUsersTask: BridgeTask {
     static let name = "login.users.list"
     static let summary = "Lists the accounts."
+    static let settings = TaskSettings(permission: AccountTasks.permission)
 
     struct Options: Codable, Sendable {}
 
@@ -96,18 +101,7 @@ struct ListUsersTask: BridgeTask {
     let service: LoginService
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
-        try call.requireTrustedCaller()
-        return Result(users: try await service.list())
-    }
-}
-
-extension Call {
-    /// - Throws: `permission.denied`, where the caller is neither root nor the daemon's own user.
-    fileprivate func requireTrustedCaller() throws(BridgeError) {
-        if caller.isTrusted { return }
-        throw BridgeError(
-            .permissionDenied, "only root and the daemon's own user may manage accounts, not uid \(caller.uid)",
-            data: ["rule": "login.users: only root and the daemon's own user"])
+        Result(users: try await service.list())
     }
 }
 

@@ -33,11 +33,13 @@ struct Namespace: Hashable, Sendable {
         self.origin = ExactText(origin)
     }
 
-    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons.
+    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons. There is one
+    /// text for each namespace, which the policy's rules go by: no zeros stand before the number.
     init?(parsing text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, (1...Limits.originBytes).contains(parts[1].count), !parts[0].isEmpty,
             parts[0].allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            parts[0].count == 1 || parts[0].first != UInt8(ascii: "0"),
             let uid = UInt32(String(decoding: parts[0], as: UTF8.self))
         else { return nil }
         self.init(uid: uid, origin: String(decoding: parts[1], as: UTF8.self))

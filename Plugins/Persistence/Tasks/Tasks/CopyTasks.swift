@@ -1,6 +1,7 @@
 import TaskKit
 
-// Backups, exports, restores and imports: for callers alone who may do anything with the store.
+// Backups, exports, restores and imports: of everybody's records, whatever their options choose of these. So they have a
+// permission of their own, which no rule about `persistence.*` covers, and are not open.
 
 /// What these tasks share.
 protocol CopyTask: BridgeTask {
@@ -9,17 +10,7 @@ protocol CopyTask: BridgeTask {
 
 extension CopyTask {
     /// No deadline: a store may be large.
-    static var settings: TaskSettings { TaskSettings(timeout: .none) }
-}
-
-extension Caller {
-    /// - Throws: `permission.denied`.
-    func checkMayCopy() throws(BridgeError) {
-        guard isTrusted else {
-            let rule = "only root and the daemon's user may copy the store"
-            throw BridgeError(.permissionDenied, "Not allowed: \(rule).", data: ["rule": .string(rule)])
-        }
-    }
+    static var settings: TaskSettings { TaskSettings(permission: "store.copy", timeout: .none) }
 }
 
 /// Options of which an unknown one is refused: a misspelt `namespace` that was passed over would mean everybody's
@@ -49,8 +40,7 @@ struct BackupTask: CopyTask {
     let copies: StoreCopies
 
     func run(_ options: Strict<NoOptions>, _ call: Call) async throws -> StoreCopies.Download {
-        try call.caller.checkMayCopy()
-        return try await copies.backUp(for: call.caller.session)
+        try await copies.backUp(for: call.caller.session)
     }
 }
 
@@ -65,7 +55,6 @@ struct ExportTask: CopyTask {
     let copies: StoreCopies
 
     func run(_ options: Strict<Request>, _ call: Call) async throws -> StoreCopies.Download {
-        try call.caller.checkMayCopy()
         let selection = try Selection(namespace: options.request.namespace, table: options.request.table)
         return try await copies.export(selection, for: call.caller.session)
     }
@@ -83,7 +72,6 @@ struct RestoreTask: CopyTask {
     let copies: StoreCopies
 
     func run(_ options: Strict<Request>, _ call: Call) async throws -> StoreCopies.Restored {
-        try call.caller.checkMayCopy()
         let request = options.request
         let restored = try await copies.restore(
             upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256), of: call.caller.session)
@@ -114,7 +102,6 @@ struct ImportTask: CopyTask {
     let copies: StoreCopies
 
     func run(_ options: Strict<Request>, _ call: Call) async throws -> Import.Outcome {
-        try call.caller.checkMayCopy()
         let request = options.request
         return try await copies.importRecords(
             upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256),

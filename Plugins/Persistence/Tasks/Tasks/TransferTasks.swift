@@ -53,7 +53,6 @@ struct UploadTask: CopyTask {
     let copies: StoreCopies
 
     func run(_ options: NoOptions, _ call: Call) async throws -> Result {
-        try call.caller.checkMayCopy()
         let file = try copies.beginUpload(for: call.caller.session)
         do {
             try await call.blocking { try file.create() }

@@ -1,0 +1,135 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// Whether this process can make others run as another user, and talk to the daemon from there.
+private let canBeSomebodyElse = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
+
+@Suite(
+    "Who may use what is stored for another", .blocking,
+    .enabled(if: canBeSomebodyElse, "needs root, setpriv and socat"))
+struct StoreRightsTests {
+    private static let uid = 12_345
+
+    /// What another user's calls end with: an error's code, or a result.
+    private func outcomes(_ calls: [(task: String, options: String)], of daemon: DaemonProcess) throws -> [String] {
+        let lines = calls.enumerated().map { id, call in
+            "{\"task\":\"\(call.task)\",\"options\":\(call.options),\"callbackId\":\(id)}\n"
+        }
+        let run = try run(
+            "/usr/bin/setpriv",
+            [
+                "--reuid", "\(Self.uid)", "--regid", "\(Self.uid)", "--clear-groups", "/usr/bin/socat", "-t", "30", "-",
+                "UNIX-CONNECT:\(daemon.home.socketPath)",
+            ], input: lines.joined())
+        var outcomes = [String](repeating: "none", count: calls.count)
+        for line in run.output.split(separator: "\n") {
+            let answer = try JSON(parsing: String(line))
+            guard let place = answer["callbackId"]?.int64Value else { continue }
+            outcomes[Int(place)] = answer["error"]?["code"]?.stringValue ?? "answered"
+        }
+        return outcomes
+    }
+
+    private func rules(_ text: String, _ daemon: DaemonProcess, _ root: Wire) throws {
+        mkdir(daemon.home.folder.file("policy.d"), 0o755)
+        try daemon.home.folder.write(text, to: "policy.d/10.toml")
+        #expect(try root.result("bridge.reload")["applied"] == ["policy"])
+    }
+
+    private let everyTask = """
+        [[rule]]
+        allow = "call"
+        names = "*"
+        uid = 12345
+
+        """
+
+    @Test(
+        "the policy says, wherever the plugin runs: one's own one may name, others' where a rule allows it",
+        arguments: ["none", "process"])
+    func persistence(_ isolation: String) throws {
+        let configuration = "socket_mode = \"0666\"\n[plugins.persistence]\nisolation = \"\(isolation)\""
+        try withDaemon(configuration) { daemon in
+            let root = try daemon.connect()
+            let record = #""table":"t","key":"a","record":{}"#
+            _ = try root.result("persistence.create", try JSON(parsing: "{\(record)}"))
+            let calls = [
+                ("persistence.create", "{\(record)}"),
+                ("persistence.read", #"{"table":"t","key":"a","namespace":"12345:local"}"#),
+                ("persistence.read", #"{"table":"t","key":"a","namespace":"0:local"}"#),
+                ("persistence.query", #"{"table":"t","namesp\u0061ce":"0:local"}"#),
+                ("persistence.watch", #"{"table":"t","namespace":"0:local"}"#),
+                ("persistence.update", #"{"table":"t","key":"a","patch":{},"namespace":"0:local"}"#),
+                ("persistence.transaction", #"{"operations":[],"namespace":"0:local"}"#),
+            ]
+            try rules(everyTask, daemon, root)
+            let denied = "permission.denied"
+            #expect(
+                try outcomes(calls, of: daemon) == ["answered", "answered", denied, denied, denied, denied, denied])
+            try rules(
+                everyTask + "[[rule]]\nallow = \"store\"\nnames = \"0:*\"\nuid = 12345\n", daemon, root)
+            #expect(try outcomes(Array(calls.dropFirst()), of: daemon) == Array(repeating: "answered", count: 6))
+            let other: JSON = ["table": "t", "key": "a", "namespace": "12345:local"]
+            #expect(try root.result("persistence.read", other)["record"] == [:])
+            try rules(everyTask + "[[rule]]\ndeny = \"store\"\nnames = \"12345:*\"\n", daemon, root)
+            #expect(try root.call("persistence.read", other)["error"]?["code"] == "permission.denied")
+        }
+    }
+
+    @Test(
+        "the policy says also of a worker's task, by its manifest or by what the worker says itself",
+        arguments: [true, false])
+    func worker(_ isInManifest: Bool) throws {
+        let folder = try TemporaryFolder()
+        var worker = WorkerInPython()
+        if isInManifest {
+            worker.settings = """
+                [[tasks]]
+                name = "specimen.kept"
+                summary = "Answers."
+                open = true
+                optionVerbs = { namespace = "store" }
+                """
+        } else {
+            worker.hello =
+                #"{"tasks": [{"name": "specimen.kept", "summary": "s", "optionVerbs": {"namespace": "store"}}]}"#
+        }
+        worker.other = #"if task == "specimen.kept": say({"callbackId": id, "result": 1}); continue"#
+        try worker.write(to: folder)
+        if !isInManifest {
+            try folder.write("command = [\"./specimen.py\"]\nversion = \"1\"\n", to: "specimen.plugin.toml")
+        }
+        try withDaemon("socket_mode = \"0666\"", pluginDirectory: folder.path) { daemon in
+            let root = try daemon.connect()
+            try rules(everyTask, daemon, root)
+            let calls = ["{}", #"{"namespace":"12345:local"}"#, #"{"namespace":"0:local"}"#].map {
+                ("specimen.kept", $0)
+            }
+            #expect(try outcomes(calls, of: daemon) == ["answered", "answered", "permission.denied"])
+            #expect(try root.result("specimen.kept", ["namespace": "12345:local"]) == 1)
+            let told = try root.result("bridge.describe", ["task": "specimen.kept"])
+            #expect(told["optionVerbs"] == ["namespace": "store"] && told["open"] == .bool(isInManifest))
+        }
+    }
+
+    @Test("does not copy the whole store, nor manage accounts, by a rule about the plugin's tasks alone")
+    func prefixes() throws {
+        try withDaemon("socket_mode = \"0666\"") { daemon in
+            let root = try daemon.connect()
+            let rule = "[[rule]]\nallow = \"call\"\nuid = 12345\nnames = "
+            try rules(rule + "[\"persistence.*\", \"login*\"]\n", daemon, root)
+            let calls = [
+                ("persistence.query", #"{"table":"t"}"#), ("persistence.backup", "{}"), ("persistence.upload", "{}"),
+                ("persistence.export", #"{"namespace":"12345:local"}"#), ("login.status", "{}"),
+                ("login.users.list", "{}"),
+            ]
+            let denied = "permission.denied"
+            #expect(
+                try outcomes(calls, of: daemon) == ["answered", denied, denied, denied, "answered", denied])
+            try rules(rule + "[\"store.copy\", \"accounts.manage\"]\n", daemon, root)
+            #expect(
+                try outcomes(calls, of: daemon) == [denied, "answered", "answered", "answered", denied, "answered"])
+        }
+    }
+}

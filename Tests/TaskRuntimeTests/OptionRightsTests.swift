@@ -1,0 +1,205 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("An option that names what is another's")
+struct OptionRightsTests {
+    let bench = Bench(extraTasks: [
+        TaskDescription(name: "read", isOpen: true, optionVerbs: ["namespace": .store]),
+        TaskDescription(
+            name: "count", isOpen: true, optionVerbs: ["namespace": .store],
+            schemas: TaskSchemas(options: ["type": "object", "properties": ["n": ["type": "integer"]]])),
+    ])
+
+    /// What rules say beside that everybody may call everything.
+    private func apply(_ rules: (PolicyRule.Effect, [PolicyVerb], [String], UInt32?)...) {
+        let rules = rules.map { effect, verbs, names, uid in
+            var rule = PolicyRule(effect, verbs, file: "50-test.toml", line: 7)
+            rule.names = names.compactMap { PolicyName($0) }
+            rule.uids = uid.map { [$0] }
+            return rule
+        }
+        let all = PolicyRule(.allow, [.call, .origin], file: "10-all.toml", line: 1)
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [all] + rules))
+    }
+
+    private func code(_ client: FakeClient, _ namespace: String, _ task: String = "read") -> String? {
+        code(client, options: #"{"namespace":"\#(namespace)"}"#, task)
+    }
+
+    private func code(_ client: FakeClient, options: String, _ task: String = "read") -> String? {
+        client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":"c"}"#)
+        let answers = client.read()
+        guard answers.isEmpty else { return answers[0].errorCode ?? "answered" }
+        client.send(#"{"cancel":"c"}"#)
+        _ = client.read()
+        return "begun"
+    }
+
+    @Test("is root's and the daemon's user's to give; others may name their own, and nothing else")
+    func withoutRules() {
+        apply()
+        for uid in [0, Bench.daemonUID] { #expect(code(bench.client(uid: uid), "1000:local") == "begun") }
+        let client = bench.client(uid: 1000)
+        #expect(code(client, "1000:local") == "begun" && code(client, options: "{}") == "begun")
+        for other in ["1001:local", "0:local", "1000:https://a.example", "1000:locals", "1000:loca", "1000", ""] {
+            #expect(code(client, other) == "permission.denied", "\(other)")
+        }
+        _ = code(client, options: #"{"origin":"https://a.example"}"#, "bridge.hello")
+        #expect(code(client, "1000:https://a.example") == "begun" && code(client, "1000:local") == "permission.denied")
+    }
+
+    @Test("is denied with the rule that decided, before the task knows of the call")
+    func error() throws {
+        apply((.deny, [.store], ["1001:*"], nil))
+        let client = bench.client(uid: 1000)
+        client.send(#"{"task":"read","options":{"namespace":"1001:local"},"callbackId":1}"#)
+        let error = try #require(client.readOne()?["error"])
+        #expect(error["code"] == "permission.denied")
+        #expect(error["message"] == "uid 1000 may not name the namespace 1001:local to read")
+        #expect(error["data"] == ["rule": "deny store, 50-test.toml:7"])
+        #expect(bench.host.started.isEmpty)
+    }
+
+    @Test("may be given by a rule, of a name or a beginning; a denial beats it, and binds root, but nobody's own")
+    func rules() {
+        apply(
+            (.allow, [.store], ["1001:app://*", "7:local"], 1000),
+            (.deny, [.store], ["1001:app://kept", "1000:*"], nil))
+        let client = bench.client(uid: 1000)
+        #expect(code(client, "1001:app://a") == "begun" && code(client, "7:local") == "begun")
+        #expect(
+            code(client, "1001:local") == "permission.denied" && code(client, "1001:app://kept") == "permission.denied")
+        #expect(code(client, "1000:local") == "begun", "its own")
+        #expect(code(bench.client(uid: 1002), "7:local") == "permission.denied")
+        let root = bench.client(uid: 0)
+        #expect(code(root, "1001:app://kept") == "permission.denied" && code(root, "1000:local") == "permission.denied")
+        #expect(code(root, "1001:local") == "begun")
+        apply()
+        #expect(code(client, "7:local") == "permission.denied" && code(root, "1000:local") == "begun")
+    }
+
+    @Test(
+        "is seen however it is written, and wherever it stands twice",
+        arguments: [
+            #"{"namesp\u0061ce":"0:local"}"#, #"{"x":{},"namespace":"0:loc\u0061l"}"#,
+            #"{"namespace":"0:local","namespace":"1000:local"}"#, #"{"namespace":"1000:local","namespace":"0:local"}"#,
+            #"{ "namespace" : "0:local" , "namespace" : null }"#,
+        ])
+    func writings(_ options: String) {
+        apply()
+        #expect(code(bench.client(uid: 1000), options: options) == "permission.denied")
+    }
+
+    @Test("names nothing where it is absent or null, and is no name where it is no string")
+    func values() {
+        apply()
+        let client = bench.client(uid: 1000)
+        for options in [
+            "{}", #"{"namespace":null}"#, #"{"record":{"namespace":"0:local"}}"#, "[]", "1", #""namespace""#,
+        ] {
+            #expect(code(client, options: options) == "begun", "\(options)")
+        }
+        for options in [#"{"namespace":0}"#, #"{"namespace":["0:local"]}"#, #"{"namespace":{}}"#] {
+            #expect(code(client, options: options) == "options.invalid", "\(options)")
+        }
+    }
+
+    @Test("is asked about besides the schema of the options")
+    func schema() {
+        apply()
+        let client = bench.client(uid: 1000)
+        #expect(code(client, options: #"{"n":1,"namespace":"1000:local"}"#, "count") == "begun")
+        #expect(code(client, options: #"{"n":"1","namespace":"1000:local"}"#, "count") == "options.invalid")
+        #expect(code(client, options: #"{"n":1,"namespace":"0:local"}"#, "count") == "permission.denied")
+    }
+
+    @Test("is asked about as an interceptor leaves it: none lends a caller its rights, and any may keep him to his own")
+    func interceptors() {
+        apply()
+        let names = ["1000:local": "0:local", "0:local": "1000:local"]
+        _ = FakeInterceptor(bench, "swap", ["read", "work"]) { question in
+            let name = question["options"]?["namespace"]?.stringValue ?? ""
+            if question["task"] == "work" { return #"{"task":"read","options":{"namespace":"0:local"}}"# }
+            return #"{"options":{"namespace":"\#(names[name] ?? "")"}}"#
+        }
+        let client = bench.client(uid: 1000)
+        #expect(code(client, "1000:local") == "permission.denied" && code(client, "0:local") == "begun")
+        #expect(code(client, options: "{}", "work") == "permission.denied", "another task's option")
+    }
+
+    @Test("is asked about for whom a plugin calls, or for the plugin itself where it calls in its own name")
+    func plugins() {
+        apply()
+        let plugin = FakeInterceptor(bench, "notes", ["work"])
+        let client = bench.client(uid: 1000)
+        client.send(#"{"task":"work","callbackId":1}"#)
+        #expect(plugin.call("read", #"{"namespace":"0:local"}"#, behind: 0).all == ["permission.denied"])
+        #expect(plugin.call("read", #"{"namespace":"1000:local"}"#, behind: 0).all == [])
+        #expect(plugin.call("read", #"{"namespace":"0:local"}"#, behind: nil).all == [])
+        var denial = PolicyRule(.deny, [.store], file: "50-test.toml", line: 7)
+        denial.plugins = ["notes"]
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [denial]))
+        #expect(plugin.call("read", #"{"namespace":"0:local"}"#, behind: nil).all == ["permission.denied"])
+    }
+
+    @Test("is asked about again where another plugin has taken the task over")
+    func replaced() throws {
+        apply()
+        let host = FakeHost()
+        let old = bench.add("keeper", tasks: [TaskDescription(name: "keep", concurrency: 1)], host)
+        let client = bench.client(uid: 1000)
+        client.send(#"{"task":"keep","callbackId":1}"#)
+        client.send(#"{"task":"keep","options":{"namespace":"0:local"},"callbackId":2}"#)
+        let manifest = PluginManifest(
+            name: "keeper", version: "2",
+            tasks: [TaskDescription(name: "keep", optionVerbs: ["namespace": .store])], events: [], workers: [])
+        let successor = try bench.runtime.candidate(
+            manifest, path: "/plugins/keeper.so", host: FakeHost(), inPlaceOf: old)
+        try bench.runtime.replace(old, by: successor)
+        #expect(client.read().map(\.errorCode) == ["permission.denied"])
+    }
+
+    @Test("stands in a plugin's manifest with its verb, and in the task's description")
+    func manifest() throws {
+        func manifest(_ verbs: JSON) throws -> PluginManifest {
+            try PluginManifest([
+                "name": "x", "version": "1",
+                "tasks": [["name": "t", "summary": "s", "open": true, "optionVerbs": verbs]],
+                "events": [["name": "e", "summary": "s", "open": true], ["name": "f", "summary": "s"]],
+            ])
+        }
+        let read = try manifest(["namespace": "store"])
+        #expect(read.tasks[0].optionVerbs == ["namespace": .store] && read.tasks[0].isOpen)
+        #expect(read.events.map(\.isOpen) == [true, false])
+        for verb in ["call", "keep", ""] {
+            let error = #expect(throws: BridgeError.self) { try manifest(["namespace": .string(verb)]) }
+            #expect(error?.message.contains("the option namespace of the task t") == true, "\(error?.message ?? "")")
+        }
+        let root = bench.client()
+        root.send(#"{"task":"bridge.describe","options":{"task":"read"},"callbackId":1}"#)
+        bench.reply(bench.host.started.count - 1, #"{"tasks":[]}"#)
+        let told = root.readOne()?["result"]
+        #expect(told?["optionVerbs"] == ["namespace": "store"] && told?["open"] == true)
+        #expect(told?["events"]?[0]?["open"] == false)
+    }
+
+    @Test("is explained: who may name it, and why")
+    func explained() {
+        apply((.allow, [.store], ["1001:*"], 1000))
+        let root = bench.client()
+        func explain(_ name: String, uid: Int, _ more: String = "") -> JSON? {
+            root.send(
+                #"{"task":"bridge.explain","options":{"verb":"store","name":"\#(name)","uid":\#(uid)\#(more)},"callbackId":1}"#
+            )
+            return root.readOne()?["result"]
+        }
+        #expect(explain("1001:local", uid: 1000)?["rule"] == "allow store, 50-test.toml:7")
+        #expect(explain("1001:local", uid: 1002)?["allowed"] == false)
+        let own = explain("1002:app://a", uid: 1002, #","origin":"app://a""#)
+        #expect(own?["allowed"] == true && own?["rule"] == "default: a session's own namespace is its own")
+        #expect(explain("1002:app://a", uid: 1002)?["allowed"] == false)
+    }
+}
