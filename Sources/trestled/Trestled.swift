@@ -133,7 +133,7 @@ struct Trestled: ParsableCommand {
     private static func check(_ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             let count = try await daemon.checkConfiguration()
-            for warning in daemon.configuration.warnings() + daemon.unreachableTasks() {
+            for warning in daemon.configuration.warnings() + daemon.taskWarnings() {
                 complain("warning: \(warning)")
             }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"

@@ -146,6 +146,18 @@ struct PolicyFolderTests {
         }
     }
 
+    @Test("is looked through for rules that name a task where its permission is what counts")
+    func misnamed() throws {
+        var rule = PolicyRule(.deny, [.call], file: "p.toml", line: 3)
+        rule.names = ["store.backup", "store.*", "notes.add", "none"].compactMap { PolicyName($0) }
+        let warnings = PolicyReview([rule]).misnamed([("store.backup", "copy"), ("notes.add", "notes.add")])
+        #expect(
+            warnings.map(\.description) == [
+                "p.toml:3: the rule is not about the task store.backup, whose permission is copy: "
+                    + "rules about calls name permissions"
+            ])
+    }
+
     @Test("is looked through for rules that can never match, origins nobody may name, and tasks nobody can call")
     func review() throws {
         let text = """

@@ -84,10 +84,13 @@ extension Daemon {
     /// - Throws: everything that is wrong.
     func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().enabled.count }
 
-    /// Tasks, of those that were loaded, that the rules keep from everybody.
-    func unreachableTasks() -> [ConfigurationProblem] {
-        let tasks = runtime.plugins.flatMap(\.manifest.tasks).map { (task: $0.name, permission: $0.permission) }
-        return PolicyReview(configuration.policy.rules).unreachable(tasks + runtime.ownPermissions)
+    /// What the rules say of the tasks that were loaded, and will hardly be meant.
+    func taskWarnings() -> [ConfigurationProblem] {
+        let tasks =
+            runtime.plugins.flatMap(\.manifest.tasks).map { (task: $0.name, permission: $0.permission) }
+            + runtime.ownPermissions
+        let review = PolicyReview(configuration.policy.rules)
+        return review.unreachable(tasks) + review.misnamed(tasks)
     }
 
     /// What the sample, the reference and the schema are written from.

@@ -71,6 +71,26 @@ struct PolicyReview {
     // `!`: it is a name.
     private static let any = PolicyName("*")!
 
+    /// Rules that name a task where its permission is what counts.
+    ///
+    /// - Parameter permissions: what the tasks take, by their names.
+    func misnamed(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
+        let known = Set(permissions.map(\.permission))
+        return rules.filter { $0.verbs.contains(.call) }.flatMap { rule in
+            (rule.names ?? []).compactMap { name in
+                guard !known.contains(name.text), let task = permissions.first(where: { $0.task == name.text }) else {
+                    return nil
+                }
+                return ConfigurationProblem(
+                    source: "\(rule.file):\(rule.line)",
+                    reason: """
+                        the rule is not about the task \(task.task), whose permission is \(task.permission): \
+                        rules about calls name permissions
+                        """)
+            }
+        }
+    }
+
     /// Tasks that a rule denies to everybody, root too.
     ///
     /// - Parameter permissions: what the tasks take, by their names.
