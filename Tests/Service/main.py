@@ -11,6 +11,7 @@ import machine
 import test_faults
 import test_installed
 import test_life
+import test_policy
 import test_reload
 import test_restarts
 
@@ -20,6 +21,7 @@ ORDER = [
     test_installed.Status,
     test_installed.Sandbox,
     test_installed.UsersOwn,
+    test_policy.Policy,
     test_faults.Faults,
     test_reload.Reload,
     test_restarts.Restarts,

@@ -74,6 +74,7 @@ class Removed(unittest.TestCase):
         self.assertFalse(is_active(UNIT_SOCKET))
         self.assertTrue(os.path.exists(f"{STATE}/records.sqlite"))
         self.assertTrue(os.path.exists(CONFIGURATION))
+        self.assertFalse(os.path.exists("/etc/trestle/policy.d"), "nothing was in it")
 
     def test_b_install_again(self):
         """Installed again, the daemon has its records, and the changed configuration"""

@@ -1,0 +1,72 @@
+"""Who may do what: the place for rules, the group, and rules about units."""
+
+import json
+import os
+import stat
+import subprocess
+
+from bridge import SOCKET, wait_until
+from machine import SERVICE, ServiceTest, journal, run
+
+RULES = "/etc/trestle/policy.d"
+
+
+class Policy(ServiceTest):
+    def rule(self, text):
+        """Puts rules in force, until the test is over."""
+        path = f"{RULES}/50-test.toml"
+
+        def remove():
+            os.remove(path)
+            self.reload()
+
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o644)
+        self.addCleanup(remove)
+        self.reload()
+
+    def reload(self):
+        said = journal(self.started).count("in force: policy")
+        run("systemctl", "reload", SERVICE)
+        wait_until("other rules are in force", lambda: journal(self.started).count("in force: policy") > said)
+
+    def code(self, task, *command):
+        """What a call from a program ends with that is run so: an error's code, or None."""
+        said = subprocess.run(
+            [*command, "socat", "-t", "30", "-", f"UNIX-CONNECT:{SOCKET}"], capture_output=True, timeout=60,
+            input=json.dumps({"task": task, "callbackId": 1}).encode() + b"\n")
+        self.assertNotEqual(said.stdout, b"", said.stderr)
+        return json.loads(said.stdout).get("error", {}).get("code")
+
+    def test_folder(self):
+        """The place for rules is the package's and root's, and empty"""
+        status = os.stat(RULES)
+        self.assertEqual((stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid), (0o755, 0, 0))
+        self.assertEqual(os.listdir(RULES), [])
+        self.assertIn(RULES, run("dpkg", "--listfiles", "trestle").splitlines())
+
+    def test_group(self):
+        """Members of the group may call what is open, and nothing else"""
+        member = ["setpriv", "--reuid=65534", "--regid=65534", f"--groups={self.group()}"]
+        self.assertIsNone(self.code("Echo", *member))
+        self.assertIsNone(self.code("login.status", *member))
+        for task in ("bridge.status", "login.users.list", "persistence.backup"):
+            self.assertEqual(self.code(task, *member), "permission.denied", task)
+
+    def test_unit(self):
+        """A rule about a unit is about the programs in it, and about no others of the same user"""
+        self.rule('[[rule]]\nallow = "call"\nnames = "bridge.status"\nunit = "watcher.service"\n')
+
+        def code_in(unit, task):
+            return self.code(
+                task, "systemd-run", "--quiet", "--wait", "--pipe", "--collect", f"--unit={unit}", "--uid=65534",
+                f"--property=SupplementaryGroups={self.group()}")
+
+        self.assertIsNone(code_in("watcher.service", "bridge.status"))
+        self.assertEqual(code_in("watcher.service", "bridge.calls"), "permission.denied")
+        self.assertEqual(code_in("other.service", "bridge.status"), "permission.denied")
+
+    @staticmethod
+    def group():
+        return run("getent", "group", "trestle").split(":")[2]
