@@ -9,6 +9,7 @@ from bridge import SOCKET, wait_until
 from machine import SERVICE, ServiceTest, journal, run
 
 RULES = "/etc/trestle/policy.d"
+WATCHERS = '[[rule]]\nallow = "call"\nnames = "bridge.status"\nunit = "watcher.service"\n'
 
 
 class Policy(ServiceTest):
@@ -56,16 +57,23 @@ class Policy(ServiceTest):
 
     def test_unit(self):
         """A rule about a unit is about the programs in it, and about no others of the same user"""
-        self.rule('[[rule]]\nallow = "call"\nnames = "bridge.status"\nunit = "watcher.service"\n')
+        self.rule(WATCHERS)
+        self.assertIsNone(self.code_in("watcher.service", "bridge.status"))
+        self.assertEqual(self.code_in("watcher.service", "bridge.calls"), "permission.denied")
+        self.assertEqual(self.code_in("other.service", "bridge.status"), "permission.denied")
 
-        def code_in(unit, task):
-            return self.code(
-                task, "systemd-run", "--quiet", "--wait", "--pipe", "--collect", f"--unit={unit}", "--uid=65534",
-                f"--property=SupplementaryGroups={self.group()}")
+    def test_unit_unseen(self):
+        """A daemon that sees no processes but its own takes nobody for a unit's, and goes on otherwise"""
+        self.rule(WATCHERS)
+        self.change_unit("ProtectProc=invisible")
+        self.assertEqual(self.code_in("watcher.service", "bridge.status"), "permission.denied")
+        self.assertIsNone(self.code_in("watcher.service", "Echo"))
 
-        self.assertIsNone(code_in("watcher.service", "bridge.status"))
-        self.assertEqual(code_in("watcher.service", "bridge.calls"), "permission.denied")
-        self.assertEqual(code_in("other.service", "bridge.status"), "permission.denied")
+    def code_in(self, unit, task):
+        """The same from a program of the group that runs in a unit."""
+        return self.code(
+            task, "systemd-run", "--quiet", "--wait", "--pipe", "--collect", f"--unit={unit}", "--uid=65534",
+            f"--property=SupplementaryGroups={self.group()}")
 
     @staticmethod
     def group():
