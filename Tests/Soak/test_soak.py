@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from dialects import CAPACITOR, JSONRPC, NATIVE, WEBVIEW, Incoming, read
-from leaks import Count, compare, read_summary
+from leaks import Count, compare, read_places, read_summary
 from ledger import Call, Ledger
 from records import Table, Writer
 from sampler import LifeFigures, Sample, slope
@@ -199,6 +199,17 @@ class LeakTests(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(compare(once, once, 40))
             self.assertFalse(compare(once, {**once, "still reachable": Count(3000 + 40 * 100, 80)}, 40))
+            moved = {**once, "possibly lost": Count(2999, 79), "still reachable": Count(1, 1)}
+            self.assertTrue(compare({**once, "possibly lost": Count(0, 0), "still reachable": Count(3000, 80)}, moved, 1))
+
+    def test_what_has_grown_is_named_by_its_place(self) -> None:
+        record = """
+==7== {} ({} direct, 32 indirect) bytes in {} blocks are {} in loss record 1 of 9
+==7==    at 0x48417B4: malloc (in /usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so)
+==7==    by 0x2DE9F9: $sOpen (in /products/trestled)
+==7== """
+        text = record.format("1,032", "1,000", 3, "definitely lost") + record.format(64, 32, 1, "still reachable")
+        self.assertEqual(read_places(text), {("malloc", "$sOpen"): Count(1096, 4)})
 
 
 class RunTests(unittest.TestCase):
