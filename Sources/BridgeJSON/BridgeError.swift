@@ -31,6 +31,8 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let callDuplicate: ErrorCode = "call.duplicate"
     /// A bound is reached; try again.
     public static let busy: ErrorCode = "busy"
+    /// More than may be had: data `quota`, `limit`, `of`. Time alone does not change it.
+    public static let quotaExceeded: ErrorCode = "quota.exceeded"
     /// The plugin is not running.
     public static let pluginUnavailable: ErrorCode = "plugin.unavailable"
     /// The plugin ended while it worked on the call.

@@ -1,5 +1,6 @@
 // BridgeServer: the Unix socket. Accepts connections, feeds what they send to the runtime, and writes what the runtime
 // leaves in their sessions' output: once for each turn of the loop.
+import BridgeJSON
 import BridgeMessage
 public import EventLoop
 public import Logging
@@ -26,10 +27,12 @@ public final class BridgeServer {
     let decoder = MessageDecoder()
     let memory = MessageMemory()
 
+    let turns = FairTurns()
     private var listeners: [UnixListener] = []
     var connections: [ObjectIdentifier: Connection] = [:]
     private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
+    private var servingTurnEnd: TurnEndHook?
     private var yieldingTurnEnd: TurnEndHook?
     private var sweepTimer: LoopTimer?
     private var onEmpty: (@LoopActor () -> Void)?
@@ -40,6 +43,8 @@ public final class BridgeServer {
         self.limits = limits
         self.log = log
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
+        // Behind that: who was read at once is answered at once.
+        servingTurnEnd = EventLoop.atTurnEnd { [turns] in turns.serve() }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
@@ -81,6 +86,10 @@ public final class BridgeServer {
 
     private func start(_ listener: UnixListener) {
         listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
+        listener.farewell = Connection.farewell(
+            BridgeError(
+                .busy, "the daemon has no descriptors left for connections", isTransient: true, retryAfter: .seconds(1))
+        )
         listener.onTrouble = { [log] error, turnedAway in
             log.error("\(error); connections turned away: \(turnedAway)")
         }
@@ -112,22 +121,33 @@ public final class BridgeServer {
     private func accept(_ socket: consuming UnixSocket, _ peer: PeerCredentials) {
         do {
             let stream = try UnixStream(adopting: socket)
-            let connection = Connection(stream, server: self)
+            let peer = PeerIdentity(peer)
+            let connection = Connection(stream, user: turns.add(peer.uid), server: self)
             connections[ObjectIdentifier(connection)] = connection
             if connections.count > limits.sessions {
-                connection.turnAway(limit: limits.sessions)
+                connection.turnAway(tooManySessions)
+            } else if let refusal = runtime.refusal(ofConnectionBy: peer) {
+                connection.turnAway(refusal)
             } else {
-                connection.open(PeerIdentity(peer))
+                connection.open(peer)
             }
         } catch {
             log.error("a connection could not be taken: \(error)")
         }
     }
 
+    private var tooManySessions: BridgeError {
+        BridgeError(
+            .busy, "\(limits.sessions) sessions are connected, as many as may be",
+            data: ["quota": "connections", "limit": .number(JSONNumber(limits.sessions)), "of": "all users"],
+            isTransient: true, retryAfter: .seconds(1))
+    }
+
     // MARK: Connections
 
     func didClose(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = nil
+        turns.remove(connection.user)
         if connections.isEmpty, let onEmpty {
             self.onEmpty = nil
             onEmpty()
@@ -136,6 +156,7 @@ public final class BridgeServer {
 
     /// The connection has had its share of this turn: it goes on in the next one, once the others have been looked at.
     func resumeInNextTurn(_ connection: Connection) {
+        if turns.isShared { return turns.wait(connection, of: connection.user) }
         yielding.append(connection)
         if yielding.count > 1 { return }
         // Only for this turn: what is posted at its end runs in the next one.
@@ -144,7 +165,7 @@ public final class BridgeServer {
 
     private func resumeYielding() {
         yieldingTurnEnd?.remove()
-        for connection in yielding { EventLoop.post { connection.endYielding() } }
+        for connection in yielding { EventLoop.post { connection.takeTurn() } }
         yielding.removeAll(keepingCapacity: true)
     }
 
@@ -195,6 +216,7 @@ public final class BridgeServer {
 
     private func end() {
         turnEnd?.remove()
+        servingTurnEnd?.remove()
         sweepTimer?.close()
         sweepTimer = nil
         memory.close()

@@ -18,6 +18,8 @@ final class Connection {
     private let decoder: MessageDecoder
     /// Unsafe in form only: the server outlives its connections. A counted reference costs time with every message.
     private unowned(unsafe) let server: BridgeServer
+    /// Who is at the other end, as far as turns are taken.
+    let user: ServedUser
     @exclusivity(unchecked) private var splitter: MessageSplitter
     private(set) var session: Session?
     /// The same for the way of a call: not retained, because it is held above.
@@ -31,6 +33,8 @@ final class Connection {
     /// Paused because the daemon hands its connections over, or has not begun to serve those that it was handed.
     private var isHeld = false
     private var hasInputEnded = false
+    /// Why the line at hand is discarded: the daemon holds too much for the client's user already. Nil: it is not.
+    private var lineRefusal: BridgeError?
     /// The daemon stops: once all input has been handled, the connection closes.
     private var isFinishing = false
     @exclusivity(unchecked) private var closesWhenWritten = false
@@ -38,8 +42,9 @@ final class Connection {
     /// When the client last read something, or had nothing to read.
     private(set) var lastMoved = MonotonicInstant.now()
 
-    init(_ stream: UnixStream, server: BridgeServer) {
+    init(_ stream: UnixStream, user: ServedUser, server: BridgeServer) {
         self.stream = stream
+        self.user = user
         self.server = server
         runtime = server.runtime
         decoder = server.decoder
@@ -59,17 +64,17 @@ final class Connection {
         stream.startReading()
     }
 
-    /// Too many are connected: says so and closes. There is no session, so that nothing else can happen.
-    func turnAway(limit: Int) {
-        let output = OutputBuffer()
-        MessageEncoder.callback(
-            id: nil,
-            error: BridgeError(
-                .busy, "\(limit) sessions are connected, as many as may be", isTransient: true,
-                retryAfter: .seconds(1)),
-            to: output)
-        _ = stream.write(output.bytes)
+    /// Too many are connected: says why and closes. There is no session, so that nothing else can happen.
+    func turnAway(_ error: BridgeError) {
+        Self.farewell(error).withUnsafeBytes { _ = stream.write($0) }
         close()
+    }
+
+    /// The line that is said to who is turned away.
+    static func farewell(_ error: BridgeError) -> [UInt8] {
+        let output = OutputBuffer()
+        MessageEncoder.callback(id: nil, error: error, to: output)
+        return Array(output.bytes)
     }
 
     /// What is read at the end from one client: more than a Unix socket holds, so that nothing is left in it, and a
@@ -80,6 +85,10 @@ final class Connection {
     /// 64 KiB of calls, which is what one read brings, that are answered at once; few that take their time.
     private static let turnNanoseconds: UInt64 = 1_000_000
 
+    private var turnNanoseconds: UInt64 {
+        server.turns.isShared ? FairTurns.shareNanoseconds : Self.turnNanoseconds
+    }
+
     // MARK: In
 
     /// Handles what came, until the client has too much to read.
@@ -89,10 +98,11 @@ final class Connection {
 
     private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
         runtime.beginInput()
+        let turnNanoseconds = turnNanoseconds
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes) {
             if !handle(line, from: session) { break }
-            if runtime.inputNanoseconds > Self.turnNanoseconds, takenBytes < bytes.count {
+            if runtime.inputNanoseconds > turnNanoseconds, takenBytes < bytes.count {
                 yield()
                 break
             }
@@ -100,12 +110,40 @@ final class Connection {
         runtime.endInput()
         if splitter.heldBytes > MessageMemory.largeBytes { server.memory.noteLarge() }
         if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
+        let heldBytes = splitter.heldBytes + pendingInput.count
+        if heldBytes > MessageMemory.largeBytes || session.heldInputBytes > 0 { countInput(heldBytes, of: session) }
+    }
+
+    /// Counts input that waits, where it is much. For a line whose end has not come there may be no room any more.
+    private func countInput(_ heldBytes: Int, of session: Session) {
+        guard !isClosed else { return }
+        session.heldInputBytes = heldBytes > MessageMemory.largeBytes ? heldBytes : 0
+        runtime.countQueued(session)
+        guard splitter.heldBytes > MessageMemory.largeBytes, !splitter.isDiscarding, runtime.isOverQuota(session) else {
+            return
+        }
+        lineRefusal = runtime.lineRefusal(session)
+        splitter.discardLine()
+        session.heldInputBytes = 0
+        runtime.countQueued(session)
+    }
+
+    /// The line that was discarded has ended, and is answered.
+    private func refuse(_ line: SplitLine, _ error: BridgeError, from session: Session) {
+        lineRefusal = nil
+        guard let item = decoder.item(of: line) else { return }
+        guard case .problem(let problem) = item else { return runtime.receive(item, from: session) }
+        var refusal = problem.pointee
+        refusal.error = error
+        withUnsafePointer(to: refusal) { runtime.receive(.problem($0), from: session) }
     }
 
     /// Handles a line; false where the rest has to wait.
     @inline(__always)
     private func handle(_ line: SplitLine, from session: Session) -> Bool {
-        if let item = decoder.item(of: line) {
+        if let lineRefusal {
+            refuse(line, lineRefusal, from: session)
+        } else if let item = decoder.item(of: line) {
             runtime.receive(item, from: session)
         } else {
             handleBatch(line, from: session)
@@ -130,8 +168,17 @@ final class Connection {
     @inline(__always)
     private func mayGoOn(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
-        if session.output.count > runtime.limits.unreadBytes { pause() }
+        if hasTooMuchUnread(session) { pause() }
         return !isPaused
+    }
+
+    /// Whether the client has to read before any more is taken from it.
+    @inline(__always)
+    private func hasTooMuchUnread(_ session: Session) -> Bool {
+        if session.output.count > runtime.limits.unreadBytes { return true }
+        guard session.output.count > TaskRuntime.uncountedBytes else { return false }
+        runtime.countQueued(session)
+        return runtime.isOverQuota(session)
     }
 
     /// Leaves the rest of this turn to the others. What has been read already waits for the next one.
@@ -139,15 +186,18 @@ final class Connection {
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
         isPaused = true
         isYielding = true
-        stream.stopReading()
+        stream.suspendReading()
         server.resumeInNextTurn(self)
     }
 
     /// The others have had their turn.
-    func endYielding() {
+    func takeTurn() {
         isYielding = false
-        guard isPaused, !isHeld, let session else { return }
-        if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
+        guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
+        if hasTooMuchUnread(session) { return server.watchStalled() }
+        let hasInput = !pendingInput.isEmpty
+        goOn()
+        if !hasInput, !isPaused, !isClosed { stream.readNow() }
     }
 
     private func pause() {
@@ -207,6 +257,7 @@ final class Connection {
             }
             guard session.output.isEmpty else { break }
         }
+        if !session.output.isEmpty || session.countedBytes != 0 { runtime.countQueued(session) }
         if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
         if closesWhenWritten, session.output.isEmpty { return close() }
         if isPaused { resume(session) }
@@ -281,7 +332,7 @@ extension Connection {
         guard isHeld else { return }
         isHeld = false
         guard !isYielding, !isClosed, !closesWhenWritten, let session else { return }
-        if session.output.count <= runtime.limits.unreadBytes { goOn() } else { server.watchStalled() }
+        if hasTooMuchUnread(session) { server.watchStalled() } else { goOn() }
     }
 
     /// Writes what the socket takes, and tells the rest. Nothing is read or handled from here on.
@@ -328,9 +379,20 @@ extension Connection {
 }
 
 extension Connection: UnixStreamDelegate {
+    func mayRead() -> Bool {
+        let turns = server.turns
+        stream.mostReadBytes = turns.isShared ? FairTurns.sharedReadBytes : .max
+        if turns.mayRead(user) { return true }
+        yield()
+        return false
+    }
+
     func read(bytes: UnsafeRawBufferPointer) {
         lentSession?.lend { $0.receivedBytes &+= UInt64(bytes.count) }
+        guard server.turns.isShared else { return handle(bytes) }
+        let start = MonotonicInstant.now().nanoseconds
         handle(bytes)
+        server.turns.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
     }
 
     func endOfInput() { endInput() }

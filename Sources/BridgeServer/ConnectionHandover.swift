@@ -95,6 +95,7 @@ extension BridgeServer {
                 handedOver.append(number)
                 connection.finishHandover()
                 connections[ObjectIdentifier(connection)] = nil
+                turns.remove(connection.user)
             }
         }
         return handedOver
@@ -106,7 +107,7 @@ extension BridgeServer {
     public func adopt(_ socket: consuming UnixSocket, _ record: ConnectionRecord) throws(SystemError) {
         let stream = try UnixStream(adopting: socket)
         let peer = stream.peer
-        let connection = Connection(stream, server: self)
+        let connection = Connection(stream, user: turns.add(peer.uid), server: self)
         connections[ObjectIdentifier(connection)] = connection
         connection.resume(record, PeerIdentity(peer))
     }

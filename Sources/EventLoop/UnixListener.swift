@@ -16,6 +16,8 @@ public final class UnixListener {
 
     /// Given every connection, and who is at its other end. Set it before `startAccepting`.
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
+    /// The last words to those who are turned away because descriptors ran out; none where it is empty.
+    public var farewell: [UInt8] = []
     /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them.
     /// At most ten times a second.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
@@ -171,7 +173,7 @@ public final class UnixListener {
             guard handle != nil else { return }
             let accepted = uninterrupted { clibuv_accept(descriptor) }
             if accepted >= free {
-                _ = Glibc.close(accepted)
+                turnAway(accepted)
                 trouble = SystemError(code: EMFILE, operation: "accept a connection", subject: path)
                 turnedAway += 1
                 continue
@@ -223,9 +225,15 @@ public final class UnixListener {
         }
         _ = Glibc.close(reserve)
         let accepted = uninterrupted { clibuv_accept(descriptor) }
-        if accepted >= 0 { _ = Glibc.close(accepted) }
+        if accepted >= 0 { turnAway(accepted) }
         reserve = Self.openReserve()
         return accepted >= 0
+    }
+
+    /// Says why, as far as the socket takes it at once, which a new one does, and closes.
+    private func turnAway(_ descriptor: Int32) {
+        farewell.withUnsafeBytes { if let start = $0.baseAddress { _ = clibuv_send(descriptor, start, $0.count) } }
+        _ = Glibc.close(descriptor)
     }
 
     private static func openReserve() -> Int32 {

@@ -4,6 +4,8 @@ import Glibc
 /// What a stream tells its owner, on the loop thread. Any of these may close the stream.
 @LoopActor
 public protocol UnixStreamDelegate: AnyObject {
+    /// There is something to be read. False: not now; then the delegate has stopped reading.
+    func mayRead() -> Bool
     /// Bytes came. They are valid until this returns, and so are 64 bytes behind their end, whose content means
     /// nothing. Never empty.
     func read(bytes: UnsafeRawBufferPointer)
@@ -16,6 +18,11 @@ public protocol UnixStreamDelegate: AnyObject {
     func writable()
     /// The stream is broken for another reason. Nothing follows.
     func failed(_ error: SystemError)
+}
+
+extension UnixStreamDelegate {
+    /// At once.
+    public func mayRead() -> Bool { true }
 }
 
 /// A connected Unix socket (or one end of a pipe) on the loop.
@@ -31,6 +38,12 @@ public final class UnixStream {
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
+    /// What one read takes at the most; no more than this is delivered at once.
+    public var mostReadBytes: Int {
+        get { readBytes }
+        set { readBytes = min(max(newValue, 1), Loop.readBufferBytes) }
+    }
+    @exclusivity(unchecked) private var readBytes = Loop.readBufferBytes
 
     private var handle: LoopHandle<uv_poll_t>?
     /// The stream's own, until `close()`: for others to duplicate, or to send to another process.
@@ -38,6 +51,7 @@ public final class UnixStream {
     private let isSocket: Bool
 
     private var isReading = false
+    private var isSuspended = false
     private var wantsWritable = false
     /// The peer's half-close has been reported.
     private var isAtEnd = false
@@ -78,12 +92,22 @@ public final class UnixStream {
     /// Delivers what comes, from the next turn on.
     public func startReading() {
         isReading = true
+        isSuspended = false
         watch()
     }
 
     /// Reads nothing more for now; what comes waits in the kernel. A hang-up is still reported, at once.
     public func stopReading() {
         isReading = false
+        isSuspended = false
+        watch()
+    }
+
+    /// Reads nothing for a moment, until `startReading`, and does not look for a hang-up either: it will be found behind
+    /// what the peer had still sent.
+    public func suspendReading() {
+        isReading = false
+        isSuspended = true
         watch()
     }
 
@@ -149,7 +173,7 @@ public final class UnixStream {
         guard handle != nil else { return }
         if status < 0 { watched = 0 }
         if isReading && !isAtEnd {
-            if status < 0 || events & UV_READABLE.rawValue != 0 { readOnce() }
+            if status < 0 || events & UV_READABLE.rawValue != 0, delegate?.mayRead() ?? true { readOnce() }
         } else if status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
             end(nil)
         }
@@ -172,11 +196,16 @@ public final class UnixStream {
         }
     }
 
+    /// Reads once, here and now, if the stream is being read: where the delegate had let its turn pass.
+    public func readNow() {
+        if isReading, !isAtEnd, !isOver, handle != nil { readOnce() }
+    }
+
     /// Returns the number of bytes delivered; 0 where there was none.
     @discardableResult
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
-        let count = uninterrupted { clibuv_read(descriptor, buffer, Loop.readBufferBytes) }
+        let count = uninterrupted { clibuv_read(descriptor, buffer, readBytes) }
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
         } else if count == 0 {
@@ -220,7 +249,7 @@ public final class UnixStream {
         guard let handle else { return }
         var wanted: UInt32 = 0
         if !isOver {
-            wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
+            if !isSuspended { wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue }
             if wantsWritable { wanted |= UV_WRITABLE.rawValue }
         }
         guard wanted != watched else { return }

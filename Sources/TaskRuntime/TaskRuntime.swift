@@ -3,6 +3,7 @@
 //
 //   Sessions/    who is connected
 //   Policy/      who may do what
+//   Quotas/      how much anybody may take
 //   Routing/     tasks and who provides them: plugins (through their hosts) and clients
 //   Calls/       every call in flight; the only place where one ends
 //   Interceptors/ plugins that are asked before a call goes to its task
@@ -33,6 +34,8 @@ public final class TaskRuntime {
     public var statistics: RuntimeStatistics { counters }
     /// Startup work.
     public let launch: LaunchRegistry
+    /// What sessions, users, plugins and tasks may take. Changed by applying others.
+    public internal(set) var quotas: QuotaLimits
     /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
     public var loopLag: () -> Duration = { .zero }
     /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil: there
@@ -53,6 +56,14 @@ public final class TaskRuntime {
     let registry = TaskRegistry()
     var sessions: [UInt64: Session] = [:]
     var lastSessionNumber: UInt64 = 0
+    var accounts = UserAccounts()
+    /// How often a session may call; nil: as often as it likes.
+    var sessionPace: CallPace?
+    /// Whether calls are counted by time, for sessions or users.
+    @exclusivity(unchecked) var hasPaces = false
+    /// Bytes that are held for all users together.
+    @exclusivity(unchecked) var queuedBytes = 0
+    var refusalsByQuota: [QuotaName: UInt64] = [:]
     var subscribers: [Session] = []
     var retained = RetainedEvents()
     /// The plugins, in the order in which they were added.
@@ -86,9 +97,11 @@ public final class TaskRuntime {
 
     /// A runtime with the daemon's own tasks and nothing else.
     public init(
-        limits: RuntimeLimits, policy: Policy, daemon: DaemonDescription, clock: any RuntimeClock, log: Logger
+        limits: RuntimeLimits, quotas: QuotaLimits = QuotaLimits(), policy: Policy, daemon: DaemonDescription,
+        clock: any RuntimeClock, log: Logger
     ) {
         self.limits = limits
+        self.quotas = quotas
         standardTimeoutNanoseconds = limits.callTimeout.clampedNanoseconds
         self.policy = policy
         self.daemon = daemon
@@ -96,6 +109,8 @@ public final class TaskRuntime {
         self.log = log
         startedAt = clock.now
         launch = LaunchRegistry { clock.now }
+        registry.setMeters(CallMeters(quotas))
+        notePaces()
         addBridgeTasks()
     }
 

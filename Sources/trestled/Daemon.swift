@@ -61,7 +61,7 @@ final class Daemon {
         self.threshold = threshold
         let clock = LoopClock()
         runtime = TaskRuntime(
-            limits: configuration.runtimeLimits, policy: configuration.runtimePolicy,
+            limits: configuration.runtimeLimits, quotas: configuration.quotas, policy: configuration.runtimePolicy,
             daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
         clock.attach(runtime)
         service.sample = { [runtime] in ServiceSample(runtime) }

@@ -231,6 +231,7 @@ private func outOfDescriptors() async throws {
     guard let unshare = dlsym(nil, "unshare"), unsafeBitCast(unshare, to: Unshare.self)(0x400) == 0 else { exit(3) }
     let directory = try TemporaryDirectory()
     let server = try Server(directory.file("s"))
+    server.listener.farewell = Array("full\n".utf8)
     let troubles = Troubles(of: server.listener)
     // The client's descriptor is made first; connecting needs no other.
     let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -242,9 +243,10 @@ private func outOfDescriptors() async throws {
         fillers.append(filler)
     }
     await troubles.next { connectRaw(waiting, directory.file("s")) }
-    // Turned away: the client reads an end of input.
-    var byte: UInt8 = 0
-    guard read(waiting, &byte, 1) == 0, troubles.errors.map(\.code) == [EMFILE], troubles.turnedAway == 1,
+    // Turned away: the client reads why, and an end of input.
+    var words = [UInt8](repeating: 0, count: 16)
+    guard read(waiting, &words, words.count) == 5, words.starts(with: Array("full\n".utf8)),
+        read(waiting, &words, words.count) == 0, troubles.errors.map(\.code) == [EMFILE], troubles.turnedAway == 1,
         server.peers.isEmpty
     else { exit(2) }
     for filler in fillers { close(filler) }

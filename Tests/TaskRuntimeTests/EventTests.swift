@@ -114,7 +114,7 @@ struct EventTests {
         let client = subscriber("first")
         let names = (0..<256).map { "\"more.\($0)\"" }.joined(separator: ",")
         client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(names)]},"callbackId":1}"#)
-        #expect(client.readOne()?.errorCode == "busy")
+        #expect(client.readOne()?.errorCode == "quota.exceeded")
         client.send(#"{"task":"bridge.subscribe","options":{"events":["first"]},"callbackId":2}"#)
         #expect(client.readOne()?["result"] == ["events": ["first"]])
     }

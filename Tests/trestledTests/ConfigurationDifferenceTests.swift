@@ -14,6 +14,12 @@ struct ConfigurationDifferenceTests {
         "limits.message_bytes": "2000", "limits.calls_in_flight": "3", "limits.unread_bytes": #""8KiB""#,
         "limits.stalled": #""1m""#, "limits.events_queued": "5", "limits.event_queue_bytes": "8192",
         "limits.sessions": "7", "policy_dir": #""/r""#,
+        "quotas.session_calls_per_second": "8", "quotas.session_calls_burst": "9", "quotas.session_subscriptions": "10",
+        "quotas.session_tasks": "11", "quotas.uid_connections": "12", "quotas.uid_calls_in_flight": "13",
+        "quotas.uid_calls_per_second": "14", "quotas.uid_calls_burst": "15", "quotas.uid_queued_bytes": #""1MiB""#,
+        "quotas.uid_subscriptions": "16", "quotas.uid_tasks": "17", "quotas.trusted_factor": "18",
+        "quotas.queued_bytes": #""2MiB""#, "quotas.plugin_calls_in_flight": "19",
+        "quotas.plugins": "{ alert = { calls_in_flight = 1 } }", "quotas.tasks": "{ Echo = { calls_per_second = 2 } }",
         "dialects.url_schemes": #"["other"]"#, "plugins.disabled": #"["login"]"#,
     ]
 

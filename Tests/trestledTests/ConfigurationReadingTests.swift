@@ -1,4 +1,5 @@
 import TOMLDocument
+import TaskRuntime
 import Testing
 
 @testable import trestled
@@ -30,6 +31,25 @@ struct ConfigurationReadingTests {
             events_queued = 9
             event_queue_bytes = "8192B"
             sessions = 11
+            [quotas]
+            session_calls_per_second = 1
+            session_calls_burst = 2
+            session_subscriptions = 3
+            session_tasks = 4
+            uid_connections = 5
+            uid_calls_in_flight = 6
+            uid_calls_per_second = 7
+            uid_calls_burst = 8
+            uid_queued_bytes = "1MiB"
+            uid_subscriptions = 9
+            uid_tasks = 10
+            trusted_factor = 11
+            queued_bytes = "2MiB"
+            plugin_calls_in_flight = 12
+            plugins = { alert = { calls_in_flight = 13 } }
+            [quotas.tasks."persistence.query"]
+            calls_per_second = 14
+            calls_burst = 15
             [dialects]
             url_schemes = ["app", "x-app+1.2"]
             [plugins]
@@ -56,6 +76,19 @@ struct ConfigurationReadingTests {
         #expect(read.limits.eventsQueued == 9)
         #expect(read.limits.eventQueueBytes == 8_192)
         #expect(read.limits.sessions == 11)
+        #expect(read.quotas.sessionCalls == CallQuota(callsPerSecond: 1, burst: 2))
+        #expect(read.quotas.sessionSubscriptions == 3)
+        #expect(read.quotas.sessionTasks == 4)
+        #expect(read.quotas.user.connections == 5)
+        #expect(read.quotas.user.calls == CallQuota(callsInFlight: 6, callsPerSecond: 7, burst: 8))
+        #expect(read.quotas.user.queuedBytes == 1 << 20)
+        #expect(read.quotas.user.subscriptions == 9)
+        #expect(read.quotas.user.tasks == 10)
+        #expect(read.quotas.trustedFactor == 11)
+        #expect(read.quotas.queuedBytes == 2 << 20)
+        #expect(read.quotas.pluginCallsInFlight == 12)
+        #expect(read.quotas.plugins == ["alert": CallQuota(callsInFlight: 13)])
+        #expect(read.quotas.tasks == ["persistence.query": CallQuota(callsPerSecond: 14, burst: 15)])
         #expect(read.disabledPlugins == ["login"])
         #expect(read.file == "t.toml")
         #expect(Set(read.origins.keys) == Set(Configuration.settings.map(\.key)))

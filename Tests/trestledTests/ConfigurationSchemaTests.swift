@@ -83,6 +83,9 @@ struct ConfigurationSchemaTests {
         case "array":
             guard let items = value.arrayValue, let item = schema["items"] else { return false }
             return items.allSatisfy { fits($0, item) }
+        case "object":
+            guard let members = value.objectValue, let member = schema["additionalProperties"] else { return false }
+            return members.allSatisfy { fits($0.value, member) }
         default: return false
         }
     }

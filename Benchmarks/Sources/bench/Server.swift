@@ -46,6 +46,8 @@ final class Server {
 struct DaemonSettings {
     /// The folder of its plugins; nil: those that were built with it.
     var pluginFolder: String?
+    /// Lines at the beginning of its configuration, before any table.
+    var topLevel = ""
     /// Further lines of its configuration.
     var configuration = ""
     /// Whether it keeps to a core of its own.
@@ -72,7 +74,8 @@ extension Bench {
         let socket = place.sockets + "/trestle-\(startedDaemons).sock"
         let configuration = place.sockets + "/trestled-\(startedDaemons).toml"
         // All idle connections, and those that call.
-        try writeFile(configuration, "[limits]\nsessions = \(Self.idleConnections + 1000)\n\(settings.configuration)\n")
+        let limits = "[limits]\nsessions = \(Self.idleConnections + 1000)\n"
+        try writeFile(configuration, "\(settings.topLevel)\n\(limits)\(settings.configuration)\n")
         var command = [
             place.daemon, "--config", configuration, "--socket", socket, "--state-dir",
             place.data + "/" + (settings.state ?? "state-\(startedDaemons)"),

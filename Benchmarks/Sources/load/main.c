@@ -263,6 +263,9 @@ int main(int count, char **arguments) {
     reply = template_read(options.reply, payload);
     // Values differ from run to run as well: a store that is given what it holds already has less to do.
     last_value = options.first_is_set ? options.first_value - 1 : (uint64_t)time(NULL) % 100000 * 1000000;
+    // The group too: the server sees both.
+    if (options.uid >= 0 && (setgid((gid_t)options.uid) != 0 || setuid((uid_t)options.uid) != 0))
+        fail("setuid", strerror(errno));
     poller = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < options.idle; i++) open_socket();
     struct connection *connections = connections_open();

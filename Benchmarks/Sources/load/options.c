@@ -21,6 +21,7 @@ static const char help[] =
     "  --first N         %V counts up from N\n"
     "  --random N        %V is a random number from 0 up to N, that not included\n"
     "  --in-order        replies bear no number and come in order\n"
+    "  --uid N           connect as this user (for root)\n"
     "  --server-pid PID  whose CPU time and memory to tell\n"
     "\n"
     "In templates: %I the call's number, %V a number that changes, %P the payload, %* (in a reply) any bytes.\n"
@@ -38,13 +39,13 @@ static double number(const char *text, const char *name) {
 }
 
 struct options options_read(int count, char **arguments) {
-    struct options options = {.connections = 1, .in_flight = 1, .seconds = 3, .warm_up_seconds = 0.3};
+    struct options options = {.connections = 1, .in_flight = 1, .seconds = 3, .warm_up_seconds = 0.3, .uid = -1};
     static const struct option names[] = {
         {"socket", 1, NULL, 's'},  {"message", 1, NULL, 'm'}, {"reply", 1, NULL, 'r'},   {"connections", 1, NULL, 'c'},
         {"idle", 1, NULL, 'i'},    {"in-flight", 1, NULL, 'f'}, {"seconds", 1, NULL, 't'}, {"warm-up", 1, NULL, 'w'},
         {"calls", 1, NULL, 'n'},   {"payload", 1, NULL, 'p'}, {"in-order", 0, NULL, 'o'}, {"server-pid", 1, NULL, 'P'},
         {"payload-file", 1, NULL, 'F'}, {"first", 1, NULL, 'v'}, {"random", 1, NULL, 'V'},
-        {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+        {"uid", 1, NULL, 'u'},    {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
     int option, index;
     while ((option = getopt_long(count, arguments, "", names, &index)) != -1) {
         switch (option) {
@@ -64,6 +65,7 @@ struct options options_read(int count, char **arguments) {
             options.first_is_set = true;
             break;
         case 'V': options.random_values = (uint64_t)number(optarg, "random"); break;
+        case 'u': options.uid = (int)number(optarg, "uid"); break;
         case 'o': options.in_order = true; break;
         case 'P': options.server_pid = (int)number(optarg, "server-pid"); break;
         case 'h': fputs(help, stdout); exit(0);

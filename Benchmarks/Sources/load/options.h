@@ -8,6 +8,8 @@
 struct options {
     const char *socket, *message, *reply;
     int connections, idle, in_flight, server_pid;
+    // Who connects; -1: whoever runs this.
+    int uid;
     double seconds, warm_up_seconds;
     // 0: as many as go into the time.
     uint64_t calls;

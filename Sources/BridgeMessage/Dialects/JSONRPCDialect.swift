@@ -174,6 +174,7 @@ private enum RPCErrorNumber {
         (.callTimeout, -32005), (.callCancelled, -32006), (.busy, -32007), (.resultTooLarge, -32008),
         (.sessionClosed, -32009), (.sessionNotFound, -32010), (.shuttingDown, -32011), ("plugin.unavailable", -32012),
         ("plugin.crashed", -32013), ("plugin.no_reply", -32014), (.pluginInvalidReply, -32015),
+        (.quotaExceeded, -32016),
     ]
 
     static func of(_ code: ErrorCode) -> Int64 { known.first { $0.code == code }?.number ?? other }

@@ -102,6 +102,18 @@ public struct MessageSplitter: ~Copyable {
         if hasHandedOutCarry { endCarried() }
     }
 
+    /// Discards the line whose end has not come, but for its beginning: it will be one that was too large.
+    public mutating func discardLine() {
+        guard !hasHandedOutCarry, discardedBytes == nil, carriedBytes > 0 else { return }
+        discardedBytes = carriedBytes
+        carriedBytes = min(carriedBytes, Self.keptPrefixBytes)
+        let capacity = carriedBytes + Self.paddingBytes
+        // Where it cannot be made smaller it stays as it is.
+        if let smaller = realloc(carry.baseAddress, capacity) {
+            carry = UnsafeMutableRawBufferPointer(start: smaller, count: capacity)
+        }
+    }
+
     /// What is held of an unfinished line, for a splitter that goes on in another process.
     public var unfinished: UnfinishedLine {
         guard holdsPartOfLine else { return UnfinishedLine() }

@@ -46,9 +46,7 @@ extension TaskRuntime {
             try check(.subscribe, pattern.text, by: session, to: "listen to \(pattern.text)")
         }
         for pattern in wanted where !all.contains(pattern) { all.append(pattern) }
-        guard all.count <= max(before.count, Self.mostSubscriptions) else {
-            throw BridgeError(.busy, "a session listens to \(Self.mostSubscriptions) patterns at the most")
-        }
+        try checkSubscriptions(all.count, of: session)
         session.patterns = all
         session.subscribedDialect = call.record.pointee.dialect
         updateSubscriber(session)
@@ -61,9 +59,6 @@ extension TaskRuntime {
         for (name, data) in kept { send(name, data, to: [session]) }
         return nil
     }
-
-    /// Every event is held against every pattern: more than a page ever needs, few enough to go through.
-    private static var mostSubscriptions: Int { 256 }
 
     private func unsubscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON {
         let session = try callingSession(call)

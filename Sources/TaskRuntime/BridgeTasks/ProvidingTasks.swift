@@ -43,6 +43,7 @@ extension TaskRuntime {
             throw BridgeError(
                 .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
         }
+        try checkTasks(register.tasks, of: session)
         for (name, description) in register.descriptions ?? [:] { try check(description, of: name, register.tasks) }
         for name in register.tasks {
             try self.register(

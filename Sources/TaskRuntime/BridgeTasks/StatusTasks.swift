@@ -62,6 +62,7 @@ extension TaskRuntime {
             "monitors": .number(JSONNumber(watchers.count)),
             "waitingCalls": .number(JSONNumber(plugins.reduce(0) { $0 + $1.waitingCount })),
             "queuedBytes": .number(JSONNumber(waiting.bytes)), "queuedEvents": .number(JSONNumber(waiting.events)),
+            "quotaRefusals": quotaRefusals,
             "launch": .array(launch.reports.map(describe)),
             "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
             "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),

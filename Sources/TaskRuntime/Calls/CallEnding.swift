@@ -19,6 +19,13 @@ extension TaskRuntime {
         guard result.count <= limits.messageBytes || call.task?.isInternal == true else {
             return end(call, error: tooLarge(result.count))
         }
+        if let session = call.record.pointee.session,
+            session._withUnsafeGuaranteedRef({ $0.output.count &+ $0.batchBytes &+ result.count > Self.uncountedBytes }
+            ),
+            !hasRoom(forResultOf: call, result.count)
+        {
+            return end(call, error: resultRefusal(call, result.count))
+        }
         takeOut(call, isFailure: false)
         if isMonitored { showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
@@ -70,6 +77,7 @@ extension TaskRuntime {
             session._withUnsafeGuaranteedRef { session in
                 if call.record.pointee.isIndexed { session.index.remove(call) }
                 session.callsInFlight -= 1
+                session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
             }
             clientCallsInFlight -= 1
         }
@@ -77,7 +85,9 @@ extension TaskRuntime {
             provider._withUnsafeGuaranteedRef { $0.forwardedCount -= 1 }
             call.record.pointee.provider = nil
         }
+        if call.record.pointee.heldBytes != 0 { letGoOfHeld(call) }
         if call.hasExtras {
+            call.record.pointee.extras?.maker?.ownCallsInFlight -= 1
             leaveParent(call)
             leaveQueue(call)
         }
@@ -145,7 +155,8 @@ extension TaskRuntime {
 
     // MARK: Progress
 
-    /// Sends an intermediate result on. A slow reader gets the newest, not all.
+    /// Sends an intermediate result on. A slow reader gets the newest, not all; where its user has more unread than may be,
+    /// none.
     func progress(_ call: Call, _ value: UnsafeRawBufferPointer) {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()
@@ -155,7 +166,9 @@ extension TaskRuntime {
             return
         }
         guard session.output.count < Self.slowReaderBytes else {
+            if isOverQuota(session) { return }
             if call.heldProgress == nil { session.heldProgress.append(call.handle) }
+            hold(value.count - (call.heldProgress?.value.count ?? 0), for: call)
             call.extras.heldProgress = (sequence, Array(value))
             return
         }
@@ -174,6 +187,8 @@ extension TaskRuntime {
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
         call.extras.heldProgress = nil
+        // Of a call that has ended nothing is held any more.
+        if call.record.pointee.heldBytes >= value.count { hold(-value.count, for: call) }
         value.withUnsafeBytes { write(progress: $0, sequence, of: call, to: session) }
     }
 }

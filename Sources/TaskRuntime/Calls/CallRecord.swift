@@ -30,6 +30,8 @@ struct CallRecord: ~Copyable {
     var startedAt = RuntimeInstant(nanoseconds: 0)
     var deadline = RuntimeInstant.never
     var nextSequence: UInt64 = 0
+    /// What is held for it and counted: ``TaskRuntime/hold(_:for:)``.
+    var heldBytes = 0
     /// The id under which the session that does the work knows the call; 0: no client does.
     var providerID: UInt64 = 0
     /// That session. Not retained: it leaves its calls before it is forgotten.
@@ -57,6 +59,8 @@ final class CallExtras {
     var target: Session?
     var batch: RPCBatch?
     var pluginName: String?
+    /// The plugin that made it.
+    var maker: PluginSlot?
     var parent: CallHandle?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?

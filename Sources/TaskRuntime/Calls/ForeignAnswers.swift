@@ -33,7 +33,7 @@ extension TaskRuntime {
                 end(call, error: error)
             }
         }
-        settle(call, handle)
+        settle(call, handle, values.count)
     }
 
     /// Where a call's answer goes. The task is the one that the caller named.
@@ -59,6 +59,7 @@ extension TaskRuntime {
                 "the results of the batch are longer than the \(limits.unreadBytes) bytes that may wait")
             batch.add { MessageEncoder.callback(to: address, error: error, $0) }
         }
+        count(batch, of: session)
         finish(batch, of: session)
     }
 
@@ -66,6 +67,7 @@ extension TaskRuntime {
     func write(to session: Session, _ dialect: DialectID, _ write: (OutputBuffer) -> Void) {
         if let batch = session.openBatch, dialect == Dialects.jsonRPC {
             batch.add(write)
+            count(batch, of: session)
         } else {
             write(session.output)
         }
@@ -94,6 +96,7 @@ extension TaskRuntime {
 
     private func finish(_ batch: RPCBatch, of session: Session) {
         guard batch.isComplete, batch.waitingCalls == 0, session.takesMessages else { return }
+        forget(batch, of: session)
         batch.write(to: session.output)
         markDirty(session)
     }
@@ -105,6 +108,8 @@ final class RPCBatch {
     var waitingCalls = 0
     /// Whether all items have been received.
     var isComplete = false
+    /// How much of the answers has been counted.
+    var countedBytes = 0
     private let answers = OutputBuffer()
 
     /// The length of the answers so far.

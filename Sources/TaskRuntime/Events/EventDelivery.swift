@@ -43,9 +43,13 @@ extension TaskRuntime {
             if session.events.isEmpty, session.output.count < Self.slowReaderBytes {
                 session.output.append(line.bytes)
                 markDirty(session)
+            } else if isOverQuota(session) {
+                session.events.drop()
+                counters.droppedEvents += 1
             } else {
                 let dropped = session.events.append(Array(line.bytes), limits: limits)
                 counters.droppedEvents += UInt64(dropped)
+                countQueued(session)
             }
         }
     }

@@ -51,6 +51,7 @@ extension TaskRuntime {
             if let fault = check.fault(in: request.options) {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
             }
+            try checkCallQuotas(of: task, by: plugin)
         } catch {
             noteRefusal(of: request.task, error, nil)
             request.completion(.failure(error))
@@ -64,6 +65,8 @@ extension TaskRuntime {
                 deadline: deadline(request.deadline, of: task, from: now)))
         let extras = call.extras
         extras.pluginName = plugin.name
+        extras.maker = plugin
+        plugin.ownCallsInFlight += 1
         extras.parent = request.parent
         extras.lineage = parent?.lineage ?? []
         if let parent, parent.origin == .question { extras.passage = passage(ofCallBehind: parent, of: task) }

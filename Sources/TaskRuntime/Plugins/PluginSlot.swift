@@ -72,6 +72,8 @@ public final class PluginSlot: TaskProvider {
     var refusal: BridgeError?
     /// Work that goes on though its call has ended.
     var abandoned: [CallHandle: TaskEntry] = [:]
+    /// Calls that it has made and that have not ended.
+    var ownCallsInFlight = 0
     /// Told once; see ``whenIdle(_:)``.
     var onIdle: (() -> Void)?
 

@@ -135,7 +135,9 @@ final class ClientTask: TaskProvider {
     private func forward(
         _ call: Call, of task: TaskEntry, _ options: UnsafeRawBufferPointer, to session: Session
     ) {
-        guard session.output.count < runtime.limits.unreadBytes else {
+        guard session.output.count < runtime.limits.unreadBytes,
+            session.output.count <= TaskRuntime.uncountedBytes || !runtime.isOverQuota(session)
+        else {
             let error = BridgeError(
                 .busy, "the client that provides the task does not read its calls", isTransient: true,
                 retryAfter: .seconds(1))

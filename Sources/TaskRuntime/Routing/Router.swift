@@ -59,6 +59,7 @@ extension TaskRuntime {
                 call.extras.target = sessions[message.pointee.sessionNumber]
             }
             session.callsInFlight += 1
+            session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight += 1 }
             session.callsMade &+= 1
             clientCallsInFlight += 1
             if message.pointee.dialect == .native {
@@ -79,7 +80,7 @@ extension TaskRuntime {
         let handle = call.handle
         noteBegin(of: call, task, options: options)
         start(call, of: task, options: options)
-        settle(call, handle)
+        settle(call, handle, options.count)
     }
 
     /// Begins a call's work, unless its options do not fit; where its task has interceptors, these come first.
@@ -116,8 +117,9 @@ extension TaskRuntime {
 
     /// Enters a call that has not ended at once.
     @inline(__always)
-    func settle(_ call: Call, _ handle: CallHandle) {
+    func settle(_ call: Call, _ handle: CallHandle, _ optionsBytes: Int) {
         guard call.handle == handle, call.state != .free else { return }
+        if optionsBytes >= Self.countedOptionsBytes { hold(optionsBytes, for: call) }
         calls.park(call)
         if call.origin == .session, call.hasID { call.session?.index.insert(call) }
         armClock()
@@ -145,8 +147,9 @@ extension TaskRuntime {
         guard task._withUnsafeGuaranteedRef({ mayCall($0, session) }) else {
             throw callDenial(task.takeUnretainedValue(), session)
         }
-        guard session.callsInFlight < limits.callsInFlight else { throw tooMany }
         if target != CallMessage.anySession { try checkAddress(task.takeUnretainedValue(), of: target, by: session) }
+        // Last: a call that is refused for another reason counts against no rate.
+        try checkCallQuotas(message, of: task, by: session)
         return task
     }
 
@@ -154,12 +157,6 @@ extension TaskRuntime {
         BridgeError(
             .shuttingDown, "the daemon is stopping and begins no more calls", data: ["started": false],
             isTransient: true)
-    }
-
-    private var tooMany: BridgeError {
-        BridgeError(
-            .busy, "the session has \(limits.callsInFlight) calls in flight, as many as it may",
-            isTransient: true, retryAfter: .milliseconds(100))
     }
 
     private func checkAddress(_ task: TaskEntry, of number: UInt64, by session: Session) throws(BridgeError) {

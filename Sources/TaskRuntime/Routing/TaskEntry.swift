@@ -26,6 +26,9 @@ final class TaskEntry {
     let optionsCheck: OptionsCheck?
     /// Who is asked before a call goes to the provider, in this order; nil: nobody.
     @exclusivity(unchecked) var interceptors: [Interceptor]?
+    /// What its calls are counted by; nil: nobody has set a quota for them.
+    var meters: TaskMeters? { didSet { isMetered = meters != nil } }
+    @exclusivity(unchecked) private(set) var isMetered = false
     @exclusivity(unchecked) var statistics = TaskStatistics()
     /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
     /// they still count.

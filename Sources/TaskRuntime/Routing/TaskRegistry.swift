@@ -11,6 +11,8 @@ import Glibc
 final class TaskRegistry {
     /// Who intercepts calls of the tasks.
     private(set) var interceptors = InterceptorRegistry()
+    /// What calls of tasks are counted by.
+    private var meters = CallMeters()
     /// Who owns the tasks that the table points to.
     private var entries: [TaskEntry] = []
     private var lastNumber: UInt64 = 0
@@ -52,6 +54,7 @@ final class TaskRegistry {
         lastNumber += 1
         entry.number = lastNumber
         entry.interceptors = interceptors.those(of: entry)
+        entry.meters = meters.those(of: entry)
         entries.append(entry)
         if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }
     }
@@ -60,6 +63,12 @@ final class TaskRegistry {
     func changeInterceptors(_ change: (inout InterceptorRegistry) -> Void) {
         change(&interceptors)
         for entry in entries { entry.interceptors = interceptors.those(of: entry) }
+    }
+
+    /// Has calls of tasks be counted by these, all of which are new.
+    func setMeters(_ meters: CallMeters) {
+        self.meters = meters
+        for entry in entries { entry.meters = meters.those(of: entry) }
     }
 
     func remove(_ entry: TaskEntry) {

@@ -50,6 +50,10 @@ public final class Session {
     @exclusivity(unchecked) public var sentBytes: UInt64 = 0
 
     let openedAt: RuntimeInstant
+    /// What its user has taken, this session included.
+    let account: UserAccount
+    /// The same for the way of a call: not retained, because it is held above.
+    let lentAccount: Unmanaged<UserAccount>
     /// The connection; nil once it is gone.
     var transport: (any SessionTransport)?
     @exclusivity(unchecked) var phase = Phase.open
@@ -111,24 +115,40 @@ public final class Session {
     // Calls to it.
     /// How many calls it works on.
     var forwardedCount = 0
-    var registrations: Set<String> = []
+    var registrations: Set<String> = [] {
+        didSet { account.tasks += registrations.count - oldValue.count }
+    }
 
     // Events.
-    var patterns: [EventPattern] = []
+    var patterns: [EventPattern] = [] {
+        didSet { account.subscriptions += patterns.count - oldValue.count }
+    }
     @exclusivity(unchecked) var events = EventQueue()
     /// Calls whose progress waits until the client has read on.
     @exclusivity(unchecked) var heldProgress: [CallHandle] = []
+
+    // What is held for it, for the quota of bytes.
+    /// Its input that waits for the end of a line, or for its turn, where that is much. The server sets it.
+    @exclusivity(unchecked) public var heldInputBytes = 0
+    /// Answers of batches that are not complete.
+    @exclusivity(unchecked) var batchBytes = 0
+    /// How much of all this has been counted.
+    @exclusivity(unchecked) public internal(set) var countedBytes = 0
+    /// How often it called of late, where that is bounded.
+    @exclusivity(unchecked) var rate = CallRate()
 
     /// What a session speaks for that never named anything else.
     public static let localOrigin = "local"
 
     init(
-        number: UInt64, peer: PeerIdentity, isTrusted: Bool, openedAt: RuntimeInstant,
+        number: UInt64, peer: PeerIdentity, account: UserAccount, openedAt: RuntimeInstant,
         transport: (any SessionTransport)?
     ) {
         self.number = number
         self.peer = peer
-        self.isTrusted = isTrusted
+        isTrusted = account.isTrusted
+        self.account = account
+        lentAccount = .passUnretained(account)
         self.openedAt = openedAt
         self.transport = transport
     }

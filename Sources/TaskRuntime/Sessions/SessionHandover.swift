@@ -117,7 +117,7 @@ extension TaskRuntime {
         let openNanoseconds = UInt64(clamping: record.openMs ?? 0).multipliedReportingOverflow(by: 1_000_000)
         let now = clock.now.nanoseconds
         let session = Session(
-            number: record.number, peer: peer, isTrusted: policy.trusts(peer),
+            number: record.number, peer: peer, account: account(of: peer),
             openedAt: RuntimeInstant(
                 nanoseconds: openNanoseconds.overflow ? 0 : now - min(now, openNanoseconds.partialValue)),
             transport: transport)
@@ -135,6 +135,7 @@ extension TaskRuntime {
         session.patterns = (record.events ?? []).compactMap(EventPattern.init)
         if !session.patterns.isEmpty { subscribers.append(session) }
         if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
+        session.account.connections += 1
         sessions[session.number] = session
         for plugin in plugins { plugin.tell(.opened, session) }
         return session

@@ -8,8 +8,9 @@ extension TaskRuntime {
         lastSessionNumber += 1
         counters.sessionsOpened += 1
         let session = Session(
-            number: lastSessionNumber, peer: peer, isTrusted: policy.trusts(peer), openedAt: clock.now,
-            transport: transport)
+            number: lastSessionNumber, peer: peer, account: account(of: peer), openedAt: clock.now, transport: transport
+        )
+        session.account.connections += 1
         sessions[session.number] = session
         tellPlugins(.opened, session)
         publish(
@@ -96,6 +97,7 @@ extension TaskRuntime {
         session.transport = nil
         session.output.releaseMemory()
         guard sessions.removeValue(forKey: session.number) != nil else { return }
+        settleAccount(of: session)
         forgottenSessions.append(session)
         tellPlugins(.closed, session)
         publish("session.closed", data: ["session": .number(JSONNumber(session.number))])

@@ -49,6 +49,10 @@ extension TaskRuntime {
         text.add(
             "trestle_output_queued", .gauge, unit: "bytes", .init(waiting.bytes),
             "Messages that clients have yet to read.")
+        text.begin("trestle_quota_refusals", .counter, "What was refused because a quota was reached.")
+        for quota in QuotaName.allCases {
+            text.add(.init(refusalsByQuota[quota] ?? 0), ["quota": quota.rawValue])
+        }
         text.add("trestle_monitors", .gauge, .init(watchers.count), "Sessions that watch the traffic.")
     }
 

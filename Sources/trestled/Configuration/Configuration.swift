@@ -2,6 +2,7 @@
 //
 // Each setting is a property here, with its default, and one declaration in ConfigurationSettings.swift.
 import TOMLDocument
+import TaskRuntime
 
 /// Everything that can be set. A plain value; read once at launch and again at a reload.
 struct Configuration: Sendable, Equatable {
@@ -37,6 +38,8 @@ struct Configuration: Sendable, Equatable {
     var workerTimeout = Duration.seconds(10)
     /// The bounds on what one client, and all of them, may take.
     var limits = Limits()
+    /// What sessions, users, plugins and tasks may take.
+    var quotas = QuotaLimits()
     /// The schemes of URLs that are calls.
     var urlSchemes = ["jxaction"]
     /// The plugins that are not started though they are installed.

@@ -56,7 +56,7 @@ extension ConfigurationOverrides.Entry {
             return TOMLValue(.string(isRelative ? text.wholePath(from: workingDirectory) : text), at: nowhere)
         case .truth:
             return TOMLValue(["true": true, "false": false][text].map { .boolean($0) } ?? .string(text), at: nowhere)
-        case .text, .urlScheme, .fileMode, .choice, .duration:
+        case .text, .urlScheme, .fileMode, .choice, .duration, .callQuotas:
             return TOMLValue(.string(text), at: nowhere)
         }
     }

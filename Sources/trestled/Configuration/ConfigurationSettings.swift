@@ -4,17 +4,21 @@
 
 extension Configuration {
     /// Every setting. What is not declared here is an unknown key.
-    static let settings = daemonSettings + limitSettings + dialectSettings + pluginSettings
+    static let settings = daemonSettings + limitSettings + quotaSettings + dialectSettings + pluginSettings
 
     /// What the tables are about, by name.
     static let tables: [String: String] = [
         "": "The daemon itself.",
         "limits": "What one session, and all of them together, may take.",
+        "quotas": """
+        What each session, user, plugin and task may take, so that none of them takes what others need. Of calls per second, \
+        and of calls in flight where nobody says how many, 0 stands for any number.
+        """,
         "dialects": "The forms of messages that clients may use beside the native one.",
         "plugins": "Which plugins are started.",
     ]
 
-    private typealias Declaration = Setting<Configuration>
+    typealias Declaration = Setting<Configuration>
 
     private static let daemonSettings: [Setting<Configuration>] = [
         Declaration(
@@ -127,6 +131,6 @@ extension Configuration {
             "Plugins that are not started though they are installed, by name.")
     ]
 
-    private static let kibibyte = 1_024
-    private static let mebibyte = 1_024 * 1_024
+    static let kibibyte = 1_024
+    static let mebibyte = 1_024 * 1_024
 }

@@ -21,6 +21,8 @@ indirect enum SettingShape: Sendable, Hashable {
     case bytes(ClosedRange<Int>)
     /// A time: text such as "5s".
     case duration(ClosedRange<Duration>)
+    /// Tables by names, each with bounds of calls.
+    case callQuotas
     /// Any number of these; a single one may stand without brackets.
     case list(of: SettingShape)
 
@@ -40,6 +42,7 @@ indirect enum SettingShape: Sendable, Hashable {
         case .duration(let range):
             "a duration from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound)) as a string with "
                 + #"its unit (ms, s, m or h), such as "5s""#
+        case .callQuotas: "a table for each name, with \(CallQuotaKey.listed)"
         case .list(let item): "\(item.expected), or an array of such"
         }
     }

@@ -47,6 +47,7 @@ extension Daemon {
     func apply(_ difference: ConfigurationDifference, _ new: Configuration) {
         configuration = configuration.taking(difference, from: new)
         runtime.apply(configuration.runtimeLimits)
+        runtime.apply(configuration.quotas)
         if difference.applied.contains(Configuration.policyChange) { runtime.apply(configuration.runtimePolicy) }
         server.apply(configuration.serverLimits)
         server.urlSchemes = Set(configuration.urlSchemes)

@@ -15,6 +15,7 @@ extension SettingShape {
         case .bytes(let range):
             "size, \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound))"
         case .duration(let range): "duration, \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
+        case .callQuotas: "a table for each name, with \(CallQuotaKey.listed)"
         case .list(let item): "\(item.described), or an array of such"
         }
     }
@@ -39,6 +40,13 @@ extension SettingShape {
             let text: JSON = ["type": "string", "pattern": "^[0-9]+(B|KiB|MiB|GiB)$"]
             return ["anyOf": [.object(Self.integer(range)), text]]
         case .duration: return ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
+        case .callQuotas:
+            let number = JSON.object(Self.integer(CallQuotaKey.range))
+            let properties = CallQuotaKey.allCases.reduce(into: JSONObject()) { $0[$1.rawValue] = number }
+            let quota: JSON = [
+                "type": "object", "properties": .object(properties), "additionalProperties": false,
+            ]
+            return ["type": "object", "additionalProperties": quota]
         case .list(let item):
             let schema = JSON.object(item.keywords)
             return ["anyOf": [schema, ["type": "array", "items": schema]]]

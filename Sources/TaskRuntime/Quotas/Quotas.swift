@@ -1,0 +1,117 @@
+public import BridgeJSON
+import Logging
+
+// The quotas as they are in force, who has which account, and what is said where one is reached.
+extension TaskRuntime {
+    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin anew.
+    public func apply(_ quotas: QuotaLimits) {
+        guard quotas != self.quotas else { return }
+        self.quotas = quotas
+        for account in accounts.all { account.apply(quotas) }
+        for session in sessions.values { session.rate = CallRate() }
+        registry.setMeters(CallMeters(quotas))
+        notePaces()
+    }
+
+    /// Reads of the quotas what every call has to know.
+    func notePaces() {
+        sessionPace = CallPace(quotas.sessionCalls)
+        hasPaces = sessionPace != nil || quotas.user.calls.callsPerSecond > 0
+    }
+
+    func account(of peer: PeerIdentity) -> UserAccount {
+        accounts.account(of: peer.uid, isTrusted: policy.trusts(peer), quotas, now: clock.now)
+    }
+
+    /// The session is gone, and what it had is nobody's any more.
+    func settleAccount(of session: Session) {
+        session.account.connections -= 1
+        session.account.queuedBytes -= session.countedBytes
+        queuedBytes -= session.countedBytes
+        session.countedBytes = 0
+    }
+
+    // MARK: Connections
+
+    /// Why a client must not connect; nil: it may.
+    public func refusal(ofConnectionBy peer: PeerIdentity) -> BridgeError? {
+        let account = account(of: peer)
+        guard account.connections >= account.quota.connections else { return nil }
+        noteTurnedAway(account)
+        return busy(
+            .connections, account.quota.connections, of: account.label,
+            "\(account.label) has \(account.connections) connections, as many as it may", retryAfter: .seconds(1))
+    }
+
+    /// One line for many: who connects again and again must not fill the log.
+    private func noteTurnedAway(_ account: UserAccount) {
+        account.untoldConnections += 1
+        let now = clock.now
+        if let toldAt = account.toldAt, now.since(toldAt) < .seconds(10) { return }
+        log.warning(
+            """
+            \(account.label) has \(account.connections) connections, as many as it may (quotas.uid_connections); \
+            turned away since this was last said: \(account.untoldConnections)
+            """)
+        account.untoldConnections = 0
+        account.toldAt = now
+    }
+
+    // MARK: What a session keeps
+
+    /// - Throws: `quota.exceeded`, where the session or its user would listen to too many patterns.
+    func checkSubscriptions(_ count: Int, of session: Session) throws(BridgeError) {
+        let added = count - session.patterns.count
+        guard added > 0 else { return }
+        try check(
+            .subscriptions, count, quotas.sessionSubscriptions, of: "session \(session.number)",
+            "patterns of events to listen to")
+        let account = session.account
+        try check(
+            .subscriptions, account.subscriptions + added, account.quota.subscriptions, of: account.label,
+            "patterns of events to listen to")
+    }
+
+    /// - Throws: `quota.exceeded`, where the session or its user would provide too many tasks.
+    func checkTasks(_ names: [String], of session: Session) throws(BridgeError) {
+        let added = Set(names).subtracting(session.registrations).count
+        guard added > 0 else { return }
+        try check(
+            .tasks, session.registrations.count + added, quotas.sessionTasks, of: "session \(session.number)",
+            "tasks to provide")
+        let account = session.account
+        try check(.tasks, account.tasks + added, account.quota.tasks, of: account.label, "tasks to provide")
+    }
+
+    private func check(
+        _ quota: QuotaName, _ wanted: Int, _ limit: Int, of whom: String, _ what: String
+    ) throws(BridgeError) {
+        guard wanted > limit else { return }
+        refusalsByQuota[quota, default: 0] += 1
+        throw BridgeError(
+            .quotaExceeded, "\(whom) may have \(limit) \(what), not \(wanted)", data: Self.data(quota, limit, whom))
+    }
+
+    // MARK: Words and figures
+
+    /// What passes with time.
+    func busy(
+        _ quota: QuotaName, _ limit: Int, of whom: String, _ message: String, retryAfter: Duration
+    ) -> BridgeError {
+        refusalsByQuota[quota, default: 0] += 1
+        return BridgeError(
+            .busy, message, data: Self.data(quota, limit, whom), isTransient: true, retryAfter: retryAfter)
+    }
+
+    private static func data(_ quota: QuotaName, _ limit: Int, _ whom: String) -> JSON {
+        ["quota": .string(quota.rawValue), "limit": .number(JSONNumber(limit)), "of": .string(whom)]
+    }
+
+    /// How often each quota was met.
+    var quotaRefusals: JSON {
+        .object(
+            QuotaName.allCases.reduce(into: JSONObject()) {
+                $0[$1.rawValue] = .number(JSONNumber(refusalsByQuota[$1] ?? 0))
+            })
+    }
+}

@@ -1,0 +1,133 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("Quotas", .blocking)
+struct QuotaTests {
+    @Test("One connection too many of a uid is told so in words and closed; the others go on, and the log says it once")
+    func connections() throws {
+        try withDaemon("[quotas]\nuid_connections = 3\ntrusted_factor = 1") { daemon in
+            let first = try daemon.connect()
+            // Whoever looked whether the daemon is there has gone.
+            try first.result("bridge.sessions") { $0["sessions"]?.arrayValue?.count == 1 }
+            let clients = try [first] + (0..<2).map { _ in try daemon.connect() }
+            for client in clients { #expect(try client.result("Echo", 1) == 1) }
+            for _ in 0..<20 {
+                let refused = try daemon.connect()
+                let error = try refused.receive()["error"]
+                #expect(error?["code"] == "busy" && error?["retryAfter"] == 1000 && error?["transient"] == true)
+                #expect(error?["data"]?["quota"] == "connections" && error?["data"]?["limit"] == 3)
+                try refused.awaitHangUp()
+            }
+            for client in clients { #expect(try client.result("Echo", 2) == 2) }
+            #expect(daemon.log.split(separator: "as many as it may (quotas.uid_connections)").count == 2)
+            clients[0].close()
+            // Whether the place is free already is for the loop to see.
+            let deadline = Deadline()
+            while (try? daemon.connect().call("Echo", 3))?["result"] != 3, !deadline.isOver {}
+            #expect(!deadline.isOver)
+        }
+    }
+
+    @Test("A flood beyond the rate is answered call by call, each once, with a time after which it is taken")
+    func rate() throws {
+        try withDaemon("[quotas]\nsession_calls_per_second = 100\nsession_calls_burst = 50") { daemon in
+            let (client, other) = (try daemon.connect(), try daemon.connect())
+            for id in 1...500 { try client.send(#"{"task":"Echo","options":\#(id),"callbackId":\#(id)}"#) }
+            var outcomes: [Int64: JSON] = [:]
+            for _ in 1...500 {
+                let answer = try client.receive()
+                #expect(outcomes.updateValue(answer, forKey: try #require(answer["callbackId"]?.int64Value)) == nil)
+            }
+            let refused = outcomes.values.compactMap { $0["error"] }
+            #expect(refused.count >= 300 && refused.allSatisfy { $0["code"] == "busy" && $0["retryAfter"] != nil })
+            #expect(outcomes.values.filter { $0["result"] != nil }.count >= 50)
+            #expect(try other.result("Echo", 1) == 1)
+        }
+    }
+
+    @Test("Another bound holds after a reload, for sessions that there are")
+    func reload() throws {
+        let home = try DaemonHome()
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("Echo", 1) == 1)
+            try home.write(configuration: "[quotas.tasks.Echo]\ncalls_per_second = 1\ncalls_burst = 1")
+            #expect(try client.result("bridge.reload")["applied"] == ["quotas.tasks"])
+            #expect(try client.result("Echo", 1) == 1)
+            let error = try client.call("Echo", 1)["error"]
+            #expect(error?["code"] == "busy" && error?["data"]?["of"] == "task Echo")
+            #expect(try client.result("bridge.status")["quotaRefusals"]?["calls_per_second"] == 1)
+        }
+    }
+
+    // MARK: Memory
+
+    /// The formula of docs/operations.md, for what is set below; what the daemon has before anybody comes is taken off.
+    private static let sessions = 48
+    private static let queuedBytes = 16 << 20
+    private static let messageBytes = 1 << 20
+    private static let bound = 2 * (queuedBytes + messageBytes) + sessions * (320 << 10) + 4 * messageBytes + (24 << 20)
+
+    @Test("Memory stays within the formula, whatever clients leave unread, and whatever lines they leave unfinished")
+    func memory() throws {
+        let configuration = """
+            [limits]
+            sessions = \(Self.sessions + 1)
+            stalled = "1h"
+            [quotas]
+            queued_bytes = "16MiB"
+            """
+        try withDaemon(configuration) { daemon in
+            let watcher = try daemon.connect()
+            #expect(try watcher.result("Echo", 1) == 1)
+            let before = Self.memory(of: daemon.pid)
+            let half = Self.sessions / 2
+            // Without quotas these would be held for: half of them 5 MiB of answers each, half of them a line of 1 MiB.
+            let readers = try (0..<half).map { _ in try daemon.connect() }
+            let writers = try (0..<half).map { _ in try daemon.connect() }
+            let filling = String(repeating: "x", count: 900 << 10)
+            let unfinished = Array(#"{"task":"Echo","callbackId":1,"options":"\#(filling)"#.utf8)
+            let whole = unfinished + Array("\"}\n".utf8)
+            var unfinishedSent = writers.map { _ in 0 }
+            var readersSent = readers.map { _ in 0 }
+            var isMoving = true
+            while isMoving {
+                isMoving = false
+                for (index, reader) in readers.enumerated() where readersSent[index] < 12 * whole.count {
+                    let count = try reader.offer(whole[(readersSent[index] % whole.count)...])
+                    readersSent[index] += count
+                    if count > 0 { isMoving = true }
+                }
+                for (index, writer) in writers.enumerated() where unfinishedSent[index] < unfinished.count {
+                    let count = try writer.offer(unfinished[unfinishedSent[index]...])
+                    unfinishedSent[index] += count
+                    if count > 0 { isMoving = true }
+                }
+                // The daemon has looked at all that was sent once it answers this.
+                _ = try watcher.call("bridge.ping")
+                #expect(Self.memory(of: daemon.pid) - before <= Self.bound)
+            }
+            let status = try watcher.result("bridge.status")
+            #expect((status["quotaRefusals"]?["queued_bytes"]?.int64Value ?? 0) > 0, "\(status.text)")
+            // Every line is answered all the same once it is whole, and read.
+            for (index, writer) in writers.enumerated() where unfinishedSent[index] == unfinished.count {
+                try writer.send(bytes: Array("\"}\n".utf8))
+                let answer = try writer.receive()
+                #expect(answer["result"] != nil || answer["error"]?["code"] == "busy")
+            }
+            for (index, reader) in readers.enumerated() {
+                for _ in 0..<(readersSent[index] / whole.count) {
+                    let answer = try reader.receive()
+                    #expect(answer["result"] != nil || answer["error"]?["code"] == "busy")
+                }
+            }
+        }
+    }
+
+    /// What a process has in memory of its own.
+    private static func memory(of pid: pid_t) -> Int {
+        let line = contents(of: "/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        return (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+}
