@@ -28,7 +28,8 @@ final class TestStore: Sendable {
     ///   - directory: One that another store used before; nil: a new one.
     ///   - gather: What is done with the lanes' waking; by default they are woken at once.
     init(
-        directory: String? = nil, deletions: Int64 = 1000, gather: @escaping Store.Gatherer = { $0() }
+        directory: String? = nil, deletions: Int64 = 1000, quota: StoreQuota = StoreQuota(),
+        gather: @escaping Store.Gatherer = { $0() }
     ) async throws {
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
@@ -39,7 +40,7 @@ final class TestStore: Sendable {
         }
         copies = StoreCopies(store: store)
         try await store.open(
-            .init(file: StoreFile(path: path), maximumDeletions: deletions) { line in
+            .init(file: StoreFile(path: path), maximumDeletions: deletions, quota: quota) { line in
                 self.log.withLock { $0.append(line) }
             })
         copies.open(StoreFile(path: path))

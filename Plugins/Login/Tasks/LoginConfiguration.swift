@@ -10,6 +10,10 @@ struct LoginConfiguration: Codable, Sendable {
     /// `token_days`: for how many days a token is good for logging in again, 1 to 3,650; 30 unless said otherwise.
     var tokenDays: Int?
 
+    /// `session_attempts`, `uid_attempts`: attempts to log in of one session, and of one uid, in a minute; 0: any number.
+    var sessionAttempts: Int?
+    var uidAttempts: Int?
+
     enum CostName: String, Codable, Sendable, CaseIterable {
         case interactive
         case moderate
@@ -18,6 +22,8 @@ struct LoginConfiguration: Codable, Sendable {
     enum CodingKeys: String, CodingKey {
         case passwordCost = "password_cost"
         case tokenDays = "token_days"
+        case sessionAttempts = "session_attempts"
+        case uidAttempts = "uid_attempts"
     }
 
     /// What operators are told of the settings.
@@ -33,6 +39,16 @@ struct LoginConfiguration: Codable, Sendable {
             "description": "For how many days a token is good for logging in again. A change holds for new tokens.",
             "default": 30, "minimum": 1, "maximum": .number(JSONNumber(LoginSettings.maximumTokenDays)),
         ],
+        "session_attempts": [
+            "description": "Attempts to log in of one session in a minute; 0: any number. One more is busy.",
+            "default": .number(JSONNumber(LoginAttempts.Rules().session)), "minimum": 0,
+            "maximum": .number(JSONNumber(LoginSettings.mostAttempts)),
+        ],
+        "uid_attempts": [
+            "description": "Attempts to log in of one uid's sessions in a minute; 0: any number. One more is busy.",
+            "default": .number(JSONNumber(LoginAttempts.Rules().uid)), "minimum": 0,
+            "maximum": .number(JSONNumber(LoginSettings.mostAttempts)),
+        ],
     ]
 }
 
@@ -46,8 +62,13 @@ struct LoginSettings: Sendable {
 
     var lockOut = LockOut.Rules()
 
+    var attempts = LoginAttempts.Rules()
+
     /// Ten years: beyond it a number of days is a slip of the pen.
     static let maximumTokenDays = 3650
+
+    /// More than a machine hashes in a minute.
+    static let mostAttempts = 1_000_000
 
     /// Takes over what the configuration says.
     ///
@@ -58,12 +79,23 @@ struct LoginSettings: Sendable {
         case .moderate: cost = .moderate
         case nil: break
         }
+        if let number = configuration.sessionAttempts {
+            attempts.session = try Self.checked(number, "$.session_attempts")
+        }
+        if let number = configuration.uidAttempts { attempts.uid = try Self.checked(number, "$.uid_attempts") }
         guard let days = configuration.tokenDays else { return }
         guard (1...Self.maximumTokenDays).contains(days) else {
             throw JSONMismatch(
                 path: "$.token_days", expected: "an integer from 1 to \(Self.maximumTokenDays)", got: "number \(days)")
         }
         tokenLifetime = .seconds(days * 86_400)
+    }
+
+    private static func checked(_ attempts: Int, _ path: String) throws -> Int {
+        guard (0...mostAttempts).contains(attempts) else {
+            throw JSONMismatch(path: path, expected: "an integer from 0 to \(mostAttempts)", got: "number \(attempts)")
+        }
+        return attempts
     }
 }
 

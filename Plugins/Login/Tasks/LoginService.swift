@@ -10,11 +10,13 @@ final class LoginService: Sendable {
         var settings: LoginSettings
         var hasher: PasswordHasher
         var lockOut: LockOut
+        var attempts: LoginAttempts
 
         init(_ settings: LoginSettings) {
             self.settings = settings
             hasher = PasswordHasher(cost: settings.cost)
             lockOut = LockOut(rules: settings.lockOut)
+            attempts = LoginAttempts(rules: settings.attempts)
         }
     }
 
@@ -51,6 +53,7 @@ final class LoginService: Sendable {
         state.withLock { state in
             state.settings = settings
             state.hasher = hasher
+            state.attempts.rules = settings.attempts
         }
     }
 
@@ -76,6 +79,29 @@ struct Grant: Sendable {
 // MARK: Logging in
 
 extension LoginService {
+    /// Counts an attempt to log in, before anything is done about it.
+    ///
+    /// - Throws: `busy`, where there were too many of the session, or of the uid.
+    func admit(session: SessionID, uid: UInt32) throws(BridgeError) {
+        let now = clocks.monotonic()
+        let refusal = state.withLock { state -> LoginAttempts.Refusal? in
+            do throws(LoginAttempts.Refusal) {
+                try state.attempts.attempt(session: session, uid: uid, now: now)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard let refusal else { return }
+        throw BridgeError(
+            .busy, "\(refusal.subject) may attempt to log in \(refusal.limit) times in a minute, and did",
+            data: [
+                "quota": "login_attempts", "limit": .number(JSONNumber(refusal.limit)),
+                "of": .string("\(refusal.subject)"),
+            ],
+            isTransient: true, retryAfter: refusal.retryAfter)
+    }
+
     /// Logs in by password and gives a new token.
     ///
     /// - Parameter uid: Who asks: lock-out and places in the queue are counted for it.

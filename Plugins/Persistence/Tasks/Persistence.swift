@@ -53,6 +53,7 @@ extension Plugin {
                 StoreEngine.Settings(
                     file: file,
                     maximumDeletions: section.tombstones ?? PersistenceConfiguration.defaultTombstones,
+                    quota: section.quota,
                     log: { context.log.warning($0) }, metrics: StoreMetrics(context)))
             copies.open(file)
         }

@@ -7,10 +7,29 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
     /// Deletions that each namespace remembers for those who watch from an older version; 100,000 by default. Whoever
     /// has missed more must read its tables anew (`cursor.expired`).
     var tombstones: Int64?
+    /// Records of one user in one origin; 0: any number.
+    var namespaceRecords: Int64?
+    /// Bytes of their keys and texts; 0: any number.
+    var namespaceBytes: Int64?
+
+    enum CodingKeys: String, CodingKey {
+        case file, tombstones
+        case namespaceRecords = "namespace_records"
+        case namespaceBytes = "namespace_bytes"
+    }
+
+    /// What a namespace may hold.
+    var quota: StoreQuota {
+        StoreQuota(
+            records: namespaceRecords ?? StoreQuota.standard.records, bytes: namespaceBytes ?? StoreQuota.standard.bytes
+        )
+    }
 
     static let defaultFile = "records.sqlite"
     static let defaultTombstones: Int64 = 100_000
     private static let mostTombstones: Int64 = 1_000_000_000
+    private static let mostRecords: Int64 = 1_000_000_000_000
+    private static let mostBytes: Int64 = 1 << 50
 
     /// What operators are told of the settings.
     static let settings: [String: JSON] = [
@@ -23,6 +42,20 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
             "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
             "maximum": .number(JSONNumber(mostTombstones)),
         ],
+        "namespace_records": [
+            "description": """
+            Records that one user stores in one origin; 0: any number. One more is quota.exceeded.
+            """,
+            "default": .number(JSONNumber(StoreQuota.standard.records)), "minimum": 0,
+            "maximum": .number(JSONNumber(mostRecords)),
+        ],
+        "namespace_bytes": [
+            "description": """
+            Bytes of the keys and the JSON texts of what one user stores in one origin; 0: any number. More are quota.exceeded.
+            """,
+            "default": .number(JSONNumber(StoreQuota.standard.bytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(mostBytes)),
+        ],
     ]
 
     /// - Throws: `configuration.invalid` with the place.
@@ -33,10 +66,14 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         {
             throw Self.unfit("$.file", expected: "a file name without a directory", got: "\"\(file)\"")
         }
-        if let tombstones, !(0...Self.mostTombstones).contains(tombstones) {
-            throw Self.unfit(
-                "$.tombstones", expected: "integer from 0 to \(Self.mostTombstones)", got: "number \(tombstones)")
-        }
+        try Self.check(tombstones, upTo: Self.mostTombstones, "$.tombstones")
+        try Self.check(namespaceRecords, upTo: Self.mostRecords, "$.namespace_records")
+        try Self.check(namespaceBytes, upTo: Self.mostBytes, "$.namespace_bytes")
+    }
+
+    private static func check(_ number: Int64?, upTo most: Int64, _ path: String) throws(BridgeError) {
+        guard let number, !(0...most).contains(number) else { return }
+        throw unfit(path, expected: "integer from 0 to \(most)", got: "number \(number)")
     }
 
     private static func unfit(_ path: String, expected: String, got: String) -> BridgeError {

@@ -43,6 +43,7 @@ struct LoginTask: BridgeTask {
     let tokens: SessionTokens
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
+        try service.admit(session: call.caller.session, uid: call.caller.uid)
         let grant: Grant
         let isNew: Bool
         switch options {

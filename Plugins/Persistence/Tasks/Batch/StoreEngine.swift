@@ -11,6 +11,8 @@ struct StoreEngine {
         var file: StoreFile
         /// Deletions that a namespace remembers.
         var maximumDeletions: Int64
+        /// What a namespace may hold; by default as much as it likes.
+        var quota = StoreQuota()
         /// Gets sentences for the operator.
         var log: @Sendable (String) -> Void
         /// Are kept up to date; by default nobody sees them.
@@ -22,6 +24,7 @@ struct StoreEngine {
     private let keys = KeyGenerator()
     private let namespaces = NamespaceMemory()
     private var maximumDeletions: Int64 = 0
+    private var quota = StoreQuota()
     private var metrics = StoreMetrics()
     private var file: StoreFile?
     /// Nil: not opened yet, or closed for good.
@@ -35,6 +38,7 @@ struct StoreEngine {
     mutating func open(_ settings: Settings) throws(BridgeError) {
         let queue = try settings.file.open(checkingIntegrity: true)
         maximumDeletions = settings.maximumDeletions
+        quota = settings.quota
         metrics = settings.metrics
         file = settings.file
         do { metrics.records.set(try queue.inDatabase(RecordStore.countRecords)) } catch {
@@ -158,7 +162,8 @@ struct StoreEngine {
         _ database: Database, _ statements: StatementCache, _ collections: CollectionCache
     ) -> StoreAccess {
         let records = RecordStore(
-            database, statements, collections, maximumDeletions: maximumDeletions, isWatched: !watches.isEmpty
+            database, statements, collections, maximumDeletions: maximumDeletions, quota: quota,
+            isWatched: !watches.isEmpty
         ) { [watches] in !watches.isReplaying($0) }
         return StoreAccess(records: records, watches: watches, keys: keys, namespaces: namespaces, sink: sink)
     }

@@ -25,6 +25,8 @@ struct RestorableStore {
                 try interruption.check()
                 // What was deleted before is told to nobody: see `continueHistory`.
                 try database.execute(sql: "DELETE FROM deletion; UPDATE namespace SET deletions = 0")
+                // What it says of its own size is anybody's word.
+                try database.execute(sql: RecordStore.countingStored)
                 return try Self.checkContent(database, interruption)
             }
         } catch {

@@ -17,14 +17,17 @@ final class RecordStore: RecordReader {
     private var counters: [Counters] = []
     /// How many deletions a namespace remembers.
     private let maximumDeletions: Int64
+    /// How much a namespace may hold.
+    private let quota: StoreQuota
     /// Whether a namespace may forget deletions now.
     private let mayForget: (Namespace) -> Bool
 
     init(
         _ database: Database, _ statements: StatementCache, _ collections: CollectionCache, maximumDeletions: Int64,
-        isWatched: Bool, mayForget: @escaping (Namespace) -> Bool
+        quota: StoreQuota, isWatched: Bool, mayForget: @escaping (Namespace) -> Bool
     ) {
         self.maximumDeletions = maximumDeletions
+        self.quota = quota
         self.isWatched = isWatched
         self.mayForget = mayForget
         super.init(database, statements, collections)
@@ -53,12 +56,15 @@ final class RecordStore: RecordReader {
 
     /// Writes what was counted. Before the commit.
     func finish() throws {
-        let update = try statement("UPDATE namespace SET version = ?, pruned = ?, deletions = ? WHERE id = ?")
+        let update = try statement(
+            "UPDATE namespace SET version = ?, pruned = ?, deletions = ?, records = ?, bytes = ? WHERE id = ?")
         for counters in counters where counters.isChanged {
             update.bind(counters.version, at: 1)
             update.bind(counters.pruned, at: 2)
             update.bind(counters.deletions, at: 3)
-            update.bind(counters.namespace, at: 4)
+            update.bind(counters.records, at: 4)
+            update.bind(counters.bytes, at: 5)
+            update.bind(counters.namespace, at: 6)
             guard try update.run() == 1 else { throw StoreInconsistency() }
         }
         counters = []
@@ -69,10 +75,19 @@ final class RecordStore: RecordReader {
     func create(_ key: ExactText, _ body: some RecordText, in place: Place) throws -> Int64 {
         let collection = try collection(of: place)
         let counters = try counters(of: collection)
+        let addedBytes = Int64(key.utf8.count + body.withUnsafeBytes(\.count))
+        do throws(BridgeError) {
+            try quota.check(counters, addedRecords: 1, addedBytes: addedBytes, in: place.namespace)
+        } catch {
+            // That there is one already is the better answer.
+            guard let existing = try entry(key, in: collection) else { throw error }
+            throw BridgeError.recordExists(key, version: existing.version)
+        }
         guard try insert(key, body, counters.version + 1, in: collection) else {
             guard let existing = try entry(key, in: collection) else { throw StoreInconsistency() }
             throw BridgeError.recordExists(key, version: existing.version)
         }
+        counters.add(records: 1, bytes: addedBytes)
         if counters.deletions > 0 { try forgetDeletion(of: key, in: collection, counters) }
         return note(.create, key, in: place, previousVersion: 0, counters)
     }
@@ -111,6 +126,8 @@ final class RecordStore: RecordReader {
             return old
         }
         let counters = try counters(of: collection)
+        let addedBytes = Int64(new.withUnsafeBytes(\.count)) - entry.bodyBytes
+        try quota.check(counters, addedRecords: 0, addedBytes: addedBytes, in: place.namespace)
         let update = try statement("UPDATE record SET version = ?, body = ? WHERE id = ?")
         try new.withUnsafeBytes { new in
             update.bind(counters.version + 1, at: 1)
@@ -118,6 +135,7 @@ final class RecordStore: RecordReader {
             update.bind(entry.id, at: 3)
             try update.run()
         }
+        counters.add(records: 0, bytes: addedBytes)
         return note(.update, key, in: place, previousVersion: entry.version, counters)
     }
 
@@ -129,6 +147,7 @@ final class RecordStore: RecordReader {
         let delete = try statement("DELETE FROM record WHERE id = ?")
         delete.bind(entry.id, at: 1)
         try delete.run()
+        counters.add(records: -1, bytes: -entry.bodyBytes - Int64(key.utf8.count))
         try remember(deletionOf: key, in: collection, counters)
         try forgetOldDeletions(of: place.namespace, counters)
         return note(.delete, key, in: place, previousVersion: entry.version, counters)
@@ -138,16 +157,18 @@ final class RecordStore: RecordReader {
     private struct Entry {
         var id: Int64
         var version: Int64
+        var bodyBytes: Int64
     }
 
     private func entry(_ key: ExactText, in collection: Collection) throws -> Entry? {
-        let select = try statement("SELECT id, version FROM record WHERE collection = ? AND key = ?")
+        let select = try statement(
+            "SELECT id, version, length(CAST(body AS BLOB)) FROM record WHERE collection = ? AND key = ?")
         return try key.utf8.withUnsafeBytes { key in
             select.bind(collection.id, at: 1)
             select.bind(blob: key, at: 2)
             guard try select.step() else { return nil }
             defer { select.reset() }
-            return Entry(id: select.int64(0), version: select.int64(1))
+            return Entry(id: select.int64(0), version: select.int64(1), bodyBytes: select.int64(2))
         }
     }
 
@@ -224,14 +245,25 @@ extension RecordStore {
         var pruned: Int64
         /// How many deletions are remembered.
         var deletions: Int64
+        /// How many records there are, and how long they are with their keys.
+        private(set) var records: Int64
+        private(set) var bytes: Int64
         var isChanged = false
 
-        init(namespace: Int64, version: Int64, pruned: Int64, deletions: Int64) {
+        init(namespace: Int64, version: Int64, pruned: Int64, deletions: Int64, records: Int64, bytes: Int64) {
             (self.namespace, self.version, self.pruned, self.deletions) = (namespace, version, pruned, deletions)
+            (self.records, self.bytes) = (records, bytes)
+        }
+
+        func add(records: Int64, bytes: Int64) {
+            self.records += records
+            self.bytes += bytes
         }
 
         func copy() -> Counters {
-            let copy = Counters(namespace: namespace, version: version, pruned: pruned, deletions: deletions)
+            let copy = Counters(
+                namespace: namespace, version: version, pruned: pruned, deletions: deletions, records: records,
+                bytes: bytes)
             copy.isChanged = isChanged
             return copy
         }
@@ -240,13 +272,14 @@ extension RecordStore {
     private func counters(of collection: Collection) throws -> Counters {
         // A transaction rarely touches more than one.
         if let known = counters.first(where: { $0.namespace == collection.namespace }) { return known }
-        let select = try statement("SELECT version, pruned, deletions FROM namespace WHERE id = ?")
+        let select = try statement(
+            "SELECT version, pruned, deletions, records, bytes FROM namespace WHERE id = ?")
         select.bind(collection.namespace, at: 1)
         guard try select.step() else { throw StoreInconsistency() }
         defer { select.reset() }
         let found = Counters(
             namespace: collection.namespace, version: select.int64(0), pruned: select.int64(1),
-            deletions: select.int64(2))
+            deletions: select.int64(2), records: select.int64(3), bytes: select.int64(4))
         counters.append(found)
         return found
     }

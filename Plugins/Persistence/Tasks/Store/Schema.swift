@@ -10,8 +10,16 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("records") { try $0.execute(sql: records) }
+        migrator.registerMigration("quotas") { try $0.execute(sql: quotas + RecordStore.countingStored) }
         return migrator
     }
+
+    /// What a namespace holds, kept so that nobody has to count: `records`, and `bytes` of their keys and bodies.
+    private static let quotas = """
+        ALTER TABLE namespace ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespace ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+
+        """
 
     /// `namespace`: who owns records. `version` is the last version given out, `pruned` the newest version whose
     /// deletion is forgotten, `deletions` the number of rows in `deletion`, kept so that nobody has to count.
