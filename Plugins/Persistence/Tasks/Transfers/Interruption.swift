@@ -11,12 +11,12 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
+    /// Behind the mutex, so that the database cannot be closed meanwhile; to interrupt waits for nothing.
     func fire() {
-        let queue = state.withLock { state in
+        state.withLock { state in
             state.isSet = true
-            return state.queue
+            state.queue?.interrupt()
         }
-        queue?.interrupt()
     }
 
     /// - Throws: `call.cancelled` where nobody waits any more.
@@ -24,7 +24,8 @@ final class Interruption: Sendable {
         if state.withLock({ $0.isSet }) { throw .cancelled }
     }
 
-    /// Gives access to a database whose statements are interrupted when nobody waits any more.
+    /// Gives access to a database whose statements are interrupted when nobody waits any more. It is the caller's to close,
+    /// afterwards.
     func during<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
         state.withLock { $0.queue = queue }
         defer { state.withLock { $0.queue = nil } }
