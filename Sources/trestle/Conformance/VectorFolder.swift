@@ -11,6 +11,8 @@ enum VectorFolder {
             parts.dropLast(2) + ["share", "trestle", "conformance"],
             // .build/TRIPLE/CONFIGURATION/trestle
             parts.dropLast(4) + ["Tests", "Conformance"],
+            // .build/NAME/TRIPLE/CONFIGURATION/trestle, with --scratch-path .build/NAME
+            parts.dropLast(5) + ["Tests", "Conformance"],
         ]
         return places.map { "/" + $0.joined(separator: "/") }.first { access($0, R_OK | X_OK) == 0 }
     }

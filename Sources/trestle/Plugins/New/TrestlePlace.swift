@@ -26,12 +26,12 @@ struct TrestlePlace: Sendable, Equatable {
 
     static func find(programFolder: String, package: String?) throws -> TrestlePlace {
         let parts = programFolder.split(separator: "/")
-        // .build/TRIPLE/CONFIGURATION/trestle
-        let checkout = path(parts.dropLast(3))
+        // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with a scratch path of its own.
+        let checkout = [parts.dropLast(3), parts.dropLast(4)].map(path)
+            .first { exists("\($0)/Package.swift") && exists("\($0)/Sources/TaskKit") }
         let prefix = path(parts.dropLast())
-        let isCheckout = exists("\(checkout)/Package.swift") && exists("\(checkout)/Sources/TaskKit")
         let share = "\(prefix)/share/trestle"
-        let standard = isCheckout ? checkout : "\(share)/swift/trestle"
+        let standard = checkout ?? "\(share)/swift/trestle"
         if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
             throw Failure.usage(
                 "\(package) holds no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
@@ -40,8 +40,8 @@ struct TrestlePlace: Sendable, Equatable {
         let chosen = package ?? standard
         return TrestlePlace(
             package: declaration(of: chosen), packageName: name(of: chosen),
-            header: isCheckout ? "\(checkout)/Sources/CTaskPlugin/include" : "\(prefix)/include",
-            python: isCheckout ? "\(checkout)/Clients/Python" : "\(share)/python",
+            header: checkout.map { "\($0)/Sources/CTaskPlugin/include" } ?? "\(prefix)/include",
+            python: checkout.map { "\($0)/Clients/Python" } ?? "\(share)/python",
             program: isOnPath("\(programFolder)/trestle") ? "trestle" : "\(programFolder)/trestle")
     }
 
