@@ -1,8 +1,8 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check fuzz soak test-soak test-leaks test-faults install uninstall \
-	test-install deb test-service format generate lint
+.PHONY: help setup build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
+	install uninstall test-install deb test-service format generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -49,6 +49,9 @@ test-soak: build ## Show that the soak notices broken promises
 test-leaks: build ## Compare what valgrind counts after some cycles, and after five times as many
 	@scripts/setup.sh valgrind:valgrind
 	@python3 Tests/Soak/leaks.py $(if $(CYCLES),--cycles $(CYCLES))
+
+test-sanitize: setup ## Run all tests under sanitizers; SANITIZER=thread, FILTER=
+	@scripts/test-sanitize $(SANITIZER)
 
 fuzz: setup ## Fuzz for TIME=60 seconds each; TARGET=messages: one target
 	@scripts/fuzz $(or $(TIME),60) $(or $(TARGET),messages runtime worker configuration query)
