@@ -26,7 +26,7 @@ final class Connection {
     @exclusivity(unchecked) private var lentSession: Unmanaged<Session>?
 
     /// Input that was read and not yet handled: lines, the first of them possibly the rest of a batch.
-    private var pendingInput: [UInt8] = []
+    @exclusivity(unchecked) private var pendingInput: [UInt8] = []
     @exclusivity(unchecked) private var isPaused = false
     /// Paused not for the reader's sake but for that of the other connections, until the next turn.
     private var isYielding = false
@@ -35,6 +35,8 @@ final class Connection {
     private var hasInputEnded = false
     /// Why the line at hand is discarded: the daemon holds too much for the client's user already. Nil: it is not.
     private var lineRefusal: BridgeError?
+    /// Whether it is: asked for each line.
+    @exclusivity(unchecked) private var refusesLine = false
     /// The daemon stops: once all input has been handled, the connection closes.
     private var isFinishing = false
     @exclusivity(unchecked) private var closesWhenWritten = false
@@ -123,6 +125,7 @@ final class Connection {
             return
         }
         lineRefusal = runtime.lineRefusal(session)
+        refusesLine = true
         splitter.discardLine()
         session.heldInputBytes = 0
         runtime.countQueued(session)
@@ -131,6 +134,7 @@ final class Connection {
     /// The line that was discarded has ended, and is answered.
     private func refuse(_ line: SplitLine, _ error: BridgeError, from session: Session) {
         lineRefusal = nil
+        refusesLine = false
         guard let item = decoder.item(of: line) else { return }
         guard case .problem(let problem) = item else { return runtime.receive(item, from: session) }
         var refusal = problem.pointee
@@ -141,7 +145,7 @@ final class Connection {
     /// Handles a line; false where the rest has to wait.
     @inline(__always)
     private func handle(_ line: SplitLine, from session: Session) -> Bool {
-        if let lineRefusal {
+        if refusesLine, let lineRefusal {
             refuse(line, lineRefusal, from: session)
         } else if let item = decoder.item(of: line) {
             runtime.receive(item, from: session)
@@ -175,8 +179,12 @@ final class Connection {
     /// Whether the client has to read before any more is taken from it.
     @inline(__always)
     private func hasTooMuchUnread(_ session: Session) -> Bool {
-        if session.output.count > runtime.limits.unreadBytes { return true }
-        guard session.output.count > TaskRuntime.uncountedBytes else { return false }
+        let unreadBytes = session.output.count
+        return unreadBytes > runtime.limits.unreadBytes
+            || unreadBytes > TaskRuntime.uncountedBytes && isUserOverQuota(session)
+    }
+
+    private func isUserOverQuota(_ session: Session) -> Bool {
         runtime.countQueued(session)
         return runtime.isOverQuota(session)
     }

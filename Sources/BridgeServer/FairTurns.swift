@@ -5,6 +5,9 @@ import TaskRuntime
 /// are several, each user's input is handled for a short while in a turn of the loop; what is beyond that waits in the
 /// user's line, and of the lines one connection after the other is served, user by user, for a short while again. So a call
 /// of somebody else waits for no more than such a while, from however many connections the others flood the daemon.
+///
+/// `@exclusivity(unchecked)`, here on what every read touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called.
 @LoopActor
 final class FairTurns {
     /// How long a user's input is handled in one turn, and how long the lines are, together: some ten small calls, of which
@@ -14,11 +17,11 @@ final class FairTurns {
     static let sharedReadBytes = 8 * 1024
 
     /// Whether there are several users.
-    private(set) var isShared = false
+    @exclusivity(unchecked) private(set) var isShared = false
     private var users: [UInt32: ServedUser] = [:]
     /// Those whose connections wait, the next one first.
-    private var waiting: [ServedUser] = []
-    private var turn: UInt64 = 1
+    @exclusivity(unchecked) private var waiting: [ServedUser] = []
+    @exclusivity(unchecked) private var turn: UInt64 = 1
 
     /// A connection of this user is there from now on.
     func add(_ uid: UInt32) -> ServedUser {
@@ -83,9 +86,9 @@ final class ServedUser {
     let uid: UInt32
     var connections = 0
     /// The last turn in which it was read, and how much of that it took.
-    var turn: UInt64 = 0
-    var spentNanoseconds: UInt64 = 0
-    var line = ConnectionLine()
+    @exclusivity(unchecked) var turn: UInt64 = 0
+    @exclusivity(unchecked) var spentNanoseconds: UInt64 = 0
+    @exclusivity(unchecked) var line = ConnectionLine()
 
     init(uid: UInt32) { self.uid = uid }
 }

@@ -6,7 +6,7 @@ public import BridgeJSON
 extension TaskRuntime {
     /// So much output of a session is not looked at: a socket takes it at once, or few turns later. What is counted is
     /// exact for sessions that have more.
-    public static var uncountedBytes: Int { 64 * 1024 }
+    @inlinable public static var uncountedBytes: Int { 64 * 1024 }
 
     /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line is
     /// long in coming.
