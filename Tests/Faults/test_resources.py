@@ -45,20 +45,31 @@ class Descriptors(FaultTest):
         lines = self.home.log.count("too many open files")
         self.assertLess(lines, turned_away)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
-                 "who connects is turned away at once, the log says so; who is there reads and writes; it is over when "
-                 "some are free", f"{turned_away} turned away, {lines} lines in the log, served again each time")
+                 "who connects is told `busy` and turned away at once, the log says so; who is there reads and writes; it is "
+                 "over when some are free", f"{turned_away} turned away, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
-        """200 clients. How many were turned away: none of them waits."""
+        """200 clients. How many were turned away: none of them waits, and each that can still read is told why."""
         turned_away = 0
+        told = 0
         with ExitStack() as stack:
             for _ in range(200):
                 bridge = stack.enter_context(self.daemon.connect())
                 try:
-                    turned_away += "result" not in bridge.call("bridge.ping")
+                    bridge.send("bridge.ping")
                 except OSError:
-                    turned_away += 1
+                    # It was closed before this was sent; what was said is there all the same.
+                    pass
+                message = bridge.receive()
+                if message is not None and "result" in message:
+                    continue
+                turned_away += 1
+                if message is not None:
+                    self.assertEqual((message["callbackId"], message["error"]["code"]), (None, "busy"))
+                    self.assertIn("retryAfter", message["error"])
+                    told += 1
         self.assertGreater(turned_away, 0)
+        self.assertEqual(told, turned_away)
         return turned_away
 
     def test_injected(self) -> None:
