@@ -18,9 +18,14 @@ public final class UnixListener {
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
     /// The last words to those who are turned away because descriptors ran out; none where it is empty.
     public var farewell: [UInt8] = []
-    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them.
+    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them since
+    /// this was last told. At once, and then every ten seconds at the most, because who connects again and again must not
+    /// fill a log.
     /// At most ten times a second.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
+    private var untold = 0
+    private var toldAt: MonotonicInstant?
+    private static let betweenTroubles = Duration.seconds(10)
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
     /// Whether the socket was handed over, so that others may hold it too and go on listening.
@@ -192,7 +197,16 @@ public final class UnixListener {
         }
         guard let trouble, handle != nil else { return }
         pause()
-        onTrouble?(trouble, turnedAway)
+        tell(trouble, turnedAway)
+    }
+
+    private func tell(_ trouble: SystemError, _ turnedAway: Int) {
+        untold += turnedAway
+        let now = EventLoop.now
+        if let toldAt, now - toldAt < Self.betweenTroubles { return }
+        toldAt = now
+        onTrouble?(trouble, untold)
+        untold = 0
     }
 
     /// The first descriptor that no connection may have. The system hands out the lowest that is free, so that a

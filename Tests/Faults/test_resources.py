@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import time
 from contextlib import ExitStack
 
 from daemon import ROOT, Daemon, Home, wait_until
@@ -30,6 +31,7 @@ class Descriptors(FaultTest):
     def test_real(self) -> None:
         """Without descriptors who connects is turned away at once, who is there is served, and it is over when some are free"""
         turned_away = 0
+        start = time.monotonic()
         with self.daemon.connect() as early:
             for number in range(ROUNDS):
                 self.limit(128)
@@ -43,7 +45,8 @@ class Descriptors(FaultTest):
                 self.check_serves(number)
         self.assertIn("too many open files", self.home.log)
         lines = self.home.log.count("too many open files")
-        self.assertLess(lines, turned_away)
+        # One at once, and then one in ten seconds.
+        self.assertLessEqual(lines, 2 + (time.monotonic() - start) / 10)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
                  "who connects is told `busy` and turned away at once, the log says so; who is there reads and writes; it is "
                  "over when some are free", f"{turned_away} turned away, {lines} lines in the log, served again each time")
