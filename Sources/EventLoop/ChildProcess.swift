@@ -62,7 +62,8 @@ public final class ChildProcess {
         public var standardOutput = StandardStream.inherit
         /// Its standard error.
         public var standardError = StandardStream.inherit
-        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others are closed in it.
+        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others that this module has opened are closed in it;
+        /// those of others where ``keepsOthersDescriptors`` is set.
         public var extraDescriptors: [Int32] = []
         /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
         /// `kill(_:)` reaches the processes that it has started as well.
@@ -74,6 +75,12 @@ public final class ChildProcess {
             self.arguments = arguments
         }
     }
+
+    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, whoever started
+    /// this process. For a daemon, which is to set it before it starts any. Not where the process is somebody else's:
+    /// Foundation's `Process`, for one, is told of a child's end by a descriptor that the child has to inherit, and waits for
+    /// ever without.
+    public static var keepsOthersDescriptors = false
 
     /// Its process id.
     public let pid: Int32
@@ -92,8 +99,7 @@ public final class ChildProcess {
     /// Starts a process.
     /// - Throws: `ENOENT` (no such program or directory), `EACCES`, `EAGAIN` (too many processes), `EMFILE` …
     public static func spawn(_ options: Options) throws(SystemError) -> ChildProcess {
-        // Ours are opened so; those that somebody left us, when we were started, are not.
-        clibuv_keep_descriptors()
+        if keepsOthersDescriptors { clibuv_keep_descriptors() }
         let pipes = try StandardPipes(options)
         let handle = LoopHandle<uv_process_t>(zeroed: ())
         let status = options.withProcessOptions(pipes, exited: exited) { uv_spawn(Loop.shared.raw, handle.raw, $0) }

@@ -87,6 +87,8 @@ struct Trestled: ParsableCommand {
         let log = Logger(label: "trestled")
         let daemonService = DaemonService(service, log: log)
         Task { @LoopActor in
+            // A plugin's process inherits nothing, whatever plugins in this one have opened.
+            ChildProcess.keepsOthersDescriptors = true
             let daemon = Daemon(
                 configuration, from: source, arguments: arguments, service: daemonService, log: log,
                 threshold: threshold)

@@ -83,6 +83,14 @@ import Testing
         stream.close()
     }
 
+    @Test("Descriptors that others in this process leave open to their own children stay so")
+    func othersDescriptors() async throws {
+        let others = open("/dev/null", O_RDONLY)
+        defer { close(others) }
+        #expect(await (try ChildProcess.spawn(.init(file: "true"))).exitStatus().isSuccess)
+        #expect(fcntl(others, F_GETFD) == 0)
+    }
+
     @Test("A program that does not exist is an error that names it")
     func missing() {
         let error = #expect(throws: SystemError.self) {
