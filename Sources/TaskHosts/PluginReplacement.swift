@@ -73,7 +73,9 @@ extension PluginLoader {
         let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
         do throws(BridgeError) {
             let known = try await perform(.keepSessions, plugin, numbers, timeout: settings.stopTimeout)
-            return knowsSessions(known) ? known : nil
+            // No conditional expression: `nil` would be JSON's null in one, and that is something.
+            guard knowsSessions(known) else { return nil }
+            return known
         } catch {
             log.error(
                 "what the plugin \(plugin.name) knows of sessions does not go to its new version: \(error.message)")

@@ -302,6 +302,19 @@ struct PluginChangeTests {
         }
     }
 
+    @Test("a plugin that keeps sessions is replaced where it knows of none, too", arguments: [false, true])
+    func noSessions(isIsolated: Bool) throws {
+        let names = ["persistence", "login", "echo"]
+        let sections = names.map { "[plugins.\($0)]\nisolation = \"\(isIsolated ? "process" : "none")\"" }
+        try withDaemon(sections.joined(separator: "\n")) { daemon in
+            let client = try daemon.connect()
+            for name in names {
+                let answer = try client.call("bridge.plugin.reload", ["name": .string(name)])
+                #expect(answer["result"]?["name"] == .string(name), "\(answer)")
+            }
+        }
+    }
+
     @Test(
         "where plugin_watch is true, a file that comes is loaded, one that changes loaded anew, one that goes unloaded",
         arguments: SpecimenPlace.allCases)
