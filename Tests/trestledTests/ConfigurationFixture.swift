@@ -10,7 +10,7 @@ func environment(
     _ variables: [String: String] = [:], userID: UInt32 = 1000
 ) -> ConfigurationEnvironment {
     ConfigurationEnvironment(
-        variables: variables, userID: userID, homeDirectory: "/home/ada", workingDirectory: "/work")
+        variables: variables, userID: userID, homeDirectory: "/home/ada", workingDirectory: "/base")
 }
 
 /// What a file of this text makes of the defaults.
@@ -19,7 +19,7 @@ func configuration(
 ) throws -> Configuration {
     let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
     let document = try TOMLDocument(parsing: text, file: "t.toml")
-    return try defaults.overlaid(by: document, overrides, workingDirectory: "/work")
+    return try defaults.overlaid(by: document, overrides, workingDirectory: "/base")
 }
 
 /// The lines that a file of this text is refused with; none where it is not.

@@ -36,21 +36,21 @@ struct ConfigurationLayersTests {
         overrides.set("state_dir", "/state")
         overrides.set("plugin_dir", ["p", "/q"])
         let read = try configuration("", overrides: overrides)
-        #expect(read.socketPath == "/work/run/s")
+        #expect(read.socketPath == "/base/run/s")
         #expect(read.stateDirectory == "/state")
-        #expect(read.pluginSearch.named == ["/work/p", "/q"])
+        #expect(read.pluginSearch.named == ["/base/p", "/q"])
     }
 
     @Test("A path is shown from the root on, without parts that say nothing, wherever rules stand too")
     func wholePaths() {
         for (path, whole) in [
-            ("t.toml", "/work/t.toml"), ("./t.toml", "/work/t.toml"), ("a/.//t.toml", "/work/a/t.toml"),
-            ("../t.toml", "/work/../t.toml"), ("/etc//./t.toml", "/etc/t.toml"), (".", "/work"),
+            ("t.toml", "/base/t.toml"), ("./t.toml", "/base/t.toml"), ("a/.//t.toml", "/base/a/t.toml"),
+            ("../t.toml", "/base/../t.toml"), ("/etc//./t.toml", "/etc/t.toml"), (".", "/base"),
         ] {
-            #expect(path.wholePath(from: "/work") == whole)
+            #expect(path.wholePath(from: "/base") == whole)
         }
         for (file, rules) in [
-            ("t.toml", "/work/policy.d"), ("./c/t.toml", "/work/c/policy.d"), ("/t.toml", "/policy.d"),
+            ("t.toml", "/base/policy.d"), ("./c/t.toml", "/base/c/policy.d"), ("/t.toml", "/policy.d"),
         ] {
             let source = ConfigurationSource(
                 file: file, overrides: ConfigurationOverrides(), environment: environment(),
