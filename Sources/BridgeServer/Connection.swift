@@ -16,7 +16,9 @@ final class Connection {
     private let stream: UnixStream
     private let runtime: TaskRuntime
     private let decoder: MessageDecoder
-    /// Unsafe in form only: the server outlives its connections. A counted reference costs time with every message.
+    /// Held, so that it is there for as long as this is. It lets go of this one when this has closed.
+    private let heldServer: BridgeServer
+    /// The same for the way of a call: a counted reference costs time with every message.
     private unowned(unsafe) let server: BridgeServer
     /// Who is at the other end, as far as turns are taken.
     let user: ServedUser
@@ -47,6 +49,7 @@ final class Connection {
     init(_ stream: UnixStream, user: ServedUser, server: BridgeServer) {
         self.stream = stream
         self.user = user
+        heldServer = server
         self.server = server
         runtime = server.runtime
         decoder = server.decoder

@@ -37,6 +37,12 @@ final class RealDaemon {
         server = nil
     }
 
+    /// Nobody holds the server any more; whoever is connected stays so.
+    func abandon() {
+        server?.stopListening()
+        server = nil
+    }
+
     func remove() {
         try? FileManager.default.removeItem(atPath: directory)
     }
@@ -47,6 +53,11 @@ final class RealDaemon {
 func withDaemon(_ body: @LoopActor (RealDaemon) async throws -> Void) async throws {
     let daemon = try RealDaemon()
     defer { daemon.remove() }
-    try await body(daemon)
+    do {
+        try await body(daemon)
+    } catch {
+        await daemon.stop()
+        throw error
+    }
     await daemon.stop()
 }

@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test("A server that nobody holds any more serves who is connected, until they leave")
+    func abandoned() async throws {
+        try await withDaemon { daemon in
+            let client = try await BridgeClient.connect(to: daemon.path)
+            daemon.abandon()
+            let sessions = try await client.call("bridge.sessions")
+            #expect(sessions["sessions"]?[0] != nil)
+            await client.close()
+        }
+    }
+
     @Test("One client calls what another provides: progress, result, cancel")
     func provides() async throws {
         try await withDaemon { daemon in

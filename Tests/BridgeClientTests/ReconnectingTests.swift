@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite(.timeLimit(.minutes(1))) @LoopActor struct ReconnectingTests {
+@Suite(.timeLimit(.minutes(10))) @LoopActor struct ReconnectingTests {
     @Test("A new connection begins with hello, then tasks in their order, then subscriptions, then calls that waited")
     func order() async throws {
         try await withReconnecting(origin: "https://x") { test in

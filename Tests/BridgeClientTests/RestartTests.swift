@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 /// A client that connects again, against the daemon's own server and runtime.
-@Suite(.timeLimit(.minutes(1))) @LoopActor struct RestartTests {
+@Suite(.timeLimit(.minutes(10))) @LoopActor struct RestartTests {
     @Test("Tasks, descriptions and subscriptions work again at the next daemon, and calls made meanwhile are answered")
     func restart() async throws {
         try await withDaemon { daemon in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite(.timeLimit(.minutes(1))) @LoopActor struct WaitingCallTests {
+@Suite(.timeLimit(.minutes(10))) @LoopActor struct WaitingCallTests {
     @Test("Calls in flight end once each, and say whether anything of them had left")
     func started() async throws {
         try await withReconnecting { test in

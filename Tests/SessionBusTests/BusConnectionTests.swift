@@ -12,7 +12,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 }
 
 @Suite(
-    "A connection to a bus", .timeLimit(.minutes(2)),
+    "A connection to a bus", .timeLimit(.minutes(10)),
     .enabled(if: FileManager.default.isExecutableFile(atPath: PrivateBus.program), "needs dbus-daemon"))
 @LoopActor struct BusConnectionTests {
     @Test("a call is answered with the values of its reply, and with who sent it")
