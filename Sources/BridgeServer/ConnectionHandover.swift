@@ -128,3 +128,63 @@ extension BridgeServer {
         for connection in connections.values { connection.endHold() }
     }
 }
+
+extension Connection {
+    /// Reads nothing more, unless the session works on others' calls.
+    func hold() {
+        guard !isClosed, !closesWhenWritten, let session, !runtime.isProviding(session) else { return }
+        isHeld = true
+        isPaused = true
+        stream.stopReading()
+    }
+
+    /// Handles what was read, and reads on.
+    func endHold() {
+        guard isHeld else { return }
+        isHeld = false
+        guard !isYielding, !isClosed, !closesWhenWritten, let session else { return }
+        if hasTooMuchUnread(session) { server.watchStalled() } else { goOn() }
+    }
+
+    /// Writes what the socket takes, and tells the rest. Nothing is read or handled from here on.
+    ///
+    /// - Returns: Nil: the connection has just ended.
+    func prepareHandover() -> HeldConnection? {
+        guard !isClosed, !closesWhenWritten, let session else { return nil }
+        isHeld = true
+        isPaused = true
+        stream.stopReading()
+        let sessionRecord = runtime.record(of: session)
+        writeOutput()
+        guard !isClosed, let socket = stream.inode else { return nil }
+        let line = splitter.unfinished
+        return HeldConnection(
+            descriptor: stream.descriptor,
+            record: ConnectionRecord(
+                socket: socket, session: sessionRecord, input: HandoverBytes(pendingInput),
+                unfinishedLine: HandoverBytes(line.bytes), discardedBytes: line.discardedBytes,
+                output: HandoverBytes(Array(session.output.bytes))))
+    }
+
+    /// Somebody else has the connection: nothing of this process touches it any more.
+    func finishHandover() {
+        isClosed = true
+        stream.close()
+    }
+
+    /// Takes the place of the connection that was handed over.
+    func resume(_ record: ConnectionRecord, _ peer: PeerIdentity) {
+        isHeld = true
+        isPaused = true
+        pendingInput = record.input?.bytes ?? []
+        splitter.resume(
+            UnfinishedLine(bytes: record.unfinishedLine?.bytes ?? [], discardedBytes: record.discardedBytes))
+        stream.delegate = self
+        let session = runtime.resume(record.session, peer: peer, transport: self)
+        self.session = session
+        lentSession = .passUnretained(session)
+        guard let output = record.output?.bytes else { return }
+        output.withUnsafeBytes { session.output.append($0) }
+        runtime.markDirty(session)
+    }
+}

@@ -64,7 +64,8 @@ extension JSON {
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`
+    /// `null`, which is a value: where no value is meant, `.none` or a `guard` says so. In particular, `condition ? value : nil`
+    /// with a `JSON` is never without a value.
     public init(nilLiteral: ()) { self = .null }
     /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
