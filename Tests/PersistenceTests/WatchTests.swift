@@ -175,9 +175,47 @@ struct WatchTests {
         let outcomes = await store.send(requests)
         for outcome in outcomes.dropLast() { #expect(throws: Never.self) { try outcome.get() } }
         let error = try #require(throws: BridgeError.self) { try outcomes.last?.get() }
-        #expect(error.code == .busy)
+        #expect(error.code == .quotaExceeded)
+        #expect(
+            error.data == [
+                "quota": "watches", "limit": .number(JSONNumber(Limits.watchesPerSession)), "of": "session 1",
+            ])
         // One that it watches already is no further one.
         try await store.call("watch", ["table": "t0"])
+    }
+
+    @Test("The tables that all sessions of a uid watch are bounded, too; who stops makes room")
+    func boundOfUser() throws {
+        let registry = WatchRegistry()
+        func place(_ number: Int) -> Place {
+            Place(namespace: Namespace(uid: 7, origin: "local"), table: ExactText("t\(number)"))
+        }
+        func watch(_ session: SessionID, _ number: Int, uid: UInt32 = 1000, isTrusted: Bool = false) throws {
+            let watcher = Watcher(session: session, uid: uid, isTrusted: isTrusted)
+            #expect(try registry.add(watcher, place(number), namesNamespace: true, since: nil) == nil)
+        }
+        let sessions = SessionID(Limits.watchesPerUser / Limits.watchesPerSession)
+        for session in 1...sessions {
+            for number in 0..<Limits.watchesPerSession { try watch(session, number) }
+        }
+        let error = try #require(throws: BridgeError.self) { try watch(99, 0) }
+        #expect(error.code == .quotaExceeded)
+        #expect(
+            error.data == ["quota": "watches", "limit": .number(JSONNumber(Limits.watchesPerUser)), "of": "uid 1000"])
+        // Neither another user nor root is bound by that, nor a table that is watched already.
+        try watch(100, 0, uid: 1001)
+        try watch(101, 0, isTrusted: true)
+        try watch(1, 0)
+        registry.remove(101)
+        registry.remove(1, place(5))
+        registry.remove(1, place(5))
+        try watch(99, 0)
+        #expect(throws: BridgeError.self) { try watch(99, 1) }
+        registry.remove(2)
+        for number in 0..<Limits.watchesPerSession { try watch(98, number) }
+        #expect(throws: BridgeError.self) { try watch(99, 1) }
+        for session in Set(1...sessions).union([98, 99, 100]) { registry.remove(session) }
+        #expect(registry.isEmpty)
     }
 
     @Test("A replay that takes several pages and live changes in between leave no gap and tell nothing twice")
@@ -252,7 +290,8 @@ struct WatchTests {
         let registry = WatchRegistry()
         let sink = RecordingSink()
         let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
-        let id = try #require(try registry.add(1, place, namesNamespace: false, since: 0))
+        let id = try #require(
+            try registry.add(Watcher(session: 1, uid: 1, isTrusted: false), place, namesNamespace: false, since: 0))
         func live(_ key: String, _ version: Int64, _ kind: Change.Kind, previous: Int64) {
             registry.tell(
                 [Change(place: place, key: ExactText(key), version: version, kind: kind, previousVersion: previous)],

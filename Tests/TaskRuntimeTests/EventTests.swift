@@ -35,8 +35,9 @@ struct EventTests {
         #expect(sender.read().map { $0["result"] } == [[:], [:]])
     }
 
-    private func publish(_ options: String) -> JSON? {
-        let sender = bench.client()
+    private func publish(_ options: String, uid: UInt32 = 0, at other: Bench? = nil) -> JSON? {
+        let bench = other ?? bench
+        let sender = bench.client(uid: uid)
         sender.send(#"{"task":"bridge.publish","options":\#(options),"callbackId":1}"#)
         defer { bench.runtime.hangUp(sender.session) }
         return sender.readOne()
@@ -71,14 +72,41 @@ struct EventTests {
     @Test("Events are retained up to a bound in number and in bytes, and the one before stays where one is too much")
     func retainedBounds() {
         for number in 0..<1_024 { #expect(publish(#"{"event":"e\#(number)","retain":true}"#)?["result"] != nil) }
-        #expect(publish(#"{"event":"more","retain":true}"#)?.errorCode == "busy")
+        #expect(publish(#"{"event":"more","retain":true}"#)?.errorCode == "quota.exceeded")
         #expect(publish(#"{"event":"e7","data":7,"retain":true}"#)?["result"] != nil)
         #expect(publish(#"{"event":"e8","forget":true}"#)?["result"] != nil)
         #expect(publish(#"{"event":"more","retain":true}"#)?["result"] != nil)
         let text = String(repeating: "x", count: 4 << 20)
-        #expect(publish(#"{"event":"e7","data":"\#(text)","retain":true}"#)?.errorCode == "busy")
+        #expect(publish(#"{"event":"e7","data":"\#(text)","retain":true}"#)?.errorCode == "quota.exceeded")
         #expect(subscribe(bench.client(), "e7").last == ["event": "e7", "data": 7])
         #expect(bench.runtime.retainedEvents.count == 1_024)
+    }
+
+    @Test("Of one user so many are retained, in number and in bytes, that others find room, also in the next daemon")
+    func retainedOfUser() {
+        var rule = PolicyRule(.allow, [.call, .publish], file: "50-test.toml", line: 1)
+        rule.uids = [5, 6]
+        let policy = Policy(daemonUID: Bench.daemonUID, rules: [rule])
+        bench.runtime.apply(policy)
+        for number in 0..<256 {
+            #expect(publish(#"{"event":"e\#(number)","retain":true}"#, uid: 5)?["result"] != nil)
+        }
+        let next = Bench()
+        next.runtime.apply(policy)
+        next.runtime.retain(bench.runtime.retainedEvents)
+        for daemon in [bench, next] {
+            #expect(
+                publish(#"{"event":"more","retain":true}"#, uid: 5, at: daemon)?["error"]?["data"]
+                    == ["quota": "retained_events", "limit": 256, "of": "uid 5"])
+            // Another one's event takes the place of one of these, and makes room.
+            #expect(publish(#"{"event":"e0","retain":true}"#, uid: 6, at: daemon)?["result"] != nil)
+            #expect(publish(#"{"event":"more","retain":true}"#, uid: 5, at: daemon)?["result"] != nil)
+            let text = String(repeating: "x", count: 1 << 20)
+            #expect(
+                publish(#"{"event":"e1","data":"\#(text)","retain":true}"#, uid: 6, at: daemon)?["error"]?["data"]
+                    == ["quota": "retained_bytes", "limit": 1_048_576, "of": "uid 6"])
+            #expect(publish(#"{"event":"e1","data":"\#(text)","retain":true}"#, at: daemon)?["result"] != nil)
+        }
     }
 
     @Test("Retained events go on with another daemon")

@@ -33,6 +33,9 @@ enum Limits {
     static let readsInBatch = 32
     /// Tables that one session watches at a time: each costs memory in the daemon.
     static let watchesPerSession = 1024
+    /// The same for all sessions of a uid, and how many times as many root and the daemon's own user may watch.
+    static let watchesPerUser = 16_384
+    static let trustedFactor = 16
     /// Events of a replay between two pauses in which other calls get their turn. More than a batch of single writes
     /// brings forth, so that a replay catches up with steady writing.
     static let replayPageEvents = 1024

@@ -108,7 +108,9 @@ extension TaskRuntime {
             retained.forget(event.event)
             return .object([:])
         }
-        if event.retain == true { try retained.keep(event.event, (event.data ?? .null).bytes) }
+        if event.retain == true {
+            try retain(event.event, (event.data ?? .null).bytes, of: call.session?.account)
+        }
         if let change = Self.lifecycle[event.event], let session = call.session {
             for plugin in plugins { plugin.tell(change, session) }
         }

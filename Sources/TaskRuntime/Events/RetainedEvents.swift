@@ -6,53 +6,67 @@ public struct RetainedEvent: Codable, Sendable, Equatable {
     public var event: String
     /// Its data.
     public var data: JSON
+    /// Whose session it came from; nil: no session.
+    public var uid: UInt32?
 }
 
 /// The last events of names that somebody asked to be retained: one for each name, in the order in which they were
 /// published.
 struct RetainedEvents {
-    /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
-    static let most = 1_024
-    /// All names and data together.
-    static let mostBytes = 4 << 20
+    /// How many are kept, and their names and data together.
+    struct Size {
+        var events = 0
+        var bytes = 0
 
-    private var events: [(name: String, data: [UInt8])] = []
-    private var bytes = 0
+        mutating func add(_ event: Entry) {
+            events += 1
+            bytes += event.name.utf8.count + event.data.count
+        }
+    }
+
+    struct Entry {
+        var name: String
+        var data: [UInt8]
+        var uid: UInt32?
+    }
+
+    /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
+    static let most = Size(events: 1_024, bytes: 4 << 20)
+    /// Of one user who is not root or the daemon's: others have to find room, too.
+    static let mostOfUser = Size(events: 256, bytes: 1 << 20)
+
+    private var entries: [Entry] = []
 
     /// All of them.
     var all: [RetainedEvent] {
         // What is kept was JSON.
-        events.map { RetainedEvent(event: $0.name, data: (try? JSON(parsing: $0.data)) ?? .null) }
+        entries.map { RetainedEvent(event: $0.name, data: (try? JSON(parsing: $0.data)) ?? .null, uid: $0.uid) }
+    }
+
+    /// What there would be with an event in the place of the one before of its name: of all, and of its user.
+    func size(with new: Entry) -> (all: Size, ofUser: Size) {
+        var sizes = (all: Size(), ofUser: Size())
+        for entry in entries where entry.name != new.name {
+            sizes.all.add(entry)
+            if entry.uid == new.uid { sizes.ofUser.add(entry) }
+        }
+        sizes.all.add(new)
+        sizes.ofUser.add(new)
+        return sizes
     }
 
     /// Keeps an event in the place of the one before of its name.
-    ///
-    /// - Throws: `busy`, where too many are kept, or too much; the one before is kept then.
-    mutating func keep(_ name: String, _ data: [UInt8]) throws(BridgeError) {
-        let known = events.firstIndex { $0.name == name }
-        let cost = name.utf8.count + data.count
-        let freed = known.map { name.utf8.count + events[$0].data.count } ?? 0
-        guard known != nil || events.count < Self.most, bytes - freed + cost <= Self.mostBytes else {
-            throw BridgeError(
-                .busy,
-                "\(events.count) events of \(bytes) bytes are retained; \(Self.most) and \(Self.mostBytes) bytes may be"
-            )
-        }
-        if let known { events.remove(at: known) }
-        events.append((name, data))
-        bytes += cost - freed
+    mutating func keep(_ event: Entry) {
+        forget(event.name)
+        entries.append(event)
     }
 
     /// Keeps the event of this name no longer.
-    mutating func forget(_ name: String) {
-        guard let known = events.firstIndex(where: { $0.name == name }) else { return }
-        bytes -= name.utf8.count + events[known].data.count
-        events.remove(at: known)
-    }
+    mutating func forget(_ name: String) { entries.removeAll { $0.name == name } }
 
     /// Those that fulfil a condition.
     func events(where isWanted: (String) -> Bool) -> [(name: String, data: [UInt8])] {
-        events.filter { isWanted($0.name) }
+        entries.filter { isWanted($0.name) }.map { ($0.name, $0.data) }
     }
 }
 
@@ -62,6 +76,25 @@ extension TaskRuntime {
 
     /// Keeps what the daemon before kept. What is too much is left out.
     public func retain(_ events: [RetainedEvent]) {
-        for event in events { try? retained.keep(event.event, event.data.bytes) }
+        for event in events {
+            let entry = RetainedEvents.Entry(name: event.event, data: event.data.bytes, uid: event.uid)
+            let size = retained.size(with: entry).all
+            guard size.events <= RetainedEvents.most.events, size.bytes <= RetainedEvents.most.bytes else { continue }
+            retained.keep(entry)
+        }
+    }
+
+    /// Keeps an event for those who subscribe later.
+    ///
+    /// - Parameter account: Whose session published it; nil: no session.
+    /// - Throws: `quota.exceeded`; the one before of its name is kept then.
+    func retain(_ name: String, _ data: [UInt8], of account: UserAccount?) throws(BridgeError) {
+        let entry = RetainedEvents.Entry(name: name, data: data, uid: account?.uid)
+        let sizes = retained.size(with: entry)
+        if let account, !account.isTrusted {
+            try checkRetained(sizes.ofUser, RetainedEvents.mostOfUser, of: account.label)
+        }
+        try checkRetained(sizes.all, RetainedEvents.most, of: "all users")
+        retained.keep(entry)
     }
 }

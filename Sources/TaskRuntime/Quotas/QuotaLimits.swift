@@ -84,4 +84,6 @@ enum QuotaName: String, CaseIterable {
     case queuedBytes = "queued_bytes"
     case subscriptions
     case tasks
+    case retainedEvents = "retained_events"
+    case retainedBytes = "retained_bytes"
 }

@@ -83,6 +83,14 @@ extension TaskRuntime {
         try check(.tasks, account.tasks + added, account.quota.tasks, of: account.label, "tasks to provide")
     }
 
+    /// - Throws: `quota.exceeded`, where so much must not be retained.
+    func checkRetained(
+        _ size: RetainedEvents.Size, _ most: RetainedEvents.Size, of whom: String
+    ) throws(BridgeError) {
+        try check(.retainedEvents, size.events, most.events, of: whom, "retained events")
+        try check(.retainedBytes, size.bytes, most.bytes, of: whom, "bytes of retained events")
+    }
+
     private func check(
         _ quota: QuotaName, _ wanted: Int, _ limit: Int, of whom: String, _ what: String
     ) throws(BridgeError) {

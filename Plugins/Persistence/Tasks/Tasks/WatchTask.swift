@@ -19,7 +19,7 @@ struct WatchTask: StoreTask {
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {
             let (version, replay) = try access.watch(
-                caller.session, place, namesNamespace: request.namespace != nil, since: request.since)
+                Watcher(caller), place, namesNamespace: request.namespace != nil, since: request.since)
             if let replay { store.replay(replay) }
             return Self.result(version)
         }

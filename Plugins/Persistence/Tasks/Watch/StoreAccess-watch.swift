@@ -5,15 +5,15 @@ extension StoreAccess {
     ///
     /// - Returns: The namespace's version as of which the watch is live, and the replay to carry out before, once the
     ///   caller has its answer.
-    /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `busy`.
+    /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `quota.exceeded`.
     func watch(
-        _ session: SessionID, _ place: Place, namesNamespace: Bool, since: Int64?
+        _ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?
     ) throws -> (version: Int64, replay: WatchRegistry.ReplayID?) {
         let feed = try records.feedState(of: place.namespace)
         if let since, !(feed.oldest...feed.version).contains(since) {
             throw BridgeError.cursorExpired(since: since, oldest: feed.oldest, version: feed.version)
         }
-        let replay = try watches.add(session, place, namesNamespace: namesNamespace, since: since)
+        let replay = try watches.add(watcher, place, namesNamespace: namesNamespace, since: since)
         return (feed.version, replay)
     }
 

@@ -11,6 +11,8 @@ struct KeptWatch: Codable, Sendable, Equatable {
     var since: Int64
     /// The session named the namespace.
     var namesNamespace: Bool?
+    /// The session's user id; nil, as older daemons have it: the namespace's.
+    var watcher: UInt32?
 }
 
 extension StoreAccess {
@@ -27,7 +29,8 @@ extension StoreAccess {
                 kept[session, default: []].append(
                     KeptWatch(
                         uid: namespace.uid, origin: namespace.origin, table: watch.place.table,
-                        since: watch.position ?? live, namesNamespace: watch.namesNamespace ? true : nil))
+                        since: watch.position ?? live, namesNamespace: watch.namesNamespace ? true : nil,
+                        watcher: watches.uid(of: session)))
             }
         }
         return kept
@@ -41,8 +44,10 @@ extension StoreAccess {
         for watch in kept {
             let namespace = Namespace(uid: watch.uid, origin: watch.origin.text)
             do {
+                // Trusted, so that what was within the quota stays.
+                let watcher = Watcher(session: session, uid: watch.watcher ?? watch.uid, isTrusted: true)
                 let begun = try self.watch(
-                    session, Place(namespace: namespace, table: watch.table),
+                    watcher, Place(namespace: namespace, table: watch.table),
                     namesNamespace: watch.namesNamespace == true, since: watch.since)
                 if let replay = begun.replay { replays.append(replay) }
             } catch is BridgeError {

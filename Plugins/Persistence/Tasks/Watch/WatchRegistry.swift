@@ -28,6 +28,7 @@ final class WatchRegistry {
 
     private var watches: [Place: [SessionID: Watch]] = [:]
     private var placesOfSessions: [SessionID: Set<Place>] = [:]
+    private var quota = WatchQuota()
     private var lastReplay: UInt64 = 0
 
     // MARK: Watches
@@ -36,15 +37,14 @@ final class WatchRegistry {
     ///
     /// - Parameter since: Begin with what changed after this version; nil: with what changes from now on.
     /// - Returns: The replay to carry out; nil: none.
-    func add(_ session: SessionID, _ place: Place, namesNamespace: Bool, since: Int64?) throws(BridgeError) -> ReplayID?
-    {
+    /// - Throws: `quota.exceeded`.
+    func add(_ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?) throws(BridgeError) -> ReplayID? {
+        let session = watcher.session
         let known = placesOfSessions[session, default: []]
-        guard known.contains(place) || known.count < Limits.watchesPerSession else {
-            throw BridgeError(
-                .busy, "This session watches \(Limits.watchesPerSession) tables already: stop one of its watches first."
-            )
+        if !known.contains(place) {
+            try quota.take(watcher, watched: known.count)
+            placesOfSessions[session, default: []].insert(place)
         }
-        placesOfSessions[session, default: []].insert(place)
         guard let since else {
             watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace)
             return nil
@@ -58,14 +58,18 @@ final class WatchRegistry {
     func remove(_ session: SessionID, _ place: Place) {
         watches[place]?[session] = nil
         if watches[place]?.isEmpty == true { watches[place] = nil }
-        placesOfSessions[session]?.remove(place)
+        if placesOfSessions[session]?.remove(place) != nil { quota.giveBack(session) }
         if placesOfSessions[session]?.isEmpty == true { placesOfSessions[session] = nil }
     }
 
     /// The session is gone.
     func remove(_ session: SessionID) {
         for place in placesOfSessions[session, default: []] { remove(session, place) }
+        quota.forget(session)
     }
+
+    /// The uid that a session which watches something is of.
+    func uid(of session: SessionID) -> UInt32? { quota.uid(of: session) }
 
     /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it named
     /// the namespace.
@@ -78,7 +82,7 @@ final class WatchRegistry {
     /// The tables that anybody watches.
     var places: [Place] { Array(watches.keys) }
 
-    var isEmpty: Bool { watches.isEmpty && placesOfSessions.isEmpty }
+    var isEmpty: Bool { watches.isEmpty && placesOfSessions.isEmpty && quota.isEmpty }
 
     // MARK: Live changes
 
