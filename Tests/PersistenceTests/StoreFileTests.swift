@@ -10,7 +10,7 @@ struct StoreFileTests {
     @Test("It is opened with a write-ahead log, full synchronisation and foreign keys, readable to its owner alone")
     func settings() throws {
         let path = try TestStore.makeDirectory() + "/records.sqlite"
-        let queue = try StoreFile(path: path).open(checkingIntegrity: true)
+        let queue = try StoreFile(path: path).open(integrityCheck: Interruption()).queue
         try queue.inDatabase { database in
             #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
             #expect(try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
@@ -27,7 +27,9 @@ struct StoreFileTests {
         let path = try TestStore.makeDirectory() + "/records.sqlite"
         let bytes = Data(repeating: 0x41, count: 8192)
         try bytes.write(to: URL(fileURLWithPath: path))
-        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        let error = try #require(throws: BridgeError.self) {
+            _ = try StoreFile(path: path).open(integrityCheck: Interruption())
+        }
         #expect(error.code == "storage.failed")
         #expect(error.message.contains("damaged"))
         #expect(error.message.contains(path))
@@ -73,17 +75,21 @@ struct StoreFileTests {
     @Test("A database of a newer version is refused")
     func newer() throws {
         let path = try TestStore.makeDirectory() + "/records.sqlite"
-        let queue = try StoreFile(path: path).open(checkingIntegrity: true)
+        let queue = try StoreFile(path: path).open(integrityCheck: Interruption()).queue
         try queue.inDatabase { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of the future')") }
         try queue.close()
-        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        let error = try #require(throws: BridgeError.self) {
+            _ = try StoreFile(path: path).open(integrityCheck: Interruption())
+        }
         #expect(error.message.contains("newer"))
     }
 
     @Test("A directory that does not exist is named in the error")
     func noDirectory() throws {
         let path = try TestStore.makeDirectory() + "/missing/records.sqlite"
-        let error = try #require(throws: BridgeError.self) { try StoreFile(path: path).open(checkingIntegrity: true) }
+        let error = try #require(throws: BridgeError.self) {
+            _ = try StoreFile(path: path).open(integrityCheck: Interruption())
+        }
         #expect(error.code == "storage.failed")
         #expect(error.message.contains(path))
     }

@@ -29,7 +29,7 @@ final class TestStore: Sendable {
     ///   - gather: What is done with the lanes' waking; by default they are woken at once.
     init(
         directory: String? = nil, deletions: Int64 = 1000, quota: StoreQuota = StoreQuota(),
-        gather: @escaping Store.Gatherer = { $0() }
+        check: Interruption = Interruption(), gather: @escaping Store.Gatherer = { $0() }
     ) async throws {
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
@@ -42,7 +42,7 @@ final class TestStore: Sendable {
         try await store.open(
             .init(file: StoreFile(path: path), maximumDeletions: deletions, quota: quota) { line in
                 self.log.withLock { $0.append(line) }
-            })
+            }, check: check)
         copies.open(StoreFile(path: path))
     }
 
@@ -119,7 +119,7 @@ final class TestStore: Sendable {
             // The lanes are held until all of them are in the queues.
             let letGo = StoreLane.allCases.map(hold)
             for (index, request) in requests.enumerated() {
-                store.submit(storeCall(request) { collected.add($0, at: index) })
+                store.take(storeCall(request) { collected.add($0, at: index) })
             }
             letGo.forEach { $0() }
         }
@@ -128,7 +128,7 @@ final class TestStore: Sendable {
     /// Makes a call without waiting for its answer.
     func begin(_ request: Request) -> PendingCall {
         let pending = PendingCall()
-        store.submit(storeCall(request) { pending.end($0) })
+        store.take(storeCall(request) { pending.end($0) })
         return pending
     }
 

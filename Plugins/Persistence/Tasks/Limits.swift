@@ -40,6 +40,10 @@ enum Limits {
     /// brings forth, so that a replay catches up with steady writing.
     static let replayPageEvents = 1024
 
+    /// How long the database is checked before it is used: enough for some millions of records, and short of the time in
+    /// which a daemon has to start.
+    static let checkPatience = Duration.seconds(10)
+
     /// Files that travel at a time: each takes room in the state directory.
     static let transfers = 4
     /// Bytes of such a file in one call, so that they fit into a message (1 MiB by default) as base 64, with room to

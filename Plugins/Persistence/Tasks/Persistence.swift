@@ -49,12 +49,19 @@ extension Plugin {
             let name = section.file ?? PersistenceConfiguration.defaultFile
             let file = StoreFile(path: "\(context.stateDirectory)/\(name)")
             try await context.blocking { StoreSwap.removeLeftovers(of: file) }
+            let check = Interruption()
+            let watchdog = Task {
+                try await Task.sleep(for: Limits.checkPatience)
+                check.fire()
+            }
+            defer { watchdog.cancel() }
             try await store.open(
                 StoreEngine.Settings(
                     file: file,
                     maximumDeletions: section.tombstones ?? PersistenceConfiguration.defaultTombstones,
                     quota: section.quota,
-                    log: { context.log.warning($0) }, metrics: StoreMetrics(context)))
+                    log: { context.log.warning($0) }, metrics: StoreMetrics(context)),
+                check: check)
             copies.open(file)
         }
         .onSession { change, caller in

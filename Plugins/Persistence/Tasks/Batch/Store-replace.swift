@@ -11,12 +11,16 @@ extension Store {
     /// - Returns: Where the database lies that was replaced.
     /// - Throws: Where it throws, nothing was changed.
     func replace(with restored: RestorableStore, _ swap: StoreSwap) throws -> String {
+        // The database must not be open anywhere else.
+        lateCheck.stop()
         // The queries first: theirs may take long, and commits go on until then.
-        try queries.withLock { queries in
+        return try queries.withLock { queries in
             queries.rest()
             return try reads.withLock { reads in
                 reads.rest()
-                return try commits.withLock { try $0.replace(with: restored, swap) }
+                let place = try commits.withLock { try $0.replace(with: restored, swap) }
+                note(nil)
+                return place
             }
         }
     }

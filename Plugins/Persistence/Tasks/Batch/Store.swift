@@ -16,6 +16,8 @@ final class Store: Sendable {
         var queues = CallQueues()
         /// Calls are taken in.
         var isOpen = false
+        /// What calls of tasks are answered, because the database turned out to be damaged.
+        var damage: BridgeError?
         /// Who waits for the last call to be finished.
         var whenIdle: CheckedContinuation<Void, Never>?
         /// Tells how many calls there are.
@@ -30,6 +32,9 @@ final class Store: Sendable {
     let queries: Mutex<ReadEngine>
     /// Replays wait for the storage to work again.
     private let hasStalledReplays = Atomic<Bool>(false)
+    let lateCheck = LateCheck()
+    /// Whether there is a `damage`: asked for each call.
+    private let isDamaged = Atomic(false)
     private let schedule: Scheduler
     private let gather: Gatherer
 
@@ -41,6 +46,14 @@ final class Store: Sendable {
         queries = Mutex(ReadEngine(sink: sink, batchCalls: 1))
         self.schedule = schedule
         self.gather = gather
+    }
+
+    /// Queues a call of a task, unless the database is known to be damaged: `submit(_:)`.
+    func take(_ call: any StoreCall) {
+        if isDamaged.load(ordering: .relaxed), let damage = state.withLock({ $0.damage }) {
+            return call.answer(.failure(damage))
+        }
+        submit(call)
     }
 
     /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
@@ -66,20 +79,42 @@ final class Store: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the database, making or migrating it as needed.
+    /// Opens the database, making or migrating it as needed, and checks it. What there is no time for is checked later, while
+    /// it is in use; where it turns out to be damaged then, the operator is told, and calls of tasks are refused from then
+    /// on.
     ///
+    /// - Parameter check: Fires where there is no more time to check it.
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
-    func open(_ settings: StoreEngine.Settings) async throws {
+    func open(_ settings: StoreEngine.Settings, check: Interruption = Interruption()) async throws {
         // All on one thread: those of the other lanes start with their first calls, and so do their connections.
-        try await performOnCommits {
-            try self.commits.withLock { try $0.open(settings) }
+        let isChecked = try await performOnCommits {
+            let isChecked = try self.commits.withLock { try $0.open(settings, check: check) }
             self.reads.withLock { $0.open(settings) }
             self.queries.withLock { $0.open(settings) }
+            return isChecked
         }
+        if !isChecked { checkLater(settings) }
         state.withLock { state in
             state.isOpen = true
             state.callsGauge = settings.metrics.calls
         }
+    }
+
+    private func checkLater(_ settings: StoreEngine.Settings) {
+        settings.log("The database \(settings.file.path) is large: the rest of it is checked while it is in use.")
+        lateCheck.begin(settings.file) { [weak self] damage in
+            guard let damage else {
+                return settings.log("The database \(settings.file.path) was checked and is sound.")
+            }
+            settings.log("\(damage.message) No call is carried out until then.")
+            self?.note(damage)
+        }
+    }
+
+    /// From here on calls of tasks are refused; nil: carried out again, for the database is another one.
+    func note(_ damage: BridgeError?) {
+        state.withLock { $0.damage = damage }
+        isDamaged.store(damage != nil, ordering: .relaxed)
     }
 
     /// Carries out what was submitted before, then closes the database. Calls submitted later are refused.
@@ -94,6 +129,7 @@ final class Store: Sendable {
         }
         // No lane has anything left to do. The connection that writes is the last one: it leaves an empty log behind.
         try? await performOnCommits {
+            self.lateCheck.stop()
             self.reads.withLock { $0.close() }
             self.queries.withLock { $0.close() }
             self.commits.withLock { $0.close() }

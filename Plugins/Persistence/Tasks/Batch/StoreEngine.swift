@@ -34,9 +34,10 @@ struct StoreEngine {
 
     // MARK: Opening and closing
 
+    /// - Returns: Whether the whole database was checked before the check was interrupted.
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
-    mutating func open(_ settings: Settings) throws(BridgeError) {
-        let queue = try settings.file.open(checkingIntegrity: true)
+    mutating func open(_ settings: Settings, check: Interruption) throws(BridgeError) -> Bool {
+        let (queue, isChecked) = try settings.file.open(integrityCheck: check)
         maximumDeletions = settings.maximumDeletions
         quota = settings.quota
         metrics = settings.metrics
@@ -46,8 +47,9 @@ struct StoreEngine {
         }
         metrics.size.set(settings.file.sizeBytes)
         kept = KeptConnection(queue, log: settings.log) { () throws(BridgeError) in
-            try settings.file.open(checkingIntegrity: false)
+            try settings.file.open(integrityCheck: nil).queue
         }
+        return isChecked
     }
 
     /// Moves what the log holds into the database and closes it. No call is carried out any more.

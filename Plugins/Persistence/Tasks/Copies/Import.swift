@@ -108,7 +108,7 @@ struct Import {
             end.withLock { $0 = outcome }
             ended.signal()
         }
-        store.submit(job)
+        store.take(job)
         ended.wait()
         _ = try end.withLock { $0 }?.get()
         return made.withLock { $0 }

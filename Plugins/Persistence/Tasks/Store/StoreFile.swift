@@ -17,9 +17,11 @@ struct StoreFile: Sendable {
     /// Opens the file, making it where there is none, and checks that SQLite really works in the way that the
     /// promise "acknowledged is durable" needs.
     ///
-    /// - Parameter checkingIntegrity: Walks through the whole file; without it, only what is read later is checked.
+    /// - Parameter integrityCheck: Walks through the whole file, unless it is interrupted; nil: only what is read later is
+    ///   checked.
+    /// - Returns: The database, and whether all of it was checked.
     /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
-    func open(checkingIntegrity: Bool) throws(BridgeError) -> DatabaseQueue {
+    func open(integrityCheck: Interruption?) throws(BridgeError) -> (queue: DatabaseQueue, isChecked: Bool) {
         if MappedRoom.isMissing(in: directory) {
             throw BridgeError(
                 .storageFull, "The database \(path) cannot be opened: the disk is full.", isTransient: true)
@@ -28,20 +30,28 @@ struct StoreFile: Sendable {
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             do {
-                try queue.inDatabase { database in
-                    try verifySettings(database)
-                    if checkingIntegrity { try checkIntegrity(database) }
-                    try refuseNewer(database)
-                }
+                try queue.inDatabase(verifySettings)
+                let isChecked = try integrityCheck.map { try checkIntegrity(queue, $0) } ?? false
+                try queue.inDatabase(refuseNewer)
                 try Schema.migrator.migrate(queue)
+                return (queue, isChecked)
             } catch {
                 try? queue.close()
                 throw error
             }
-            return queue
         } catch {
             throw explained(error)
         }
+    }
+
+    /// Walks through the whole file, which takes as long as it takes, on a connection of its own.
+    ///
+    /// - Returns: False: it was interrupted.
+    /// - Throws: `storage.failed` with a sentence for the operator.
+    func checkIntegrity(_ interruption: Interruption) throws(BridgeError) -> Bool {
+        let queue = try openReader()
+        defer { try? queue.close() }
+        do { return try checkIntegrity(queue, interruption) } catch { throw explained(error) }
     }
 
     /// What the database takes on the disk, its log included.
@@ -113,6 +123,15 @@ struct StoreFile: Sendable {
                     .storageFailed,
                     "The database \(path) cannot be used: SQLite answers \(found ?? .null) for \(name), not \(value).")
             }
+        }
+    }
+
+    private func checkIntegrity(_ queue: DatabaseQueue, _ interruption: Interruption) throws -> Bool {
+        do {
+            try interruption.during(queue, checkIntegrity)
+            return true
+        } catch let error as BridgeError where error.code == .callCancelled {
+            return false
         }
     }
 

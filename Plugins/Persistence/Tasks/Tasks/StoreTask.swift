@@ -46,7 +46,7 @@ extension StoreTask {
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         let text = options.withUnsafeBytes { Array($0) }
-        store.submit(BridgeCall(self, Self.options(of: text), sizeBytes: text.count, call, reply))
+        store.take(BridgeCall(self, Self.options(of: text), sizeBytes: text.count, call, reply))
     }
 
     /// Reads short options of a common form. Loop thread.
