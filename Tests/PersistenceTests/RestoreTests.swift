@@ -360,4 +360,13 @@ struct RestoreTests {
         let error = try await store.failure { _ = try await store.copies.restore(upload: id, expected, of: 1) }
         #expect(error.code == "transfer.not_found")
     }
+
+    @Test("A connection that reads is open from the beginning, and after a restore: reads need no disk to write to")
+    func holdsIndex() async throws {
+        let store = try await TestStore()
+        #expect(store.store.reads.withLock { $0.kept?.isOpen == true })
+        try await store.restore(try await store.backup())
+        #expect(store.store.reads.withLock { $0.kept?.isOpen == true })
+        await store.close()
+    }
 }

@@ -16,9 +16,16 @@ struct ReadEngine {
         (self.sink, self.batchCalls) = (sink, batchCalls)
     }
 
-    /// From here on calls are carried out; the connection is opened for the first of them.
+    /// From here on calls are carried out; the connection is opened for the first of them, or held before.
     mutating func open(_ settings: StoreEngine.Settings) {
         kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
+    }
+
+    /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it anew, for
+    /// a read after the connection that writes was closed, would take a disk that can be written to.
+    mutating func holdIndex() {
+        // `try?`: whatever is wrong is met again, and told, by the first call.
+        try? kept?.usable().use { database, _ in _ = try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema") }
     }
 
     mutating func close() {

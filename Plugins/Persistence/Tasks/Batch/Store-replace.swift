@@ -18,6 +18,7 @@ extension Store {
             queries.rest()
             return try reads.withLock { reads in
                 reads.rest()
+                defer { reads.holdIndex() }
                 let place = try commits.withLock { try $0.replace(with: restored, swap) }
                 note(nil)
                 return place

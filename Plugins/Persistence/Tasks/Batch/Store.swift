@@ -86,10 +86,13 @@ final class Store: Sendable {
     /// - Parameter check: Fires where there is no more time to check it.
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
     func open(_ settings: StoreEngine.Settings, check: Interruption = Interruption()) async throws {
-        // All on one thread: those of the other lanes start with their first calls, and so do their connections.
+        // All on one thread: those of the other lanes start with their first calls.
         let isChecked = try await performOnCommits {
             let isChecked = try self.commits.withLock { try $0.open(settings, check: check) }
-            self.reads.withLock { $0.open(settings) }
+            self.reads.withLock {
+                $0.open(settings)
+                $0.holdIndex()
+            }
             self.queries.withLock { $0.open(settings) }
             return isChecked
         }
