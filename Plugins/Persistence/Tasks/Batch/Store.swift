@@ -96,6 +96,7 @@ final class Store: Sendable {
             self.queries.withLock { $0.open(settings) }
             return isChecked
         }
+        note(nil)
         if !isChecked { checkLater(settings) }
         state.withLock { state in
             state.isOpen = true
@@ -105,12 +106,15 @@ final class Store: Sendable {
 
     private func checkLater(_ settings: StoreEngine.Settings) {
         settings.log("The database \(settings.file.path) is large: the rest of it is checked while it is in use.")
-        lateCheck.begin(settings.file) { [weak self] damage in
-            guard let damage else {
-                return settings.log("The database \(settings.file.path) was checked and is sound.")
+        lateCheck.begin(settings.file) { [weak self] finding in
+            switch finding {
+            case .sound: settings.log("The database \(settings.file.path) was checked and is sound.")
+            case .damaged(let error):
+                settings.log("\(error.message) No call is carried out until then.")
+                self?.note(error)
+            case .unknown(let error): settings.log("\(error.message) The rest of it is checked at the next start.")
+            case .interrupted: break
             }
-            settings.log("\(damage.message) No call is carried out until then.")
-            self?.note(damage)
         }
     }
 

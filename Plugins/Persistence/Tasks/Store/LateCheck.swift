@@ -9,21 +9,16 @@ final class LateCheck: Sendable {
     /// Held while the database is open here.
     private let isOpen = Mutex(())
 
-    /// - Parameter end: Gets the outcome, on the lane's thread, unless the check was stopped: nil, where all is well.
-    func begin(_ file: StoreFile, end: @escaping @Sendable (BridgeError?) -> Void) {
+    /// - Parameter end: Gets what came of it, on the lane's thread and before ``stop()`` returns, unless it was stopped.
+    func begin(_ file: StoreFile, end: @escaping @Sendable (StoreFile.Finding) -> Void) {
         let begun = Interruption()
         interruption.withLock { $0 = begun }
         lane.submit { [self] in
-            let outcome = isOpen.withLock { _ in
-                Result { () throws(BridgeError) in
-                    try begun.check()
-                    return try file.checkIntegrity(begun)
-                }
-            }
-            switch outcome {
-            case .success(true): end(nil)
-            case .success(false): break
-            case .failure(let error): if error.code != .callCancelled { end(error) }
+            isOpen.withLock { _ in
+                guard (try? begun.check()) != nil else { return }
+                let finding = file.checkIntegrity(begun)
+                if case .interrupted = finding { return }
+                end(finding)
             }
         }
     }

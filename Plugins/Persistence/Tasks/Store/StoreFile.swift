@@ -44,14 +44,28 @@ struct StoreFile: Sendable {
         }
     }
 
+    /// What came of a check. Errors are sentences for the operator.
+    enum Finding {
+        case sound
+        case interrupted
+        case damaged(BridgeError)
+        /// The disk would not be read, or there was no memory.
+        case unknown(BridgeError)
+    }
+
     /// Walks through the whole file, which takes as long as it takes, on a connection of its own.
-    ///
-    /// - Returns: False: it was interrupted.
-    /// - Throws: `storage.failed` with a sentence for the operator.
-    func checkIntegrity(_ interruption: Interruption) throws(BridgeError) -> Bool {
-        let queue = try openReader()
-        defer { try? queue.close() }
-        do { return try checkIntegrity(queue, interruption) } catch { throw explained(error) }
+    func checkIntegrity(_ interruption: Interruption) -> Finding {
+        do {
+            let queue = try openReader()
+            defer { try? queue.close() }
+            return try checkIntegrity(queue, interruption) ? .sound : .interrupted
+        } catch let error as Damage {
+            return .damaged(damaged(error.finding))
+        } catch let error as DatabaseError where Self.codesOfDamage.contains(error.resultCode) {
+            return .damaged(explained(error))
+        } catch {
+            return .unknown(explained(error))
+        }
     }
 
     /// What the database takes on the disk, its log included.
@@ -137,12 +151,19 @@ struct StoreFile: Sendable {
 
     private func checkIntegrity(_ database: Database) throws {
         let found = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "nothing"
-        if found != "ok" { throw damaged(found) }
+        if found != "ok" { throw Damage(finding: found) }
         // What a long record holds beyond its first page is not looked at by SQLite; zeros there are no JSON.
         guard try database.tableExists("record") else { return }
         let key = try DatabaseValue.fetchOne(database, sql: "SELECT key FROM record WHERE NOT json_valid(body) LIMIT 1")
-        if key != nil { throw damaged("a record is no JSON") }
+        if key != nil { throw Damage(finding: "a record is no JSON") }
     }
+
+    /// What a check has found.
+    private struct Damage: Error {
+        var finding: String
+    }
+
+    private static let codesOfDamage: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_NOTADB]
 
     private func refuseNewer(_ database: Database) throws {
         guard try Schema.migrator.hasBeenSuperseded(database) else { return }
@@ -159,10 +180,11 @@ struct StoreFile: Sendable {
     }
 
     private func explained(_ error: any Error) -> BridgeError {
+        if let damage = error as? Damage { return damaged(damage.finding) }
         guard let error = error as? DatabaseError else { return BridgeError(storage: error) }
         if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE { return BridgeError(storage: error) }
         switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case let code where Self.codesOfDamage.contains(code):
             return damaged("\(error.extendedResultCode)")
         case .SQLITE_FULL:
             return BridgeError(storage: error)
