@@ -14,19 +14,13 @@ struct LateCheckTests {
         return check
     }
 
-    /// A store's directory with a database of which a page of records is damaged.
-    private func damaged() async throws -> String {
-        let directory = try TestStore.makeDirectory()
-        let store = try await TestStore(directory: directory)
-        _ = await store.send(
-            (0..<500).map { .init("create", ["table": "t", "key": .string("key \($0)"), "record": ["n": 1]]) })
+    /// A store that holds one record, and is closed: its directory, and a copy of it.
+    private func copied() async throws -> (directory: String, copy: [UInt8]) {
+        let store = try await TestStore()
+        try await store.call("create", ["table": "t", "key": "kept", "record": ["n": 7]])
+        let copy = try await store.backup()
         await store.close()
-        let url = URL(fileURLWithPath: store.path)
-        var bytes = try Data(contentsOf: url)
-        let page = try #require((2..<bytes.count / 4096).last { bytes[$0 * 4096] == 0x0D })
-        bytes.replaceSubrange(page * 4096..<page * 4096 + 100, with: Data(repeating: 0xFF, count: 100))
-        try bytes.write(to: url)
-        return directory
+        return (store.directory, copy)
     }
 
     @Test("is checked while it is in use, and the operator is told that it is sound")
@@ -44,7 +38,7 @@ struct LateCheckTests {
 
     @Test("and is damaged carries out no call from when that is known, and says why; watches end all the same")
     func unsound() async throws {
-        let store = try await TestStore(directory: try await damaged(), check: noTime)
+        let store = try await TestStore(directory: try await TestStore.makeDamagedDirectory(), check: noTime)
         try await store.store.lateCheck.lane.run {}
         for (task, options) in [
             ("read", ["table": "t", "key": "key 1"]), ("create", ["table": "t", "key": "new", "record": [:]]),
@@ -62,11 +56,8 @@ struct LateCheckTests {
 
     @Test("takes a copy in its place, and works again")
     func restored() async throws {
-        let other = try await TestStore()
-        try await other.call("create", ["table": "t", "key": "kept", "record": ["n": 7]])
-        let copy = try await other.backup()
-        await other.close()
-        let store = try await TestStore(directory: try await damaged(), check: noTime)
+        let (_, copy) = try await copied()
+        let store = try await TestStore(directory: try await TestStore.makeDamagedDirectory(), check: noTime)
         try await store.store.lateCheck.lane.run {}
         #expect(try await store.failure("read", ["table": "t", "key": "kept"]).code == "storage.failed")
         _ = try await store.restore(copy)
@@ -76,16 +67,13 @@ struct LateCheckTests {
 
     @Test("is replaced and closed while it is checked")
     func replaced() async throws {
-        let other = try await TestStore()
-        try await other.call("create", ["table": "t", "key": "kept", "record": ["n": 7]])
-        let copy = try await other.backup()
-        await other.close()
-        let store = try await TestStore(directory: other.directory, check: noTime)
+        let (directory, copy) = try await copied()
+        let store = try await TestStore(directory: directory, check: noTime)
         // The check is at work, or about to be.
         _ = try await store.restore(copy)
         #expect(try await store.call("read", ["table": "t", "key": "kept"])["record"] == ["n": 7])
         await store.close()
-        let again = try await TestStore(directory: other.directory, check: noTime)
+        let again = try await TestStore(directory: directory, check: noTime)
         await again.close()
     }
 }

@@ -38,16 +38,7 @@ struct StoreFileTests {
 
     @Test("A database with a damaged page is refused when it is opened")
     func damagedPage() async throws {
-        let directory = try TestStore.makeDirectory()
-        let store = try await TestStore(directory: directory)
-        _ = await store.send(
-            (0..<500).map { .init("create", ["table": "t", "key": .string("key \($0)"), "record": ["n": 1]]) })
-        await store.close()
-        let url = URL(fileURLWithPath: store.path)
-        var bytes = try Data(contentsOf: url)
-        let page = try #require((2..<bytes.count / 4096).last { bytes[$0 * 4096] == 0x0D })
-        bytes.replaceSubrange(page * 4096..<page * 4096 + 100, with: Data(repeating: 0xFF, count: 100))
-        try bytes.write(to: url)
+        let directory = try await TestStore.makeDamagedDirectory()
         let error = try await #require(throws: BridgeError.self) { _ = try await TestStore(directory: directory) }
         #expect(error.code == "storage.failed")
         #expect(error.message.contains("damaged"))

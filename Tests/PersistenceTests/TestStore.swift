@@ -46,6 +46,21 @@ final class TestStore: Sendable {
         copies.open(StoreFile(path: path))
     }
 
+    /// A store's directory, whose database has a damaged page of records.
+    static func makeDamagedDirectory() async throws -> String {
+        let directory = try makeDirectory()
+        let store = try await TestStore(directory: directory)
+        _ = await store.send(
+            (0..<500).map { .init("create", ["table": "t", "key": .string("key \($0)"), "record": ["n": 1]]) })
+        await store.close()
+        let url = URL(fileURLWithPath: store.path)
+        var bytes = try Data(contentsOf: url)
+        let page = try #require((2..<bytes.count / 4096).last { bytes[$0 * 4096] == 0x0D })
+        bytes.replaceSubrange(page * 4096..<page * 4096 + 100, with: Data(repeating: 0xFF, count: 100))
+        try bytes.write(to: url)
+        return directory
+    }
+
     /// Where all stores of this process are; gone with it.
     private static let root: String = {
         atexit { try? FileManager.default.removeItem(atPath: TestStore.root) }
