@@ -61,9 +61,8 @@ let daemonDependencies: [Target.Dependency] = [
 
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
-    "BridgeJSON", "BridgeMessage", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit", "TaskRuntime",
-    "TOMLDocument",
-    "WorkerProtocol", "trestled", logging,
+    "BridgeJSON", "BridgeMessage", "BridgeServer", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit",
+    "TaskRuntime", "TOMLDocument", "WorkerProtocol", "trestled", logging,
 ]
 
 let package = Package(
@@ -75,8 +74,11 @@ let package = Package(
         .library(name: "TaskKit", targets: ["TaskKit"]),
         .library(name: "TaskKitTesting", targets: ["TaskKitTesting"]),
         .library(name: "BridgeClient", targets: ["BridgeClient"]),
+        .library(name: "TrestlePatterns", type: .dynamic, targets: ["CRE2"]),
         .library(name: "CounterPlugin", type: .dynamic, targets: ["CounterPlugin"]),
         .library(name: "SysinfoPlugin", type: .dynamic, targets: ["SysinfoPlugin"]),
+        // For tests alone, and of no name by which a daemon in the build folder would take it for its own.
+        .library(name: "Fixture", type: .dynamic, targets: ["FixturePlugin"]),
         // For the package in Benchmarks, which measures these two by themselves; no promise to anybody else.
         .library(name: "BridgeMessage", targets: ["BridgeMessage"]),
         .library(name: "TaskRuntime", targets: ["TaskRuntime"]),
@@ -102,11 +104,13 @@ let package = Package(
             name: "CTomlplusplus",
             cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
             linkerSettings: [.linkedLibrary("tomlplusplus")]),
+        // Loaded by BridgeJSON when the first pattern of a schema is compiled, and linked into nothing.
+        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(name: "CTaskPlugin"),
 
         // MARK: Ground floor
         .target(name: "BridgeJSON", swiftSettings: strict),
-        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
@@ -119,7 +123,9 @@ let package = Package(
 
         // MARK: Plugins in other processes: what both ends share
         .target(
-            name: "PluginInterface", dependencies: ["BridgeJSON", "CTaskPlugin", "FileTrust"], swiftSettings: strict),
+            name: "PluginInterface",
+            dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "FileTrust"],
+            swiftSettings: strict),
         .target(
             name: "WorkerProtocol", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
 
@@ -184,6 +190,7 @@ let package = Package(
             exclude: ["Makefile", "README.md", "test_sysinfo.py"], publicHeadersPath: "."),
 
         // MARK: Tests, mirroring Sources
+        .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
@@ -248,7 +255,7 @@ let package = Package(
 // `make fuzz` builds another package of the same sources: the fuzz targets as a library, and a program over each. Not
 // together with the rest: programs with the fuzzer's own `main` link only where everything is compiled for it.
 if Context.environment["TRESTLE_FUZZ"] != nil {
-    package.products = []
+    package.products.removeAll { $0.name != "TrestlePatterns" }
     package.targets.removeAll { $0.isTest || ["trestle", "TaskKitTesting"].contains($0.name) }
     package.targets.removeAll { $0.name == "trestled" }
     package.targets.append(
@@ -257,7 +264,7 @@ if Context.environment["TRESTLE_FUZZ"] != nil {
             name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
     package.targets.append(
         .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
-    for name in ["messages", "runtime", "worker", "configuration", "query"] {
+    for name in ["messages", "runtime", "worker", "configuration", "query", "cost"] {
         package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
         package.targets.append(
             .executableTarget(

@@ -21,6 +21,8 @@ let package = Package(
         .executable(name: "load", targets: ["load"]),
         .executable(name: "provider", targets: ["provider"]),
         .executable(name: "crasher", targets: ["crasher"]),
+        .executable(name: "flooder", targets: ["flooder"]),
+        .executable(name: "victim", targets: ["victim"]),
         .executable(name: "sqlite-direct", targets: ["sqlite-direct"]),
         .library(name: "BenchmarkPlugin", type: .dynamic, targets: ["BenchmarkPlugin"]),
         .library(name: "malloc-count", type: .dynamic, targets: ["MallocCount"]),
@@ -36,6 +38,8 @@ let package = Package(
         .executableTarget(name: "load", cSettings: gnu),
         .executableTarget(name: "provider", cSettings: gnu),
         .executableTarget(name: "crasher", cSettings: gnu),
+        .executableTarget(name: "flooder", cSettings: gnu),
+        .executableTarget(name: "victim", swiftSettings: strict),
         .executableTarget(name: "sqlite-direct", cSettings: gnu, linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "MallocCount", cSettings: gnu),
 

@@ -13,6 +13,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     /// Queries of the persistence tasks, and their cursors.
     case query
+    /// What messages cost a populated daemon, in CPU time.
+    case cost
 
     /// Feeds it.
     ///
@@ -24,6 +26,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .worker: try fuzzWorker(input)
         case .configuration: try fuzzConfiguration(input)
         case .query: try fuzzQuery(input)
+        case .cost: try fuzzCost(input)
         }
     }
 

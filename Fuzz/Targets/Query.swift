@@ -81,6 +81,9 @@ private func checkMerging(_ records: [JSON]) throws(Violation) {
     guard records.count > 1 else { return }
     let once = MergePatch.apply(records[0], to: records[1])
     try require(MergePatch.apply(records[0], to: once).bytes == once.bytes, "a patch twice: \(once.text)")
+    guard let patch = records[0].objectValue, records[1].objectValue != nil else { return }
+    let merged = try? MergePatch.apply(patch, toText: records[1].bytes)
+    try require(merged == once.bytes, "a patch to a text, and to values: \(once.text)")
 }
 
 // MARK: Cursors
@@ -122,7 +125,7 @@ private func checkPages(_ query: Query, _ records: [JSON]) throws(Violation) {
     while seen.count <= wanted.count {
         var first = FirstPlaces(limit: query.limit, ordering: query.ordering, after: after)
         for (index, record) in table.enumerated() where query.filter.matches(record.json) {
-            first.insert(record.position, id: Int64(index))
+            first.insert(record.position, version: Int64(index))
         }
         let page = first.entries.prefix(query.limit)
         seen += page.map(\.position.key)

@@ -147,7 +147,7 @@ private final class FuzzedRuntime {
     private func publish(_ rest: [UInt8]) {
         let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, runtime.fault(in: parts[1]) == nil else { return }
-        Array(parts[1]).withUnsafeBytes {
+        _ = Array(parts[1]).withUnsafeBytes {
             runtime.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], unasked: true)
         }
     }

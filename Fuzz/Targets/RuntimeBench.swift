@@ -129,7 +129,7 @@ final class FuzzClient: SessionTransport {
     func writeOutput() {
         while isReading, !session.output.isEmpty {
             partOfLine += session.output.bytes
-            session.output.removeFirst(session.output.count)
+            session.output.removeFirst(session.output.bytes.count)
             runtime.refill(session)
         }
         while violation == nil, let end = partOfLine.firstIndex(of: 0x0A) {

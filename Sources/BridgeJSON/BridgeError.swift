@@ -64,7 +64,17 @@ public struct BridgeError: Error, Sendable, Hashable {
     /// More, by code.
     public var data: JSON?
     /// Whether the same call may succeed later.
-    public var isTransient: Bool
+    public var isTransient: Bool {
+        get { flags.contains(.transient) }
+        set { flags.set(.transient, newValue) }
+    }
+    /// Nobody chose its words: they come from a library or from the system, and may name files. The daemon writes them to its
+    /// log, and shows them to trusted callers alone.
+    public var isUnforeseen: Bool {
+        get { flags.contains(.unforeseen) }
+        set { flags.set(.unforeseen, newValue) }
+    }
+    private var flags: Flags
     /// When trying again makes sense.
     public var retryAfter: Duration?
 
@@ -75,7 +85,7 @@ public struct BridgeError: Error, Sendable, Hashable {
         self.code = code
         self.message = message
         self.data = data
-        self.isTransient = isTransient
+        flags = isTransient ? .transient : []
         self.retryAfter = retryAfter
     }
 
@@ -88,7 +98,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         self.init(.optionsInvalid, "the options do not fit: \(mismatch)", data: .object(data))
     }
 
-    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`.
+    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`. That it is unforeseen is
+    /// not read: of whom that is believed, the reader decides.
     public init?(json: JSON) {
         guard let code = json["code"]?.stringValue, !code.isEmpty, let message = json["message"]?.stringValue else {
             return nil
@@ -103,6 +114,7 @@ public struct BridgeError: Error, Sendable, Hashable {
         var object: JSONObject = ["code": .string(code.rawValue), "message": .string(message)]
         object["data"] = data
         if isTransient { object["transient"] = true }
+        if isUnforeseen { object["unforeseen"] = true }
         if let retryAfter { object["retryAfter"] = .number(JSONNumber(Self.milliseconds(retryAfter))) }
         return .object(object)
     }
@@ -124,4 +136,16 @@ public struct BridgeError: Error, Sendable, Hashable {
 extension BridgeError: CustomStringConvertible {
     /// The sentence and the code.
     public var description: String { "\(message) (\(code))" }
+}
+
+/// What an error says by yes or no.
+private struct Flags: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+
+    static let transient = Flags(rawValue: 1)
+    static let unforeseen = Flags(rawValue: 2)
+
+    mutating func set(_ flag: Flags, _ isSet: Bool) {
+        if isSet { insert(flag) } else { remove(flag) }
+    }
 }

@@ -25,15 +25,13 @@ public final class BridgeServer {
     let log: Logger
     /// One decoder for all: a line is decoded and handled before the next one is looked at.
     let decoder = MessageDecoder()
-    let memory = MessageMemory()
+    let memory: MessageMemory
 
-    let turns = FairTurns()
+    /// Shares the loop between users. Plugins' processes take part.
+    public let scheduler: FairScheduler
     private var listeners: [UnixListener] = []
     var connections: [ObjectIdentifier: Connection] = [:]
-    private var yielding: [Connection] = []
     private var turnEnd: TurnEndHook?
-    private var servingTurnEnd: TurnEndHook?
-    private var yieldingTurnEnd: TurnEndHook?
     private var sweepTimer: LoopTimer?
     private var onEmpty: (@LoopActor () -> Void)?
 
@@ -42,9 +40,15 @@ public final class BridgeServer {
         self.runtime = runtime
         self.limits = limits
         self.log = log
+        memory = MessageMemory { runtime.giveBackMemory() }
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
-        // Behind that: who was read at once is answered at once.
-        servingTurnEnd = EventLoop.atTurnEnd { [turns] in turns.serve() }
+        // Its hook comes behind that one: what was read at once is answered at once.
+        let scheduler = FairScheduler()
+        self.scheduler = scheduler
+        runtime.turnShare = { LoopActor.assumeIsolated { scheduler.share } }
+        runtime.onSteps = { account in
+            LoopActor.assumeIsolated(passing: account) { StepTurns(runtime, $0, scheduler).wait() }
+        }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
@@ -85,6 +89,8 @@ public final class BridgeServer {
     }
 
     private func start(_ listener: UnixListener) {
+        // From here on somebody may wait. Not weak: a weak reference would make every other use of the runtime slower.
+        EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
         listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
         listener.farewell = Connection.farewell(
             BridgeError(
@@ -122,7 +128,7 @@ public final class BridgeServer {
         do {
             let stream = try UnixStream(adopting: socket)
             let peer = PeerIdentity(peer)
-            let connection = Connection(stream, user: turns.add(peer.uid), server: self)
+            let connection = Connection(stream, user: scheduler.add(.uid(peer.uid)), server: self)
             connections[ObjectIdentifier(connection)] = connection
             if connections.count > limits.sessions {
                 connection.turnAway(tooManySessions)
@@ -147,26 +153,12 @@ public final class BridgeServer {
 
     func didClose(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = nil
-        turns.remove(connection.user)
+        scheduler.remove(connection.user)
+        memory.noteFreed()
         if connections.isEmpty, let onEmpty {
             self.onEmpty = nil
             onEmpty()
         }
-    }
-
-    /// The connection has had its share of this turn: it goes on in the next one, once the others have been looked at.
-    func resumeInNextTurn(_ connection: Connection) {
-        if turns.isShared { return turns.wait(connection, of: connection.user) }
-        yielding.append(connection)
-        if yielding.count > 1 { return }
-        // Only for this turn: what is posted at its end runs in the next one.
-        yieldingTurnEnd = EventLoop.atTurnEnd { [weak self] in self?.resumeYielding() }
-    }
-
-    private func resumeYielding() {
-        yieldingTurnEnd?.remove()
-        for connection in yielding { EventLoop.post { connection.takeTurn() } }
-        yielding.removeAll(keepingCapacity: true)
     }
 
     /// Looks again, soon, whether connections that wait for their reader move: only while there are such.
@@ -215,8 +207,9 @@ public final class BridgeServer {
     }
 
     private func end() {
+        EventLoop.onSlowTurn = nil
         turnEnd?.remove()
-        servingTurnEnd?.remove()
+        scheduler.close()
         sweepTimer?.close()
         sweepTimer = nil
         memory.close()

@@ -22,7 +22,7 @@ final class Connection {
     /// The same for the way of a call: a counted reference costs time with every message.
     unowned(unsafe) let server: BridgeServer
     /// Who is at the other end, as far as turns are taken.
-    let user: ServedUser
+    let user: FairUser
     @exclusivity(unchecked) var splitter: MessageSplitter
     var session: Session?
     /// The same for the way of a call: not retained, because it is held above.
@@ -30,6 +30,8 @@ final class Connection {
 
     /// Input that was read and not yet handled: lines, the first of them possibly the rest of a batch.
     @exclusivity(unchecked) var pendingInput: [UInt8] = []
+    /// The batch that is being handled, before all other input.
+    @exclusivity(unchecked) var batch: OpenBatch?
     @exclusivity(unchecked) var isPaused = false
     /// Paused not for the reader's sake but for that of the other connections, until the next turn.
     var isYielding = false
@@ -47,7 +49,7 @@ final class Connection {
     /// When the client last read something, or had nothing to read.
     private(set) var lastMoved = MonotonicInstant.now()
 
-    init(_ stream: UnixStream, user: ServedUser, server: BridgeServer) {
+    init(_ stream: UnixStream, user: FairUser, server: BridgeServer) {
         self.stream = stream
         self.user = user
         heldServer = server
@@ -90,8 +92,10 @@ final class Connection {
     }
 
     private func writeOutput(of session: Session) {
-        if session.output.count > MessageMemory.largeBytes { server.memory.noteLarge() }
+        if session.output.count > MessageMemory.largeBytes { server.memory.noteFreed() }
         var hasMoved = false
+        // Events may wait though nothing is unread: those that were dropped are reported.
+        if session.output.isEmpty { runtime.refill(session) }
         while !session.output.isEmpty {
             let writtenBytes = stream.write(session.output.bytes)
             if writtenBytes > 0 {
@@ -118,6 +122,7 @@ final class Connection {
         closesWhenWritten = true
         stream.stopReading()
         pendingInput = []
+        batch = nil
         server.watchStalled()
         if let session { runtime.markDirty(session) }
     }
@@ -160,6 +165,7 @@ final class Connection {
         isClosed = true
         stream.close()
         pendingInput = []
+        batch = nil
         if let session { runtime.hangUp(session) }
         server.didClose(self)
     }
@@ -167,24 +173,31 @@ final class Connection {
 
 extension Connection: UnixStreamDelegate {
     func mayRead() -> Bool {
-        let turns = server.turns
-        stream.mostReadBytes = turns.isShared ? FairTurns.sharedReadBytes : .max
-        if turns.mayRead(user) { return true }
+        let mayRead = server.scheduler.mayRead(user)
+        stream.mostReadBytes = server.scheduler.readBytes
+        if mayRead { return true }
         yield()
         return false
     }
 
     func read(bytes: UnsafeRawBufferPointer) {
         lentSession?.lend { $0.receivedBytes &+= UInt64(bytes.count) }
-        guard server.turns.isShared else { return handle(bytes) }
-        let start = MonotonicInstant.now().nanoseconds
-        handle(bytes)
-        server.turns.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
+        charged { handle(bytes) }
     }
 
-    func endOfInput() { endInput() }
+    func endOfInput() { charged { endInput() } }
 
-    func hangUp() { close() }
+    func hangUp() { charged { close() } }
+
+    /// Counts what the body takes against the user's share, where there are several users.
+    @inline(__always)
+    private func charged(_ body: () -> Void) {
+        let scheduler = server.scheduler
+        guard scheduler.isShared else { return body() }
+        let start = MonotonicInstant.now().nanoseconds
+        body()
+        scheduler.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
+    }
 
     func writable() { writeOutput() }
 
@@ -195,3 +208,5 @@ extension Connection: UnixStreamDelegate {
 }
 
 extension Connection: @LoopActor SessionTransport {}
+
+extension Connection: FairScheduler.Work {}

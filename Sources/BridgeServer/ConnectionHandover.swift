@@ -78,7 +78,7 @@ extension BridgeServer {
     /// - Returns: The sessions that were handed over.
     public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
         let resting = connections.values.filter { connection in
-            connection.session.map { runtime.isAtRest($0) } == true
+            connection.session.map { runtime.isAtRest($0) } == true && connection.batch?.answers == nil
         }
         var offered: [(connection: Connection, held: HeldConnection)] = []
         for connection in resting {
@@ -95,7 +95,7 @@ extension BridgeServer {
                 handedOver.append(number)
                 connection.finishHandover()
                 connections[ObjectIdentifier(connection)] = nil
-                turns.remove(connection.user)
+                scheduler.remove(connection.user)
             }
         }
         return handedOver
@@ -107,7 +107,7 @@ extension BridgeServer {
     public func adopt(_ socket: consuming UnixSocket, _ record: ConnectionRecord) throws(SystemError) {
         let stream = try UnixStream(adopting: socket)
         let peer = stream.peer
-        let connection = Connection(stream, user: turns.add(peer.uid), server: self)
+        let connection = Connection(stream, user: scheduler.add(.uid(peer.uid)), server: self)
         connections[ObjectIdentifier(connection)] = connection
         connection.resume(record, PeerIdentity(peer))
     }
@@ -161,9 +161,9 @@ extension Connection {
         return HeldConnection(
             descriptor: stream.descriptor,
             record: ConnectionRecord(
-                socket: socket, session: sessionRecord, input: HandoverBytes(pendingInput),
+                socket: socket, session: sessionRecord, input: HandoverBytes((batch?.line ?? []) + pendingInput),
                 unfinishedLine: HandoverBytes(line.bytes), discardedBytes: line.discardedBytes,
-                output: HandoverBytes(Array(session.output.bytes))))
+                output: HandoverBytes(session.output.copy())))
     }
 
     /// Somebody else has the connection: nothing of this process touches it any more.

@@ -6,14 +6,6 @@ import TaskRuntime
 /// Bytes in, line by line through the decoder to the runtime, as far as there is room for the answers and as the turns of
 /// the others allow. What was read beyond that waits in `pendingInput`.
 extension Connection {
-    /// How long one connection's calls may keep the loop in one turn, beyond the one that is being worked on: most of
-    /// 64 KiB of calls, which is what one read brings, that are answered at once; few that take their time.
-    private static let turnNanoseconds: UInt64 = 1_000_000
-
-    private var turnNanoseconds: UInt64 {
-        server.turns.isShared ? FairTurns.shareNanoseconds : Self.turnNanoseconds
-    }
-
     /// Handles what came, until the client has too much to read.
     func handle(_ bytes: UnsafeRawBufferPointer) {
         lentSession?.lend { handle(bytes, from: $0) }
@@ -21,19 +13,23 @@ extension Connection {
 
     private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
         runtime.beginInput()
-        let turnNanoseconds = turnNanoseconds
+        let share = server.scheduler.share
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes) {
             if !handle(line, from: session) { break }
-            if runtime.inputNanoseconds > turnNanoseconds, takenBytes < bytes.count {
+            if runtime.inputNanoseconds > share, takenBytes < bytes.count {
                 yield()
                 break
             }
         }
         runtime.endInput()
-        if splitter.heldBytes > MessageMemory.largeBytes { server.memory.noteLarge() }
+        if splitter.heldBytes > MessageMemory.largeBytes { server.memory.noteFreed() }
         if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
-        let heldBytes = splitter.heldBytes + pendingInput.count
+        countInput(of: session)
+    }
+
+    private func countInput(of session: Session) {
+        let heldBytes = splitter.heldBytes + pendingInput.count + (batch?.rest.count ?? 0)
         if heldBytes > MessageMemory.largeBytes || session.heldInputBytes > 0 { countInput(heldBytes, of: session) }
     }
 
@@ -76,24 +72,12 @@ extension Connection {
         return mayGoOn(session)
     }
 
-    private func handleBatch(_ line: SplitLine, from session: Session) {
-        if runtime.receiveRPCBatch(decoder, from: session) { return }
-        let outcome = decoder.decodeBatch { item in
-            runtime.receive(item, from: session)
-            return mayGoOn(session)
-        }
-        if case .stopped(let offset) = outcome, case .line(let bytes) = line {
-            // The rest of the batch becomes a batch of its own, ahead of everything else that waits.
-            pendingInput.append(UInt8(ascii: "["))
-            pendingInput.append(contentsOf: bytes[offset...])
-            pendingInput.append(UInt8(ascii: "\n"))
-        }
-    }
-
     @inline(__always)
-    private func mayGoOn(_ session: Session) -> Bool {
+    func mayGoOn(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
         if hasTooMuchUnread(session) { pause() }
+        // What a job of the session has not done yet comes before its further input.
+        if session.waitsForJobs { yield() }
         return !isPaused
     }
 
@@ -116,7 +100,7 @@ extension Connection {
         isPaused = true
         isYielding = true
         stream.suspendReading()
-        server.resumeInNextTurn(self)
+        server.scheduler.wait(self, of: user)
     }
 
     /// The others have had their turn.
@@ -124,9 +108,10 @@ extension Connection {
         isYielding = false
         guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
         if hasTooMuchUnread(session) { return server.watchStalled() }
-        let hasInput = !pendingInput.isEmpty
+        let hasInput = !pendingInput.isEmpty || batch != nil
         goOn()
         if !hasInput, !isPaused, !isClosed { stream.readNow() }
+        writeOutput()
     }
 
     func pause() {
@@ -149,8 +134,9 @@ extension Connection {
         if isFinishing { finish() }
     }
 
-    /// Handles what had been read before the client had too much to read.
+    /// Handles what was read and had to wait.
     private func handlePending() {
+        if batch != nil, !resumeBatch() { return }
         guard !pendingInput.isEmpty else { return }
         var input = pendingInput
         pendingInput = []
@@ -163,6 +149,7 @@ extension Connection {
         hasInputEnded = true
         guard !isPaused, let session else { return }
         splitter.finishInput { handle($0, from: session) }
+        // An open batch goes on first; this is called again behind it.
         guard !isPaused else { return }
         runtime.endInput(of: session)
     }

@@ -1,7 +1,7 @@
 import EventLoop
 
 /// Keeps the memory of large messages for the next ones, and gives it back every two seconds while there are such, and so
-/// soon after the last.
+/// soon after the last. What sessions have had is given back in the same way, once they have gone.
 @LoopActor
 final class MessageMemory {
     /// From this size on a message is a large one: what the C library would give back at once is twice that.
@@ -11,11 +11,16 @@ final class MessageMemory {
     private static let delay = Duration.seconds(2)
 
     private var timer: LoopTimer?
+    private let release: () -> Void
 
-    init() { FreedMemory.keep(upToBytes: Self.keptBytes) }
+    /// - Parameter release: Frees what is held in reserve. Called on the loop, between its turns.
+    init(release: @escaping () -> Void) {
+        self.release = release
+        FreedMemory.keep(upToBytes: Self.keptBytes)
+    }
 
-    /// A large message has been read or written.
-    func noteLarge() {
+    /// A large message has been read or written, or a connection has gone.
+    func noteFreed() {
         guard timer == nil else { return }
         let timer = LoopTimer { [weak self] in self?.giveBack() }
         timer.schedule(after: Self.delay)
@@ -24,6 +29,7 @@ final class MessageMemory {
 
     private func giveBack() {
         close()
+        release()
         Task.detached { FreedMemory.giveBack() }
     }
 

@@ -185,6 +185,13 @@ static inline uint64_t clibuv_monotonic_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* CPU time of the calling thread in nanoseconds. */
+static inline uint64_t clibuv_thread_cpu_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 /* Has the C library keep up to that many freed bytes of each of its heaps, and take no smaller block from the kernel by
  * itself. */
 static inline void clibuv_keep_freed_memory(int bytes) {
@@ -210,6 +217,38 @@ static inline int clibuv_limit(pid_t pid, int resource, uint64_t value) {
     const uint64_t limits[2] = {value, value};
     return (int)syscall(SYS_prlimit64, pid, known[resource], limits, (void *)0);
 }
+
+/* The hard limit by which this process, or another one (`pid` not 0), is known; 0 where it cannot be read. Of the time that a
+   process may have a real-time priority without a system call, which says nothing to others. */
+static inline uint64_t clibuv_mark_of(pid_t pid) {
+    uint64_t limits[2] = {0, 0};
+    return syscall(SYS_prlimit64, pid, RLIMIT_RTTIME, (void *)0, limits) == 0 ? limits[1] : 0;
+}
+
+/* What a child gets that this thread starts; 0: nothing. In a function, because Swift emits no variables of a header. */
+static inline uint64_t *clibuv_mark_of_child(void) {
+    static _Thread_local uint64_t mark = 0;
+    return &mark;
+}
+
+/* Runs in a child before it runs anything else, and before it can start others. */
+static inline void clibuv_mark_child(void) {
+    const uint64_t limits[2] = {*clibuv_mark_of_child(), *clibuv_mark_of_child()};
+    if (limits[0] != 0) (void)syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, limits, (void *)0);
+}
+
+/* As uv_spawn, with a mark for the child. To be used in one source file alone, whose variables and functions those above are. */
+static inline int clibuv_spawn(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *options, uint64_t mark) {
+    static int is_registered = 0;
+    if (mark != 0 && !is_registered) is_registered = pthread_atfork(NULL, NULL, clibuv_mark_child) == 0;
+    *clibuv_mark_of_child() = mark;
+    int status = uv_spawn(loop, process, options);
+    *clibuv_mark_of_child() = 0;
+    return status;
+}
+
+/* Has this process become the parent of what its descendants leave behind; 0, or -1 with errno. */
+static inline int clibuv_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 /* Keeps what is in the process's memory from core files and from other processes of its user; 0, or -1 where one of the two
    ways to do so was closed. A file's size does not bound what a core pattern pipes elsewhere; that the process is not dumpable

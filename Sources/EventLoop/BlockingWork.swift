@@ -22,7 +22,8 @@ public enum BlockingWork {
         return try result.get()
     }
 
-    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread. Any thread may call this.
+    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, behind what `work` has posted. Any
+    /// thread may call this.
     public static func run(
         _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
         done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
@@ -59,13 +60,13 @@ public enum BlockingWork {
             request.work(request.argument)
         }
 
+        /// libuv tells of finished work before it tells of what was posted: by the work itself, too.
         private static let finished: uv_after_work_cb = { raw, _ in
-            Loop.shared.beginTurn()
             let pointer = of(raw)
             let (done, argument) = (pointer.pointee.done, pointer.pointee.argument)
             pointer.deinitialize(count: 1)
             pointer.deallocate()
-            done(argument)
+            Loop.shared.enqueueBehindInbox(.function(done, argument))
         }
 
         /// libuv hands back what it was given: never nil, and the first field of a request.

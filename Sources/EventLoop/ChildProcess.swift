@@ -68,6 +68,9 @@ public final class ChildProcess {
         /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
         /// `kill(_:)` reaches the processes that it has started as well.
         public var isSessionLeader = false
+        /// What it has started ends with it, whatever session that has put itself into, and ``ChildProcess/exitStatus()`` waits
+        /// for that. Only in a process that has called ``ChildProcess/adoptOrphans()``.
+        public var endsDescendants = false
 
         /// Starts `file` with those arguments; everything else is inherited.
         public init(file: String, arguments: [String] = []) {
@@ -92,7 +95,10 @@ public final class ChildProcess {
     public private(set) var standardError: UnixStream?
 
     private let isSessionLeader: Bool
+    private let family: ProcessFamily?
     private var status: ExitStatus?
+    /// It has ended, and so has what was to end with it.
+    private var isOver = false
     private var waiting: [CheckedContinuation<ExitStatus, Never>] = []
     private var handle: LoopHandle<uv_process_t>?
 
@@ -102,18 +108,31 @@ public final class ChildProcess {
         if keepsOthersDescriptors { clibuv_keep_descriptors() }
         let pipes = try StandardPipes(options)
         let handle = LoopHandle<uv_process_t>(zeroed: ())
-        let status = options.withProcessOptions(pipes, exited: exited) { uv_spawn(Loop.shared.raw, handle.raw, $0) }
+        let family = options.endsDescendants ? ProcessFamily.begin() : nil
+        let status = options.withProcessOptions(pipes, exited: exited) {
+            clibuv_spawn(Loop.shared.raw, handle.raw, $0, family?.mark ?? 0)
+        }
         if status < 0 {
+            family?.end {}
             handle.close()
             throw SystemError(code: -status, operation: "start", subject: options.file)
         }
-        return try ChildProcess(handle, pipes, isSessionLeader: options.isSessionLeader)
+        return try ChildProcess(handle, pipes, family, isSessionLeader: options.isSessionLeader)
     }
 
+    /// Has this process become the parent of what its descendants leave behind, which it ends where
+    /// ``Options/endsDescendants`` says so. What code in this process starts by itself it leaves alone. Once.
+    ///
+    /// - Throws: `EINVAL` where the kernel cannot do that.
+    public static func adoptOrphans() throws(SystemError) { try ProcessFamily.adoptOrphans() }
+
     private init(
-        _ handle: LoopHandle<uv_process_t>, _ pipes: consuming StandardPipes, isSessionLeader: Bool
+        _ handle: LoopHandle<uv_process_t>, _ pipes: consuming StandardPipes, _ family: ProcessFamily?,
+        isSessionLeader: Bool
     ) throws(SystemError) {
         pid = handle.raw.pointee.pid
+        self.family = family
+        ProcessFamily.noteStart(of: pid)
         self.isSessionLeader = isSessionLeader
         self.handle = handle
         handle.retain(self)
@@ -129,9 +148,9 @@ public final class ChildProcess {
         }
     }
 
-    /// Waits for the end. Returns at once where the process has ended.
+    /// Waits for the end. Returns at once where the process has ended, and what was to end with it.
     public func exitStatus() async -> ExitStatus {
-        if let status { return status }
+        if let status, isOver { return status }
         return await withCheckedContinuation { waiting.append($0) }
     }
 
@@ -173,6 +192,12 @@ public final class ChildProcess {
         self.status = status
         handle?.close()
         handle = nil
+        ProcessFamily.noteEnd(of: pid)
+        if let family { family.end { self.over(status) } } else { over(status) }
+    }
+
+    private func over(_ status: ExitStatus) {
+        isOver = true
         for continuation in waiting { continuation.resume(returning: status) }
         waiting.removeAll()
     }

@@ -39,6 +39,12 @@ public enum EventLoop {
         Loop.shared.addHook(body)
     }
 
+    /// Called at the end of each turn of more than 5 ms, with the CPU time that it took. What it does belongs to no turn.
+    @LoopActor public static var onSlowTurn: (@LoopActor (SlowTurn) -> Void)? {
+        get { Loop.shared.onSlowTurn }
+        set { Loop.shared.onSlowTurn = newValue }
+    }
+
     /// How late the loop is: the longest that something could have had to wait for it within the last five to ten
     /// seconds, that is, its longest turn.
     @LoopActor public static var lag: Duration { Loop.shared.lagMeter.longest(at: Loop.shared.turnTime) }

@@ -35,6 +35,9 @@ final class Loop: @unchecked Sendable {
     /// The turn's time in nanoseconds; 0 until it is first asked for in a turn.
     @exclusivity(unchecked) private var turnStart: UInt64 = 0
     @exclusivity(unchecked) var lagMeter = LagMeter()
+    @exclusivity(unchecked) private var turnMeter = TurnMeter()
+    /// Gets each slow turn, at its end.
+    var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
@@ -72,6 +75,12 @@ final class Loop: @unchecked Sendable {
         } else if inbox.add(work) {
             uv_async_send(async)
         }
+    }
+
+    /// Behind everything that other threads have handed over. Loop thread.
+    func enqueueBehindInbox(_ work: Work) {
+        takeInbox()
+        jobs.append(work)
     }
 
     private func takeInbox() {
@@ -117,9 +126,20 @@ final class Loop: @unchecked Sendable {
         // An active idle handle makes the coming poll return at once.
         if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
         if turnStart != 0 {
-            lagMeter.note(from: turnStart, to: clibuv_monotonic_ns())
+            let end = clibuv_monotonic_ns()
+            lagMeter.note(from: turnStart, to: end)
+            if let cpu = turnMeter.note(from: turnStart, to: end, readCPU: clibuv_thread_cpu_ns) {
+                report(nanoseconds: end &- turnStart, cpu: cpu)
+            }
             turnStart = 0
         }
+    }
+
+    private func report(nanoseconds: UInt64, cpu: UInt64) {
+        guard let onSlowTurn else { return }
+        let turn = SlowTurn(
+            duration: .nanoseconds(Int64(clamping: nanoseconds)), cpuTime: .nanoseconds(Int64(clamping: cpu)))
+        LoopActor.assumeIsolated(passing: turn, onSlowTurn)
     }
 
     @LoopActor

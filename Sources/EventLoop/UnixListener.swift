@@ -8,6 +8,8 @@ import Glibc
 public final class UnixListener {
     /// Connections taken per turn, so that a flood of them leaves the others their share of the loop.
     private static let acceptsPerTurn = 64
+    /// How long connections are taken in one turn: what follows from a connection may cost more than to accept it.
+    private static let acceptingNanoseconds: UInt64 = 200_000
     /// How long nothing is accepted where descriptors or memory have run out: others must end first.
     private static let backOff = Duration.milliseconds(100)
     /// Descriptors below the process's limit that connections never take: however many clients come, what serves them
@@ -156,7 +158,7 @@ public final class UnixListener {
     private static let ready: uv_poll_cb = { handle, _, _ in
         guard let listener = owner(handle?.pointee.data, as: UnixListener.self) else { return }
         LoopActor.assumeIsolated {
-            if listener.isAccepting { listener.accept(atMost: acceptsPerTurn) }
+            if listener.isAccepting { listener.accept(atMost: acceptsPerTurn, forNanoseconds: acceptingNanoseconds) }
         }
     }
 
@@ -170,12 +172,15 @@ public final class UnixListener {
     }
 
     /// Accepts up to that many. Where the system refuses, turns away who waits and pauses.
-    private func accept(atMost limit: Int) {
+    private func accept(atMost limit: Int, forNanoseconds nanoseconds: UInt64 = .max) {
+        let start = MonotonicInstant.now().nanoseconds
         var turnedAway = 0
         var trouble: SystemError?
         let free = Self.freeForConnections()
-        for _ in 0..<limit {
+        for number in 0..<limit {
             guard handle != nil else { return }
+            // To turn somebody away is quick.
+            if number > 0, trouble == nil, MonotonicInstant.now().nanoseconds &- start >= nanoseconds { break }
             let accepted = uninterrupted { clibuv_accept(descriptor) }
             if accepted >= free {
                 turnAway(accepted)

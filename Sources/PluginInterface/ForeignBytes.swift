@@ -38,6 +38,7 @@ extension BridgeError {
             data: error.pointee.data.buffer.isEmpty ? nil : try? JSON(parsing: error.pointee.data.buffer),
             isTransient: error.pointee.flags & TRESTLE_ERROR_TRANSIENT != 0,
             retryAfter: error.pointee.retry_after_ms >= 0 ? .milliseconds(error.pointee.retry_after_ms) : nil)
+        isUnforeseen = error.pointee.flags & TRESTLE_ERROR_UNFORESEEN != 0
     }
 
     /// Hands `body` the error as the interface has it.

@@ -1,5 +1,7 @@
+import BridgeJSON
 import CTaskPlugin
 import Logging
+import WorkerProtocol
 
 /// A plugin's lines in the daemon's log. Any thread.
 struct HostLog: Sendable {
@@ -14,8 +16,9 @@ struct HostLog: Sendable {
     /// Whether lines of this level are written.
     func writes(level: UInt32) -> Bool { logger.logLevel <= Self.level(level) }
 
+    /// Writes a line, as much of it as a line may have.
     func write(level: UInt32, _ message: String, _ metadata: Logger.Metadata? = nil) {
-        logger.log(level: Self.level(level), "\(message)", metadata: metadata)
+        logger.log(level: Self.level(level), "\(message.cut(toBytes: WorkerProtocol.logLineBytes))", metadata: metadata)
     }
 
     /// The level that a worker names; what it calls otherwise is information.

@@ -19,6 +19,8 @@ public final class PluginLoader {
         public var stopTimeout = Duration.seconds(5)
         /// How long a plugin's process may take to answer `plugin.hello`.
         public var helloTimeout = Duration.seconds(10)
+        /// What shares the loop between users; each process of a plugin is one. Nil: processes are read whenever they send.
+        public var scheduler: FairScheduler?
         /// Between pings of a plugin's process, and for the answer to one.
         public var pingInterval = Duration.seconds(10)
 
@@ -95,7 +97,8 @@ public final class PluginLoader {
         let host = WorkerHost(runtime: runtime, log: hostLog)
         let times = WorkerSupervisor.Times(
             hello: settings.helloTimeout, ping: settings.pingInterval, start: settings.startTimeout)
-        let supervisor = WorkerSupervisor(command, host: host, runtime: runtime, times: times, log: hostLog)
+        let supervisor = WorkerSupervisor(
+            command, host: host, runtime: runtime, scheduler: settings.scheduler, times: times, log: hostLog)
         host.supervisor = supervisor
         supervisors.append(supervisor)
         let manifest: JSON
@@ -104,7 +107,8 @@ public final class PluginLoader {
             throw error
         }
         do throws(BridgeError) {
-            let manifest = try PluginManifest(manifest)
+            // Options go to a process as text: nothing of them is read on the loop.
+            let manifest = try PluginManifest(manifest, optionBytes: .max)
             let settings = try pool(manifest.name) ?? command.pool
             let slot = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
             host.attach(slot)

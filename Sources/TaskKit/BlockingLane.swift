@@ -2,7 +2,8 @@ internal import Glibc
 internal import Synchronization
 
 /// Threads of the plugin's own for work that blocks: a database, a slow hash. Jobs begin in the order in which they
-/// were submitted; with one thread, the default, they do not overlap either.
+/// were submitted, those of several users in turns, so that nobody waits for all that another user has submitted. With one
+/// thread, the default, they do not overlap either.
 ///
 /// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
 /// was submitted and end.
@@ -26,13 +27,18 @@ public final class BlockingLane: Sendable {
     /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks, as long as the lane can have
     /// a thread. Any thread.
     ///
+    /// - Parameters:
+    ///   - user: The uid for which it is done; the plugin's own jobs take turns as those of uid 0.
+    ///   - body: The work.
     /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
     ///   not run then.
-    public func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    public func run<T: Sendable>(
+        of user: UInt32 = 0, _ body: @escaping @Sendable () throws -> T
+    ) async throws -> T {
         let mark = CancelMark()
         return try await withTaskCancellationHandler {
             try await withCheckedContinuation { continuation in
-                submit {
+                submit(of: user) {
                     let isCancelled = mark.isSet.load(ordering: .relaxed)
                     continuation.resume(
                         returning: Result { if isCancelled { throw CancellationError() } else { try body() } })
@@ -43,10 +49,14 @@ public final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread; also where the lane is released meanwhile. There
-    /// is nobody to throw to: what goes wrong is the body's own to tell. Any thread.
-    public func submit(_ body: @escaping @Sendable () -> Void) {
-        queue.append(body)
+    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread; also
+    /// where the lane is released meanwhile. There is nobody to throw to: what goes wrong is the body's own to tell. Any thread.
+    ///
+    /// - Parameters:
+    ///   - user: As for `run`.
+    ///   - body: The work.
+    public func submit(of user: UInt32 = 0, _ body: @escaping @Sendable () -> Void) {
+        queue.append(body, of: user)
     }
 }
 
@@ -62,9 +72,7 @@ private final class LaneQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var threads = 0
-    /// New jobs, in order; and older ones, the next one last.
-    private var incoming: [Job] = []
-    private var next: [Job] = []
+    private var waiting = UserTurns<Job>()
     private var isClosed = false
 
     init(name: String, threads: Int) {
@@ -81,11 +89,11 @@ private final class LaneQueue: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func append(_ job: @escaping Job) {
+    func append(_ job: @escaping Job, of user: UInt32) {
         pthread_mutex_lock(mutex)
         if threads < maximumThreads, startThread() { threads += 1 }
         let hasThread = threads > 0
-        if hasThread { incoming.append(job) }
+        if hasThread { waiting.append(job, of: user) }
         pthread_mutex_unlock(mutex)
         pthread_cond_signal(changed)
         // The system gave no thread: late on this one is better than never.
@@ -104,15 +112,9 @@ private final class LaneQueue: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let job = next.popLast() { return job }
-            if !incoming.isEmpty {
-                next = incoming.reversed()
-                incoming = []
-            } else if isClosed {
-                return nil
-            } else {
-                pthread_cond_wait(changed, mutex)
-            }
+            if let job = waiting.popFirst() { return job }
+            if isClosed { return nil }
+            pthread_cond_wait(changed, mutex)
         }
     }
 

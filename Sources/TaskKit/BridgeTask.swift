@@ -100,13 +100,23 @@ public struct TaskSettings: Sendable, Hashable {
     /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
     public var concurrency: Int?
 
+    /// How long the options of a call may be, in bytes of JSON, at least 1. Nil: 65,536, what is decoded on the daemon's loop
+    /// without others waiting for it. A task that hands its options on as text, or decodes them on a thread of its own,
+    /// may say more, up to ``anyOptionBytes``. The daemon refuses longer options before anything reads them.
+    public var optionBytes: Int?
+
+    static let usualOptionBytes = 65_536
+
+    /// Options as long as a message may be, for ``optionBytes``.
+    public static let anyOptionBytes = Int(Int32.max)
+
     /// The task's options and results are secret: the daemon shows them nowhere and logs none of them.
     public var isPrivate: Bool
 
     /// See the properties.
     public init(
         permission: String? = nil, isOpen: Bool = false, optionVerbs: [String: OptionVerb] = [:],
-        timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false
+        timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int? = nil
     ) {
         self.permission = permission
         self.isOpen = isOpen
@@ -114,6 +124,7 @@ public struct TaskSettings: Sendable, Hashable {
         self.timeout = timeout
         self.concurrency = concurrency
         self.isPrivate = isPrivate
+        self.optionBytes = optionBytes
     }
 }
 

@@ -1,3 +1,4 @@
+import BridgeJSON
 internal import CTaskPlugin
 
 /// The number of a session: a connection to the daemon. 0 is the daemon itself.
@@ -19,7 +20,7 @@ public struct Caller: Sendable, Hashable {
     public var user: String? { identity.user }
     /// The name that the client gave itself in `bridge.hello`; nil: none.
     public var client: String? { identity.client }
-    /// The caller is root, the daemon's own user, or the daemon itself.
+    /// The caller is a local session of root or of the daemon's own user, or the daemon itself.
     public var isTrusted: Bool { identity.isTrusted }
 
     private struct Identity: Sendable, Hashable {
@@ -31,6 +32,27 @@ public struct Caller: Sendable, Hashable {
         var user: String?
         var client: String?
         var isTrusted: Bool
+
+        // By bytes: two names that look the same may be two users.
+        static func == (left: Identity, right: Identity) -> Bool {
+            left.session == right.session && left.uid == right.uid && left.gid == right.gid && left.pid == right.pid
+                && left.isTrusted == right.isTrusted && left.origin.isExactly(right.origin)
+                && isSame(left.user, right.user) && isSame(left.client, right.client)
+        }
+
+        private static func isSame(_ left: String?, _ right: String?) -> Bool {
+            guard let left, let right else { return left == nil && right == nil }
+            return left.isExactly(right)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(session)
+            hasher.combine(uid)
+            hasher.combine(gid)
+            hasher.combine(isTrusted)
+            hasher.combine(pid)
+            for text in [origin, user, client] { hasher.combine(text.map { ExactText($0) }) }
+        }
     }
 
     /// What a caller points to, so that handing one on costs a reference count and no strings.

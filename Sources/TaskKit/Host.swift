@@ -32,7 +32,8 @@ struct Host: @unchecked Sendable {
                     form.message = trestle_bytes(UnsafeRawBufferPointer(message))
                     form.data = trestle_bytes(data)
                     form.retry_after_ms = error.retryAfter.map { max(0, $0.milliseconds) } ?? -1
-                    form.flags = error.isTransient ? TRESTLE_ERROR_TRANSIENT : 0
+                    if error.isTransient { form.flags |= TRESTLE_ERROR_TRANSIENT }
+                    if error.isUnforeseen { form.flags |= TRESTLE_ERROR_UNFORESEEN }
                     table.pointee.fail(table, call, &form)
                 }
             }
@@ -81,8 +82,19 @@ struct Host: @unchecked Sendable {
         table.pointee.cancel(table, call)
     }
 
-    /// Sends an event. Loop thread.
+    /// Sends an event. Any thread; with a daemon whose table ends before `emit`, by way of the loop thread.
     func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]?, unasked: Bool) {
+        if table.pointee.size >= UInt32(TRESTLE_HOST_WITH_EMIT) {
+            send(name, data, to: sessions, unasked: unasked, by: table.pointee.emit)
+        } else {
+            onLoopThread { send(name, data, to: sessions, unasked: unasked, by: table.pointee.publish) }
+        }
+    }
+
+    private func send(
+        _ name: String, _ data: [UInt8], to sessions: [SessionID]?, unasked: Bool,
+        by function: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void
+    ) {
         var name = name
         name.withUTF8 { name in
             data.withUnsafeBytes { data in
@@ -97,7 +109,7 @@ struct Host: @unchecked Sendable {
                         event.sessions = sessions == nil ? nil : ids.baseAddress ?? nobody
                         event.session_count = ids.count
                         event.flags = unasked ? TRESTLE_EVENT_UNASKED : 0
-                        table.pointee.publish(table, &event)
+                        function(table, &event)
                     }
                 }
             }

@@ -129,10 +129,8 @@ extension PluginRuntime {
                 } catch is CancellationError {
                     self.decide(handle, Decision(kind: .refuse(BridgeError(thrown: CancellationError()))))
                 } catch {
-                    self.fail(
-                        handle,
-                        thrown: BridgeError(.internal, "The interceptor \(type(of: interceptor).name) failed: \(error)")
-                    )
+                    let what = "The interceptor \(type(of: interceptor).name) failed"
+                    self.fail(handle, thrown: BridgeError(unforeseen: error, what))
                 }
             }
         }

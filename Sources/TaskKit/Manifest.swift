@@ -38,6 +38,8 @@ extension AnyTask {
         case .after(let timeout): task["timeout"] = .number(JSONNumber(timeout.milliseconds))
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
+        // Said in any case: without it, where the plugin runs would make a difference.
+        task["optionBytes"] = .number(JSONNumber(settings.optionBytes ?? TaskSettings.usualOptionBytes))
         if settings.isPrivate { task["private"] = true }
         if settings.isOpen { task["open"] = true }
         if !settings.optionVerbs.isEmpty {

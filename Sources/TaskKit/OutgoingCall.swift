@@ -144,7 +144,7 @@ extension PluginRuntime {
     func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]?, unasked: Bool, log: PluginLog) {
         do throws(JSONEncodingError) {
             let bytes = try JSONCoding.encode(data)
-            host.onLoopThread { [host] in host.publish(event, bytes, to: sessions, unasked: unasked) }
+            host.publish(event, bytes, to: sessions, unasked: unasked)
         } catch {
             log.warning("The event \(event) was not sent, its data cannot be written as JSON: \(error)")
         }

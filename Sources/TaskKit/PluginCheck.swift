@@ -145,6 +145,9 @@ extension AnyTask {
     fileprivate func defects() -> [String] {
         var found = summaryDefects("task \(name)", summary)
         if settings.permission?.isEmpty == true { found.append("The permission of the task \(name) is empty.") }
+        if let bytes = settings.optionBytes, bytes < 1 {
+            found.append("The optionBytes of the task \(name) are \(bytes); they must be at least 1.")
+        }
         if let concurrency = settings.concurrency, concurrency < 1 {
             found.append("The concurrency of the task \(name) is \(concurrency); it must be at least 1.")
         }

@@ -19,7 +19,8 @@ public struct PluginContext: Sendable {
     public var executor: any TaskExecutor { runtime.executor }
 
     /// Runs `body` on the daemon's loop thread, soon: behind whatever this thread has handed over before, be it a reply,
-    /// an event or another `body`. For many replies at once, which then cost one wake-up of the loop.
+    /// an event or another `body`. What `body` sends comes behind what waits by then: so what this thread sends after this call
+    /// may come first.
     public func post(_ body: @escaping @Sendable () -> Void) {
         runtime.host.post(body)
     }

@@ -196,7 +196,13 @@ extension BridgeError {
         case let error as BridgeError: self = error
         case let error as JSONMismatch: self.init(error)
         case is CancellationError: self.init(.callCancelled, "The call was cancelled.", data: ["started": true])
-        default: self.init(.internal, "The task failed: \(error)")
+        default: self.init(unforeseen: error, "The task failed")
         }
+    }
+
+    /// An error whose words nobody chose.
+    init(unforeseen error: any Error, _ what: String) {
+        self.init(.internal, "\(what): \(error)")
+        isUnforeseen = true
     }
 }

@@ -54,7 +54,8 @@ extension RawTask {
 ///
 /// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without
 /// being given answers `plugin.no_reply`. Every method may be called on any thread; on the loop thread of the
-/// daemon's own process the callback takes effect before the method returns, in a process of the plugin's own soon after.
+/// daemon's own process the callback takes effect before the method returns, unless something that another thread has sent
+/// still waits; in a process of the plugin's own soon after.
 public struct Reply: ~Copyable, Sendable {
     let handle: trestle_call
     // Unmanaged because `discard self` wants a type without anything to release; the runtime is never released.

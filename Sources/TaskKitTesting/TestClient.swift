@@ -151,8 +151,8 @@ final class TestClient {
 extension TestClient: @LoopActor SessionTransport {
     func writeOutput() {
         guard let session else { return }
-        let text = String(decoding: session.output.bytes, as: UTF8.self)
-        session.output.removeFirst(session.output.count)
+        let text = String(decoding: session.output.copy(), as: UTF8.self)
+        session.output.removeAll()
         for line in text.split(separator: "\n") {
             if let message = try? JSON(parsing: String(line)) { receive(message) }
         }

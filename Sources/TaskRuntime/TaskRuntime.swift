@@ -2,6 +2,7 @@
 // clock of its own, no threads: messages and moments are handed in, output is left in each session's buffer.
 //
 //   Sessions/    who is connected
+//   Steps/       work that is cut into steps, so that users share the loop
 //   Policy/      who may do what
 //   Quotas/      how much anybody may take
 //   Routing/     tasks and who provides them: plugins (through their hosts) and clients
@@ -28,6 +29,8 @@ public final class TaskRuntime {
     @exclusivity(unchecked) public private(set) var limits: RuntimeLimits
     /// Who may do what.
     public internal(set) var policy: Policy
+    /// Grows whenever the policy changes.
+    var policyRevision: UInt64 = 0
     /// What the daemon says of itself.
     public let daemon: DaemonDescription
     /// Counters.
@@ -46,6 +49,11 @@ public final class TaskRuntime {
     /// What the process takes of the machine, for `bridge.metrics`; nil: it cannot be told. The daemon sets it.
     public var processFigures: () -> ProcessFigures? = { nil }
 
+    /// How long one user may keep the loop in a turn, in nanoseconds; the server sets it.
+    public var turnShare: () -> UInt64 = { 1_000_000 }
+    /// Called with a user whose jobs wait for ``runSteps(of:forNanoseconds:)``; the server sets it.
+    public var onSteps: ((UserAccount) -> Void)?
+
     let clock: any RuntimeClock
     let log: Logger
     let startedAt: RuntimeInstant
@@ -53,8 +61,10 @@ public final class TaskRuntime {
     let calls = CallTable()
     @exclusivity(unchecked) var counters = RuntimeStatistics()
     let check = JSONCheck()
+    /// What options are checked in against schemas.
+    let schemaRoom = SchemaRoom()
     let registry = TaskRegistry()
-    var sessions: [UInt64: Session] = [:]
+    var sessions = SessionList()
     var lastSessionNumber: UInt64 = 0
     var accounts = UserAccounts()
     /// How often a session may call; nil: as often as it likes.
@@ -63,8 +73,12 @@ public final class TaskRuntime {
     @exclusivity(unchecked) var hasPaces = false
     /// Bytes that are held for all users together.
     @exclusivity(unchecked) var queuedBytes = 0
+    /// What is held for the descriptions of tasks that clients provide.
+    var descriptionBytes = 0
+    /// What clients have yet to read, of all sessions together: what the last writing left.
+    var unread = UnreadOutput()
     var refusalsByQuota: [QuotaName: UInt64] = [:]
-    var subscribers: [Session] = []
+    let subscriptions = Subscriptions()
     var retained = RetainedEvents()
     /// The plugins, in the order in which they were added.
     public internal(set) var plugins: [PluginSlot] = []
@@ -73,16 +87,22 @@ public final class TaskRuntime {
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
     /// Those that have something to write. Not retained: see ``forgottenSessions``.
-    @exclusivity(unchecked) private var dirtySessions: [Unmanaged<Session>] = []
+    @exclusivity(unchecked) var dirtySessions: [Unmanaged<Session>] = []
     /// Those whose turn it is to write; empty but within ``writeOutput()``, kept for its memory.
-    @exclusivity(unchecked) private var writingSessions: [Unmanaged<Session>] = []
+    @exclusivity(unchecked) var writingSessions: [Unmanaged<Session>] = []
     /// Sessions that ended in this turn: they may be among the two above, and on the stack.
     @exclusivity(unchecked) var forgottenSessions: [Session] = []
+    /// Grows with each turn of the loop.
+    @exclusivity(unchecked) var turnNumber: UInt64 = 1
     /// Calls in flight that clients made.
     @exclusivity(unchecked) var clientCallsInFlight = 0
     /// Whether any session watches the traffic. Read once or twice with each call.
     @exclusivity(unchecked) var isMonitored = false
     var watchers: [TrafficWatcher] = []
+    /// What is done at present.
+    @exclusivity(unchecked) var step = RuntimeStep()
+    var longTurns = LongTurns()
+    var lastPluginNumber: UInt64 = 0
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
@@ -144,6 +164,11 @@ public final class TaskRuntime {
     /// The input at hand has been taken in.
     public func endInput() { isTakingInput = false }
 
+    /// A message that is no call has been handled: it counts for ``inputNanoseconds`` too.
+    func noteInputTime() {
+        if isTakingInput { _ = readClock() }
+    }
+
     /// When a call that comes now begins.
     var callTime: RuntimeInstant {
         isTakingInput && hasReading ? lastReading : readClock()
@@ -166,17 +191,23 @@ public final class TaskRuntime {
         return lastReading
     }
 
-    /// Ends the calls whose deadline has come. To be called when the clock was asked to wake.
+    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest. To be called
+    /// when the clock was asked to wake.
     public func expire() {
         armedFor = .never
+        noteStep(.deadlines)
         let now = clock.now
-        while let call = calls.popExpired(at: now) {
+        let end = now.advanced(byNanoseconds: Self.expiringNanoseconds)
+        while clock.now < end, let call = calls.popExpired(at: now) {
             let error = BridgeError(
                 .callTimeout, "\(whoIsLate(with: call)) before the call's deadline", isTransient: true)
             abort(call, error, reason: .timeout)
         }
         armClock()
     }
+
+    /// Calls of all users expire together: this is how long they keep the loop.
+    private static var expiringNanoseconds: UInt64 { 200_000 }
 
     /// Has the clock wake for the earliest deadline. Where it wakes earlier than that, for a call that has ended
     /// meanwhile, it is left so: most calls end long before their deadline, and the clock would be set with each of them.
@@ -187,36 +218,15 @@ public final class TaskRuntime {
         clock.wake(at: earliest)
     }
 
+    // MARK: Memory
+
+    /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
+    public func giveBackMemory() { calls.giveBackMemory() }
+
     // MARK: Checks
 
     /// Why bytes are not one JSON value, as the end of a sentence; nil where they are.
     public func fault(in bytes: UnsafeRawBufferPointer) -> String? { check.fault(in: bytes) }
-
-    // MARK: Output
-
-    /// Notes that a session has something to write, or to be closed, at the end of this turn.
-    public func markDirty(_ session: Session) {
-        guard !session.isDirty else { return }
-        session.isDirty = true
-        dirtySessions.append(.passUnretained(session))
-    }
-
-    /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
-    public func writeOutput() {
-        if !slotsToAdmit.isEmpty { admitBehindEnded() }
-        while !dirtySessions.isEmpty {
-            swap(&dirtySessions, &writingSessions)
-            for index in writingSessions.indices {
-                writingSessions[index]._withUnsafeGuaranteedRef {
-                    $0.isDirty = false
-                    $0.transport?.writeOutput()
-                }
-            }
-            writingSessions.removeAll(keepingCapacity: true)
-        }
-        if !forgottenSessions.isEmpty { forgottenSessions.removeAll() }
-        if isMonitored { renewTrafficAllowance() }
-    }
 }
 
 /// What the daemon says of itself in `bridge.hello` and `bridge.status`.

@@ -35,6 +35,13 @@ package final class MessageChannel {
     private var turnEnd: TurnEndHook?
     private var isOver = false
     private var isStalled = false
+    /// Where the peer takes turns with others.
+    private var turns: StreamTurns?
+    /// When the peer's share of this turn ends.
+    private var shareEnd = UInt64.max
+    /// What was read and has to wait: the rest of a batch, then lines.
+    private var batch: BatchRest?
+    private var pending: [UInt8] = []
 
     /// Takes over a connected socket and reads from it. Nothing is told before the next turn of the loop.
     ///
@@ -49,6 +56,13 @@ package final class MessageChannel {
         stream.delegate = self
         stream.startReading()
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.flush() }
+    }
+
+    /// Has the peer take turns with other users of the loop.
+    package func share(_ scheduler: FairScheduler, as name: FairUser.Name) {
+        let turns = StreamTurns(stream, scheduler, as: name)
+        turns.goOn = { [weak self] in self?.handlePending() ?? true }
+        self.turns = turns
     }
 
     /// Writes now what the socket takes.
@@ -68,9 +82,16 @@ package final class MessageChannel {
         }
     }
 
-    /// Reads, here and now, what the peer had said: before a peer that has ended is forgotten.
+    /// Reads and handles, here and now, what the peer had said: before a peer that has ended is forgotten.
     package func readRest(limitBytes: Int) {
-        if !isOver { stream.readAvailable(limitBytes: limitBytes) }
+        guard !isOver else { return }
+        turns?.close()
+        turns = nil
+        _ = handlePending()
+        if !isOver {
+            stream.startReading()
+            stream.readAvailable(limitBytes: limitBytes)
+        }
     }
 
     /// Closes it. Nothing is told any more.
@@ -80,6 +101,9 @@ package final class MessageChannel {
         ended = nil
         drained = nil
         turnEnd?.remove()
+        turns?.close()
+        batch = nil
+        pending = []
         stream.close()
     }
 
@@ -91,24 +115,68 @@ package final class MessageChannel {
         ended?(end)
     }
 
+    /// Handles a line as far as the share goes; false where the rest has to wait.
     private func take(_ line: SplitLine) -> Bool {
-        _ = decoder.decode(line) { item in
-            if case .problem(let problem) = item {
-                end(.garbage(problem.pointee.error.message))
-            } else {
-                receive?(item)
-            }
-            return !isOver
+        let outcome = decoder.decode(line) { take($0) }
+        if case .stopped(let offset) = outcome, case .line(let bytes) = line, !isOver {
+            batch = BatchRest(bytes, from: offset)
         }
-        return !isOver
+        return !isOver && hasShare
+    }
+
+    private func take(_ item: DecodedItem) -> Bool {
+        if case .problem(let problem) = item {
+            end(.garbage(problem.pointee.error.message))
+        } else {
+            receive?(item)
+        }
+        return !isOver && hasShare
+    }
+
+    private var hasShare: Bool { shareEnd == .max || MonotonicInstant.now().nanoseconds < shareEnd }
+
+    private func handle(_ bytes: UnsafeRawBufferPointer) {
+        beginShare()
+        let takenBytes = splitter.consume(bytes) { take($0) }
+        guard !isOver else { return }
+        pending.append(contentsOf: bytes[takenBytes...])
+        // Not only at its end, which may never come.
+        if splitter.isDiscarding { return end(.garbage("a line that is longer than \(lineBytes) bytes")) }
+        if batch != nil || !pending.isEmpty { turns?.wait() }
+    }
+
+    private func beginShare() {
+        shareEnd = turns.map { MonotonicInstant.now().nanoseconds &+ $0.share } ?? .max
+    }
+
+    /// Goes on with what was read before; false where some of it is left.
+    private func handlePending() -> Bool {
+        beginShare()
+        if var rest = batch {
+            let isDone = decoder.decode(&rest) { take($0) }
+            guard !isOver else { return true }
+            batch = isDone ? nil : rest
+            guard isDone, hasShare else { return false }
+        }
+        guard !pending.isEmpty else { return true }
+        var input = pending
+        pending = []
+        let count = input.count
+        input.append(contentsOf: repeatElement(0, count: MessageSplitter.paddingBytes))
+        input.withUnsafeBytes { bytes in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            let takenBytes = splitter.consume(bytes) { take($0) }
+            if !isOver { pending.append(contentsOf: bytes[takenBytes...]) }
+        }
+        return isOver || batch == nil && pending.isEmpty
     }
 }
 
 extension MessageChannel: UnixStreamDelegate {
+    package func mayRead() -> Bool { turns?.mayRead() ?? true }
+
     package func read(bytes: UnsafeRawBufferPointer) {
-        _ = splitter.consume(bytes) { take($0) }
-        // Not only at its end, which may never come.
-        if splitter.isDiscarding { end(.garbage("a line that is longer than \(lineBytes) bytes")) }
+        if let turns { turns.charged { handle(bytes) } } else { handle(bytes) }
     }
 
     package func endOfInput() { end(.closed) }

@@ -10,23 +10,17 @@ import WorkerProtocol
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while the
 /// plugin's code runs.
-final class Guest {
+final class Guest: PluginReceiver {
     /// What is said to the daemon.
     let output = OutputBuffer()
     /// The plugin's table; nil before `plugin.hello`.
-    @exclusivity(unchecked) private(set) var plugin: PluginLibrary?
-    private let path: String
-    private lazy var face: UnsafeMutablePointer<trestle_host> = {
-        let face = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
-        // Never released: this lives as long as the process.
-        face.initialize(to: GuestFace.make(context: Unmanaged.passRetained(self).toOpaque()))
-        return face
-    }()
+    @exclusivity(unchecked) var plugin: PluginLibrary?
+    let path: String
 
     /// The calls that the plugin works on, by the daemon's ids.
     @exclusivity(unchecked) private var working = OpenCalls()
     /// The tasks' names, in the order of their numbers.
-    @exclusivity(unchecked) private var taskNames: [[UInt8]] = []
+    @exclusivity(unchecked) var taskNames: [[UInt8]] = []
     /// The task that was called last: mostly the next one too.
     @exclusivity(unchecked) private var lastTask = 0
     /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need no
@@ -34,12 +28,10 @@ final class Guest {
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
     let check = JSONCheck()
     /// The longest message, as the daemon said: whatever a plugin says beyond it ends one call, not the process.
-    @exclusivity(unchecked) private(set) var messageBytes = 1 << 20
-    /// As much of a line for the log as is passed on.
-    private static let longestLineBytes = 8 << 10
-    private var launchIndices: [String: UInt32] = [:]
+    @exclusivity(unchecked) var messageBytes = 1 << 20
+    var launchIndices: [String: UInt32] = [:]
     /// The interceptors' names as they stand in questions, in the order of their numbers.
-    private var interceptorNames: [[UInt8]] = []
+    var interceptorNames: [[UInt8]] = []
     /// Questions to interceptors that are open: what answers them has a level of nesting more than a result.
     @exclusivity(unchecked) private var questions: Set<UInt64> = []
     /// The call of `plugin.stop`, once it has come.
@@ -50,7 +42,10 @@ final class Guest {
     /// Figures that the plugin sets.
     let figures = GuestFigures()
 
-    private init(_ path: String) { self.path = path }
+    private init(_ path: String) {
+        self.path = path
+        super.init()
+    }
 
     /// Serves a library until the daemon closes the socket; that ends the process.
     @LoopActor
@@ -145,7 +140,7 @@ final class Guest {
         }
         if name == "plugin.stop" { stop = id }
         working.insert(id)
-        guard let function else { return Array("{}".utf8).withUnsafeBytes { reply(id, $0) } }
+        guard let function else { return Array("{}".utf8).withUnsafeBytes { replied(id, $0) } }
         send(call, id, index, function)
     }
 
@@ -202,52 +197,9 @@ final class Guest {
         "background": UInt32(TRESTLE_SESSION_BACKGROUND), "foreground": UInt32(TRESTLE_SESSION_FOREGROUND),
     ]
 
-    // MARK: Hello
-
-    private func hello(_ id: UInt64, _ options: UnsafeRawBufferPointer) {
-        guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
-        let limits = (try? JSON(parsing: options))?["limits"]
-        messageBytes = limits?["messageBytes"]?.int64Value.map(Int.init) ?? messageBytes
-        do {
-            let library = try PluginLibrary(path: path)
-            guard var manifest = try JSON(parsing: library.manifest).objectValue else {
-                return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
-            }
-            manifest["protocol"] = ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)]
-            // The loop's thread serves pings whatever the plugin's own threads do.
-            manifest["ping"] = "always"
-            manifest["sessions"] = .bool(library.table.pointee.session != nil)
-            note(manifest)
-            guard interceptorNames.isEmpty || library.canIntercept else {
-                let reason = "its manifest has interceptors, and its table lacks intercept"
-                return fail(id, BridgeError(.pluginUnavailable, reason))
-            }
-            // What begins so is the daemon's to ask, and is looked for after the tasks.
-            if let name = taskNames.first(where: { $0.starts(with: Self.lifecyclePrefix) }) {
-                let reason = "its task \(String(decoding: name, as: UTF8.self)) has a name of the daemon's"
-                return fail(id, BridgeError(.pluginUnavailable, reason))
-            }
-            plugin = library
-            library.table.pointee.attach(library.table.pointee.context, face)
-            answer(id, JSON.object(manifest).text)
-        } catch {
-            fail(id, BridgeError(.pluginUnavailable, "\(error)"))
-        }
-    }
-
-    private static let lifecyclePrefix = Array("plugin.".utf8)
-
-    private func note(_ manifest: JSONObject) {
-        taskNames = (manifest["tasks"]?.arrayValue ?? []).map { Array(($0["name"]?.stringValue ?? "").utf8) }
-        for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
-            launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
-        }
-        interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
-    }
-
     // MARK: To the daemon
 
-    private func answer(_ id: UInt64, _ result: String) {
+    func answer(_ id: UInt64, _ result: String) {
         Array(result.utf8).withUnsafeBytes { write(id, $0) }
     }
 
@@ -255,8 +207,7 @@ final class Guest {
         MessageEncoder.callback(number: id, result: result, to: output)
     }
 
-    /// The plugin has answered a call.
-    func reply(_ id: UInt64, _ result: UnsafeRawBufferPointer) {
+    override func replied(_ id: trestle_call, _ result: UnsafeRawBufferPointer) {
         let isDecision = !questions.isEmpty && questions.contains(id)
         forget(id)
         let isOptions =
@@ -269,8 +220,7 @@ final class Guest {
         write(id, result)
     }
 
-    /// The plugin has failed a call.
-    func refuse(_ id: UInt64, _ error: BridgeError) {
+    override func failed(_ id: trestle_call, _ error: BridgeError) {
         forget(id)
         fail(id, error)
     }
@@ -289,7 +239,7 @@ final class Guest {
             "the result of \(bytes) bytes is longer than the \(messageBytes) that a message may have")
     }
 
-    private func fail(_ id: UInt64, _ error: BridgeError) {
+    func fail(_ id: UInt64, _ error: BridgeError) {
         let error = sayable(error)
         Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }
     }
@@ -301,18 +251,18 @@ final class Guest {
         let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }
         guard isDeep || bytes.count + error.message.utf8.count > messageBytes else { return error }
         error.data = nil
-        error.message = String(error.message.prefix(Self.longestLineBytes))
-        log(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
+        error.message = error.message.cut(toBytes: WorkerProtocol.logLineBytes)
+        logged(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
         return error
     }
 
-    func progress(_ id: UInt64, _ value: UnsafeRawBufferPointer) {
+    override func progressed(_ id: trestle_call, _ value: UnsafeRawBufferPointer) {
         guard working.contains(id) else { return }
         if let fault = check.fault(in: value) {
-            return log(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
+            return logged(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
         }
         guard value.count <= messageBytes else {
-            return log(
+            return logged(
                 UInt32(TRESTLE_LOG_WARNING), "it sent progress of \(value.count) bytes, longer than a message", id)
         }
         Array("\(id)".utf8).withUnsafeBytes {
@@ -321,12 +271,11 @@ final class Guest {
         }
     }
 
-    func log(_ level: UInt32, _ message: String, _ call: UInt64) {
+    override func logged(_ level: UInt32, _ message: String, _ call: trestle_call) {
         let names = ["error", "warning", "notice", "info", "debug"]
-        let isCut = message.utf8.count > Self.longestLineBytes
-        let message = isCut ? String(message.prefix(Self.longestLineBytes / 4)) + "…" : message
         var line: JSONObject = [
-            "level": .string(names[Int(min(level, UInt32(TRESTLE_LOG_DEBUG)))]), "message": .string(message),
+            "level": .string(names[Int(min(level, UInt32(TRESTLE_LOG_DEBUG)))]),
+            "message": .string(message.cut(toBytes: WorkerProtocol.logLineBytes)),
         ]
         if call != 0 { line["call"] = .number(JSONNumber(call)) }
         say("plugin.log", .object(line))
@@ -342,4 +291,17 @@ final class Guest {
             }
         }
     }
+    override func published(_ event: PluginEvent) { publish(event) }
+
+    override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call { own.make(request) }
+
+    override func cancelled(_ call: trestle_call) { own.cancel(call) }
+
+    override func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
+        try figures.declare(figure)
+    }
+
+    override func setFigure(_ number: UInt32, to value: Double) { figures.set(number, value) }
+
+    override func addToFigure(_ number: UInt32, _ amount: Double) { figures.add(number, amount) }
 }

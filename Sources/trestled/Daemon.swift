@@ -70,6 +70,7 @@ final class Daemon {
         server.urlSchemes = Set(configuration.urlSchemes)
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)
         var settings = PluginLoader.Settings(launch: launchOptions)
+        settings.scheduler = server.scheduler
         settings.stopTimeout = configuration.stopTimeout
         settings.helloTimeout = configuration.workerTimeout
         settings.pingInterval = configuration.workerTimeout

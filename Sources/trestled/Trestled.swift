@@ -1,5 +1,6 @@
 // trestled: the daemon. Configuration and assembly; whatever is done at launch is a worker of the launch registry.
 import ArgumentParser
+import BridgeJSON
 import EventLoop
 import Glibc
 import Logging
@@ -89,6 +90,10 @@ struct Trestled: ParsableCommand {
         Task { @LoopActor in
             // A plugin's process inherits nothing, whatever plugins in this one have opened.
             ChildProcess.keepsOthersDescriptors = true
+            // And leaves nothing behind.
+            do throws(SystemError) { try ChildProcess.adoptOrphans() } catch {
+                log.warning("what plugins' processes leave behind is not ended: \(error)")
+            }
             let daemon = Daemon(
                 configuration, from: source, arguments: arguments, service: daemonService, log: log,
                 threshold: threshold)
@@ -139,7 +144,7 @@ struct Trestled: ParsableCommand {
                 complain("warning: \(warning)")
             }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
-            Swift.print("good: \(source), with \(count) plugins")
+            Swift.print("good: \(VisibleText.escaped(source)), with \(count) plugins")
             return 0
         } catch {
             complain("\(error)")
@@ -159,7 +164,7 @@ struct Trestled: ParsableCommand {
     }
 
     private static func complain(_ text: String) {
-        let line = Array((text + "\n").utf8)
+        let line = Array((VisibleText.escaped(text, keepsLines: true) + "\n").utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
 

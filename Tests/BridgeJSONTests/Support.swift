@@ -88,3 +88,19 @@ func decode<T: Decodable>(
     }
     return try result.get()
 }
+
+extension SchemaCheck {
+    /// Why a text is refused; nil: it fits.
+    func misfit(_ text: String) -> SchemaMisfit? { misfit(Array(text.utf8)) }
+
+    func misfit(_ bytes: [UInt8]) -> SchemaMisfit? {
+        bytes.withUnsafeBytes { bytes in
+            do throws(SchemaMisfit) {
+                try check(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+}

@@ -47,7 +47,7 @@ struct GenerateTests {
         let descriptions: JSONObject = [
             "a.b": ["summary": "Ends */ and \"\"\" and \\", "options": strange, "result": strange],
             "a-b": ["options": node, "result": node, "progress": node],
-            "delete": ["options": ["type": "string"]], "async": [:], "list": [:], "9lives": [:], "天气": [:],
+            "delete": ["options": ["type": "string"]], "async": [:], "list": [:], "9lives": [:], "n:s/x": [:],
         ]
         let provider = try daemon.connect()
         _ = try provider.result(

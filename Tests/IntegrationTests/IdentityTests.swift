@@ -2,27 +2,14 @@ import BridgeJSON
 import Glibc
 import Testing
 
-/// Whether this process can make others run as another user, and talk to the daemon from there.
-private let canBeSomebodyElse = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
-
 @Suite(
     "Another user", .blocking,
-    .enabled(if: canBeSomebodyElse, "needs root, setpriv and socat"))
+    .enabled(if: AnotherUser.isPossible, "needs root, setpriv and socat"))
 struct IdentityTests {
-    /// Sends lines as that user; returns what came.
-    private func talk(_ lines: String, uid: Int = 65_534, to daemon: DaemonProcess) throws -> ProgramRun {
-        try run(
-            "/usr/bin/setpriv",
-            [
-                "--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups", "/usr/bin/socat", "-t", "30", "-",
-                "UNIX-CONNECT:\(daemon.home.socketPath)",
-            ], input: lines)
-    }
-
     @Test("cannot connect, unless the socket's mode lets him")
     func closedSocket() throws {
         try withDaemon { daemon in
-            let stranger = try talk("", to: daemon)
+            let stranger = try AnotherUser.talk("", to: daemon)
             #expect(stranger.end != .exited(0))
             #expect(stranger.errors.contains("Permission denied"))
         }
@@ -36,7 +23,7 @@ struct IdentityTests {
                 "nobody",
             ]
             let lines = tasks.map { "{\"task\":\"\($0)\",\"callbackId\":\"\($0)\"}\n" }.joined()
-            let stranger = try talk(lines, to: daemon)
+            let stranger = try AnotherUser.talk(lines, to: daemon)
             let answers = try stranger.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
             #expect(answers.count == tasks.count)
             for answer in answers where answer["callbackId"] != "nobody" {
@@ -56,7 +43,7 @@ struct IdentityTests {
             let call = try provider.receive()
             let id = try #require(call["callbackId"])
             let lines = "{\"cancel\":1}\n{\"callbackId\":\(id.text),\"result\":\"forged\"}\n"
-            #expect(try talk(lines, to: daemon).output == "")
+            #expect(try AnotherUser.talk(lines, to: daemon).output == "")
             try provider.send(["callbackId": id, "result": "genuine"])
             #expect(try client.receive() == ["callbackId": 1, "result": "genuine"])
         }
@@ -67,7 +54,7 @@ struct IdentityTests {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let observer = try daemon.connect()
             _ = try observer.result("bridge.subscribe", ["events": ["session.opened"]])
-            _ = try talk("", uid: 12_345, to: daemon)
+            _ = try AnotherUser.talk("", uid: 12_345, to: daemon)
             let opened = try observer.receive { $0["event"] == "session.opened" }
             #expect(opened["data"]?["uid"] == 12_345)
         }
@@ -77,7 +64,7 @@ struct IdentityTests {
 
     private func codes(_ tasks: [String], uid: Int, to daemon: DaemonProcess) throws -> [String: String] {
         let lines = tasks.map { "{\"task\":\"\($0)\",\"callbackId\":\"\($0)\"}\n" }.joined()
-        let output = try talk(lines, uid: uid, to: daemon).output
+        let output = try AnotherUser.talk(lines, uid: uid, to: daemon).output
         let answers = try output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         return Dictionary(
             uniqueKeysWithValues: answers.map {

@@ -67,7 +67,7 @@ struct QuotaTests {
     private static let sessions = 48
     private static let queuedBytes = 16 << 20
     private static let messageBytes = 1 << 20
-    private static let bound = 2 * (queuedBytes + messageBytes) + sessions * (320 << 10) + 4 * messageBytes + (24 << 20)
+    private static let bound = 2 * (queuedBytes + messageBytes) + sessions * (384 << 10) + 4 * messageBytes + (24 << 20)
 
     @Test("Memory stays within the formula, whatever clients leave unread, and whatever lines they leave unfinished")
     func memory() throws {
@@ -123,6 +123,62 @@ struct QuotaTests {
                 }
             }
         }
+    }
+
+    // MARK: Texts that are kept
+
+    private static let providers = 32
+    private static let tasksOfEach = 12
+    private static let patternsOfEach = 256
+
+    /// The formula for sessions that leave as many and as long texts behind as they may, and have nothing in flight.
+    private static let keptBound =
+        2 * messageBytes + (providers + 1) * (384 << 10) + providers * tasksOfEach * (4 << 10)
+        + providers * patternsOfEach * 256 + (128 << 20) + 4 * messageBytes + (24 << 20)
+
+    @Test("Memory stays within the formula, whatever texts clients leave behind, and comes back when they have gone")
+    func keptTexts() throws {
+        try withDaemon("") { daemon in
+            let watcher = try daemon.connect()
+            #expect(try watcher.result("Echo", 1) == 1)
+            let before = Self.memory(of: daemon.pid)
+            let clients = try (0..<Self.providers).map { _ in try daemon.connect() }
+            for (number, client) in clients.enumerated() {
+                try leaveTexts(client, number)
+                let taken = Self.memory(of: daemon.pid) - before
+                try #require(taken <= Self.keptBound, "\(taken >> 20) MiB after \(number + 1) clients")
+            }
+            for client in clients { client.close() }
+            try watcher.result("bridge.status") { $0["sessions"] == 1 }
+            // It comes back two seconds after the last of them has gone.
+            try watcher.result("bridge.ping") { _ in Self.memory(of: daemon.pid) - before <= 32 << 20 }
+        }
+    }
+
+    /// Says and provides and listens to as much as a session may, in the longest words. Longer ones are refused.
+    private func leaveTexts(_ client: Wire, _ number: Int) throws {
+        func text(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
+        #expect(try client.call("bridge.hello", ["client": text(900_000)])["error"]?["code"] == "options.invalid")
+        _ = try client.result(
+            "bridge.hello",
+            [
+                "client": text(256), "version": text(256), "userAgent": text(1_024),
+                "page": ["url": text(4_096), "title": text(4_096)],
+            ])
+        func name(_ place: Int) -> JSON {
+            let name = "t\(number).\(place)."
+            return .string(name + String(repeating: "x", count: 128 - name.utf8.count))
+        }
+        // As values a schema like this takes thirty times its text.
+        let elements = Array(repeating: "[0]", count: 16_000).joined(separator: ",")
+        for place in 0..<Self.tasksOfEach {
+            let task = name(place).text
+            try client.send(
+                #"{"task":"bridge.register","options":{"tasks":[\#(task)],"#
+                    + #""descriptions":{\#(task):{"result":{"examples":[\#(elements)]}}}},"callbackId":"r"}"#)
+            #expect(try client.receive { $0["callbackId"] == "r" }["result"] != nil)
+        }
+        _ = try client.result("bridge.subscribe", ["events": .array((0..<Self.patternsOfEach).map(name))])
     }
 
     /// What a process has in memory of its own.

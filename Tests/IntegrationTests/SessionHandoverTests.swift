@@ -55,6 +55,9 @@ struct SessionHandoverTests {
 
     @Test("keeps sessions with their number, origin, login, subscriptions, watches and tasks")
     func everything() throws {
+        mkdir(home.folder.file("policy.d"), 0o755)
+        try home.folder.write(
+            "[[rule]]\nallow = [\"call\", \"register\", \"subscribe\"]\norigin = \"page:1\"\n", to: "policy.d/10.toml")
         var daemon = try start()
         let me = try home.connect()
         let other = try home.connect()

@@ -310,7 +310,7 @@ struct StoreCommandTests {
             let client = try daemon.connect()
             let run = try daemon.home.trestle("store", "restore", backup)
             #expect(run.end == .exited(status), "\(run.errors)")
-            #expect(run.errors.contains(fault == "full" ? "No space left" : "storage.failed"), "\(run.errors)")
+            #expect(run.errors.contains(fault == "full" ? "the disk is full" : "storage.failed"), "\(run.errors)")
             #expect(try keys(client) == ["present"])
             try create("new", client)
             try client.result("bridge.ping") { _ in (try? copies(daemon.home)) == [] }

@@ -38,6 +38,37 @@ struct TrestleTests {
         }
     }
 
+    @Test("shows a terminal nothing that it obeys: progress, results, lists and raw text")
+    func terminal() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["odd"]])
+            let hostile = "a\u{9B}31m\u{7F}\u{202E}b\u{2066}\u{200F}\u{61C}\u{1B}[2J"
+            let shown = #"a\u009b31m\u007f\u202eb\u2066\u200f\u061c"#
+            for arguments in [["--progress"], ["--progress", "--raw"]] {
+                let terminal = try PseudoTerminal(rows: 24, columns: 200)
+                let command = try terminal.run(
+                    Place.program("trestle"), ["--socket", daemon.home.socketPath, "call", "odd"] + arguments)
+                let id = try provider.receive { $0["task"] == "odd" }["callbackId"]?.text ?? ""
+                let value = JSON.string(hostile).text
+                try provider.send(#"{"callbackId":\#(id),"progress":\#(value)}"#)
+                try provider.send(#"{"callbackId":\#(id),"result":\#(value)}"#)
+                #expect(try command.wait() == .exited(0))
+                let text = terminal.rest()
+                #expect(text.contains(shown), "\(text.debugDescription)")
+                for scalar in hostile.unicodeScalars where !scalar.isASCII || scalar.value == 0x7F {
+                    #expect(!text.unicodeScalars.contains(scalar), "\(arguments) \(scalar.escaped(asASCII: true))")
+                }
+                #expect(!text.contains("\u{1B}[2J"), "\(text.debugDescription)")
+            }
+            // To a program it goes as it is.
+            let call = try Command(daemon.home, "call", "odd", "--raw")
+            let id = try provider.receive { $0["task"] == "odd" }["callbackId"]?.text ?? ""
+            try provider.send("{\"callbackId\":\(id),\"result\":\"\u{9B}\u{202E}\"}")
+            #expect(try call.line() == "\u{9B}\u{202E}")
+        }
+    }
+
     @Test("says in one line why a call failed, and by its exit status of what kind that was")
     func failures() throws {
         try withDaemon("limits.calls_in_flight = 1") { daemon in

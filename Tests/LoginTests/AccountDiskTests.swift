@@ -1,4 +1,6 @@
 import DiskTestSupport
+import Synchronization
+import TaskKit
 import Testing
 
 @testable import LoginTasks
@@ -74,5 +76,35 @@ struct AccountDiskTests {
         #expect(throws: StorageFailure.self) { try AccountStore(path: path, now: start) }
         disk.set(.read, false)
         #expect(try AccountStore(path: path, now: start).list().map(\.user) == ["ada"])
+    }
+}
+
+@Suite("What callers are told of accounts that cannot be used")
+struct AccountErrorTests {
+    @Test("The log has the file and SQLite's words, the caller neither")
+    func discretion() async throws {
+        let directory = try TemporaryDirectory()
+        let disk = FaultyDisk(directory: directory.path)
+        let log = Mutex<[String]>([])
+        let database = AccountDatabase()
+        try await database.open(directory.file("accounts.sqlite"), now: WallTime(milliseconds: 0)) { line in
+            log.withLock { $0.append(line) }
+        }
+        let user = try #require(UserName("ada"))
+        for (fault, code, reason) in [
+            (.sync, "storage.failed", "the daemon's log says why"), (.full, "storage.full", "the disk is full"),
+        ] as [(FaultyDisk.Fault, ErrorCode, String)] {
+            disk.set(fault, true)
+            let error = try await #require(throws: BridgeError.self) {
+                _ = try await database.perform {
+                    try $0.add(user, PasswordHash(text: "h"), now: WallTime(milliseconds: 0))
+                }
+            }
+            disk.set(fault, false)
+            #expect(error.code == code)
+            #expect(error.message == "the accounts cannot be used: \(reason)")
+            #expect(log.withLock { $0.last?.contains(directory.path) } == true)
+        }
+        try await database.close()
     }
 }

@@ -8,17 +8,23 @@ import Testing
 private final class NumberedCall: StoreCall {
     let number: Int
     let session: SessionID
+    let user: UInt32
     let lane: StoreLane
     let effect: BatchPlanner.Effect
     let sizeBytes: Int
 
-    init(_ number: Int, _ session: SessionID, _ lane: StoreLane, isWrite: Bool, sizeBytes: Int = 10) {
+    /// - Parameter user: Nil: the session's number tells.
+    init(
+        _ number: Int, _ session: SessionID, _ lane: StoreLane, isWrite: Bool, sizeBytes: Int = 10, user: UInt32? = nil
+    ) {
         (self.number, self.session, self.lane, self.sizeBytes) = (number, session, lane, sizeBytes)
+        // Some users have several sessions.
+        self.user = user ?? UInt32(session % 3)
         effect = isWrite ? .write : .read
     }
 
     var isCancelled: Bool { false }
-    func carryOut(_ visit: StoreVisit) -> [UInt8] { [] }
+    func carryOut(_ visit: StoreVisit) -> StoreWork { .result([]) }
     func answer(_ outcome: Result<[UInt8], BridgeError>) {}
 }
 
@@ -82,6 +88,41 @@ struct CallQueuesTests {
         #expect(take(.reads, &queues) == [2])
         #expect(take(.reads, &queues) == [])
         #expect(queues.admit(call(3, 1, .reads)) == .first)
+    }
+
+    @Test("Users take turns, however much one of them has sent, and each session keeps its order")
+    func turns() {
+        var queues = CallQueues()
+        let calls = [(1, 10), (1, 10), (2, 10), (1, 10), (3, 20), (3, 20), (4, 30)] as [(SessionID, UInt32)]
+        for (number, (session, user)) in calls.enumerated() {
+            _ = queues.admit(NumberedCall(number, session, .commits, isWrite: true, user: user))
+        }
+        #expect(take(.commits, &queues) == [0, 4, 6, 1, 5, 2, 3])
+    }
+
+    @Test("What is put back comes first again, and what came meanwhile behind it")
+    func putBack() {
+        var queues = CallQueues()
+        for (number, user) in [10, 10, 20, 30].enumerated() {
+            _ = queues.admit(NumberedCall(number, SessionID(user), .commits, isWrite: true, user: UInt32(user)))
+        }
+        let taken = queues.take(.commits)
+        #expect(taken.map(\.number) == [0, 2, 3, 1])
+        _ = queues.admit(NumberedCall(4, 40, .commits, isWrite: true, user: 40))
+        _ = queues.admit(NumberedCall(5, 10, .commits, isWrite: true, user: 10))
+        queues.putBack(Array(taken.dropFirst()), .commits)
+        #expect(take(.commits, &queues) == [2, 3, 1, 4, 5])
+    }
+
+    @Test("A lane takes no more than it carries out together: of queries one")
+    func takenTogether() {
+        var queues = CallQueues()
+        for number in 0..<200 {
+            for (place, lane) in StoreLane.allCases.enumerated() {
+                _ = queues.admit(call(number, SessionID(number * 3 + place), lane))
+            }
+        }
+        #expect(StoreLane.allCases.map { take($0, &queues).count } == [128, 32, 1])
     }
 
     @Test("Options of one session are bounded, those held included, until its calls are finished")
@@ -175,7 +216,13 @@ private struct LaneModel {
         } else if !lanes[index].taken.isEmpty {
             carryOut(lane, count)
         } else {
+            // Now and then there is no time for some of them.
             lanes[index].taken = queues.take(lane)
+            if lane == .commits, lanes[index].taken.count > 2, moment % 3 == 0 {
+                let left = Array(lanes[index].taken.suffix(2))
+                lanes[index].taken.removeLast(2)
+                queues.putBack(left, lane)
+            }
             lanes[index].isAwake = !lanes[index].taken.isEmpty
         }
     }

@@ -157,7 +157,7 @@ struct ImportTests {
             do {
                 let outcome = try await store.copies.importRecords(
                     upload: store.upload(changed), expected, Selection(namespace: nil, table: nil), .replace,
-                    isDryRun: false, of: 1, progress: { _, _ in })
+                    isDryRun: false, of: 1, user: 1000, progress: { _, _ in })
                 #expect(outcome.created + outcome.replaced == outcome.records)
             } catch let error as BridgeError {
                 #expect(error.code == "upload.invalid", "\(error)")

@@ -60,7 +60,7 @@ struct LaneOrderTests {
         let letGo = store.hold(.queries)
         _ = store.begin(query(session: 5))
         let watch = store.begin(Request("watch", ["table": "t"], session: 5))
-        store.store.sessionClosed(5)
+        store.store.sessionClosed(5, user: 1000)
         await store.finishJobsOfOthers(than: .queries)
         letGo()
         _ = await watch.outcome

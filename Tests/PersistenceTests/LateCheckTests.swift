@@ -47,10 +47,10 @@ struct LateCheckTests {
             let error = try await store.failure(task, options)
             #expect(error.code == "storage.failed")
             #expect(error.message.contains("damaged"))
-            #expect(error.message.contains(store.path))
+            #expect(!error.message.contains(store.directory))
         }
         #expect(store.log.withLock { $0.last?.contains("damaged") == true })
-        store.store.sessionClosed(1)
+        store.store.sessionClosed(1, user: 1000)
         await store.close()
     }
 

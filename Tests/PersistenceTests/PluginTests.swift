@@ -55,7 +55,7 @@ struct PluginTests {
         let first = try await figures(session)
         #expect(first["records"] == 2)
         #expect(first["record_changes"] == 5)
-        #expect(first["commits"] == 6)
+        #expect(first["commits"] == 5)
         #expect(first["calls_queued"] == 0)
         #expect(try #require(first["store"]) > 4096)
         #expect(try #require(first["commit_duration"]) >= first["last_commit_duration"] ?? .infinity)

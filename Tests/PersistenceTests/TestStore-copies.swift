@@ -61,7 +61,7 @@ extension TestStore {
         let bytes = Array(text.utf8)
         return try await copies.importRecords(
             upload: upload(bytes), .init(bytes: Int64(bytes.count)), Selection(namespace: namespace, table: table),
-            ifExists, isDryRun: isDryRun, of: 1
+            ifExists, isDryRun: isDryRun, of: 1, user: 1000
         ) { done, _ in progress(done) }
     }
 

@@ -26,15 +26,17 @@ final class TestStore: Sendable {
 
     /// - Parameters:
     ///   - directory: One that another store used before; nil: a new one.
+    ///   - clock: For the lanes' slices; by default time stands still, so that none ends.
     ///   - gather: What is done with the lanes' waking; by default they are woken at once.
     init(
         directory: String? = nil, deletions: Int64 = 1000, quota: StoreQuota = StoreQuota(),
-        check: Interruption = Interruption(), gather: @escaping Store.Gatherer = { $0() }
+        check: Interruption = Interruption(), clock: @escaping Slice.Clock = { .zero }, maximumLogBytes: Int = 1 << 40,
+        gather: @escaping Store.Gatherer = { $0() }
     ) async throws {
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
         let wakeUps = wakeUps
-        store = Store(sink: sink, gather: gather) {
+        store = Store(sink: sink, gather: gather, clock: clock, maximumLogBytes: maximumLogBytes) {
             wakeUps.add()
             threads[$0.rawValue].async(execute: $1)
         }
@@ -140,6 +142,28 @@ final class TestStore: Sendable {
         }
     }
 
+    /// The numbers of calls that wait together when the lanes get to them, in the order of their answers.
+    func order(of requests: [Request]) async -> [Int] {
+        let order = Mutex<[Int]>([])
+        return await withCheckedContinuation { continuation in
+            let letGo = StoreLane.allCases.map(hold)
+            for (index, request) in requests.enumerated() {
+                store.take(
+                    storeCall(request) { _ in
+                        let all = order.withLock { order in
+                            order.append(index)
+                            return order
+                        }
+                        if all.count == requests.count { continuation.resume(returning: all) }
+                    })
+            }
+            letGo.forEach { $0() }
+        }
+    }
+
+    /// Waits until a lane's thread has done what it was given. Not on that thread.
+    func waitForThread(of lane: StoreLane) { threads[lane.rawValue].sync {} }
+
     /// Makes a call without waiting for its answer.
     func begin(_ request: Request) -> PendingCall {
         let pending = PendingCall()
@@ -164,7 +188,8 @@ final class TestStore: Sendable {
     func work(_ body: @escaping @Sendable (StoreAccess) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             store.submit(
-                StoreJob(session: 0, .write, body) { outcome in continuation.resume(with: outcome.map { _ in }) })
+                StoreJob(session: 0, user: 0, .write, body) { outcome in continuation.resume(with: outcome.map { _ in })
+                })
         }
     }
 
@@ -213,9 +238,10 @@ private final class TestCall<Task: StoreTask>: StoreCall {
     var lane: StoreLane { Task.lane }
     var effect: BatchPlanner.Effect { Task.effect }
     var session: SessionID { request.caller.session }
+    var user: UInt32 { request.caller.uid }
     var isCancelled: Bool { request.isCancelled }
 
-    func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, request.caller, visit) }
+    func carryOut(_ visit: StoreVisit) throws -> StoreWork { try task.carryOut(options, request.caller, visit) }
 
     func answer(_ outcome: Result<[UInt8], BridgeError>) {
         end(
@@ -294,6 +320,7 @@ final class RecordingSink: StoreSink {
     }
 
     private struct State {
+        var deliveries: [Int] = []
         var told: [Told] = []
         var expired: [ToldExpired] = []
         var waiting: [@Sendable () -> Void] = []
@@ -301,7 +328,13 @@ final class RecordingSink: StoreSink {
 
     private let state = Mutex(State())
 
-    func deliver(_ answers: [StoreAnswer]) { answers.forEach { $0.give() } }
+    func deliver(_ answers: [StoreAnswer]) {
+        state.withLock { $0.deliveries.append(answers.count) }
+        answers.forEach { $0.give() }
+    }
+
+    /// How many answers were delivered together, each time.
+    var deliveries: [Int] { state.withLock { $0.deliveries } }
 
     func tell(_ change: RecordChanged, to sessions: [SessionID]) {
         state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }

@@ -29,6 +29,28 @@ struct TransactionTests {
         #expect(try await store.call("query", ["table": "u"]).keys == [])
     }
 
+    @Test("A commit of calls that have all failed writes nothing, and a table that one of them made is not there")
+    func nothingDone() async throws {
+        let store = try await TestStore()
+        try await store.call("create", ["table": "t", "key": "a", "record": [:]])
+        let before = StoreFile(path: store.path).logBytes
+        for _ in 0..<2 {
+            let error = try await store.failure(
+                "transaction",
+                [
+                    "operations": [
+                        ["create": ["table": "new", "key": "a", "record": [:]]],
+                        ["create": ["table": "t", "key": "a", "record": [:]]],
+                    ]
+                ])
+            #expect(error.code == .recordConflict)
+        }
+        #expect(StoreFile(path: store.path).logBytes == before)
+        try await store.call("create", ["table": "new", "key": "b", "record": [:]])
+        #expect(try await store.call("query", ["table": "new"]).keys == ["b"])
+        #expect(try await store.call("read", ["table": "t", "key": "a"]).version == 1)
+    }
+
     @Test("Where one operation fails, none has happened, and the error names it")
     func atomic() async throws {
         let store = try await TestStore()

@@ -67,7 +67,7 @@ struct WatchTests {
         try await create(store, "a")
         #expect(try await store.call("watch", ["table": "t", "stop": true]) == ["version": 1])
         try await create(store, "b")
-        store.store.sessionClosed(2)
+        store.store.sessionClosed(2, user: 1000)
         await store.settle()
         try await create(store, "c", session: 3)
         await store.settle()

@@ -9,7 +9,7 @@ from bridge import SOCKET, wait_until
 from machine import SERVICE, ServiceTest, journal, run
 
 RULES = "/etc/trestle/policy.d"
-WATCHERS = '[[rule]]\nallow = "call"\nnames = "bridge.status"\nunit = "watcher.service"\n'
+WATCHERS = '[[rule]]\nallow = "call"\nnames = "bridge.admin"\nunit = "watcher.service"\n'
 
 
 class Policy(ServiceTest):

@@ -184,8 +184,17 @@ class Rounds:
                 await asyncio.sleep(0.05)
         if left:
             client.broke(f"at rest there are still {left}")
+        elif not client.ended:
+            self._check_turns(status.body["longTurns"])
         await client.finish()
         return not left
+
+    def _check_turns(self, turns: dict[str, Any]) -> None:
+        """No turn of the loop kept everybody waiting. The daemon of a debug build is slow by itself."""
+        if turns["count"] and "debug" not in self.soak.daemon.products.parts:
+            self.soak.promises.broke(
+                "the daemon", f"{turns['count']} turns of its loop took more than 20 ms of CPU time: {turns['steps']}",
+                self.soak.daemon.log_lines())
 
     async def _last_audit(self) -> None:
         """What was acknowledged is there after a kill, too."""

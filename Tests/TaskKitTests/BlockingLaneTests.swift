@@ -28,6 +28,19 @@ struct BlockingLaneTests {
         #expect(order.all == Array(0..<100))
     }
 
+    @Test("takes the jobs of several users in turns, and those of each in order")
+    func turns() async throws {
+        let lane = BlockingLane(name: "turns")
+        let order = Order()
+        let gate = DispatchSemaphore(value: 0)
+        lane.submit { gate.wait() }
+        for number in 10..<14 { lane.submit(of: 1000) { order.add(number) } }
+        for number in 20..<22 { lane.submit(of: 2000) { order.add(number) } }
+        gate.signal()
+        try await lane.run(of: 1000) {}
+        #expect(order.all == [10, 20, 11, 21, 12, 13])
+    }
+
     @Test("hands on what a job returns or throws")
     func results() async throws {
         struct Failure: Error {}

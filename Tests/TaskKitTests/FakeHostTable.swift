@@ -57,6 +57,7 @@ extension FakeHost {
                 flags: event.flags)
             host(table!).say(seen) { $0.events.append($1) }
         }
+        table.pointee.emit = table.pointee.publish
     }
 
     /// Figures live behind a lock of their own: they are set from any thread, and read without the loop.

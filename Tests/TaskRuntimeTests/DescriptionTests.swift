@@ -112,12 +112,73 @@ struct DescriptionTests {
             (#"{"scan":{"options":3}}"#, #"$.descriptions["scan"].options"#),
             (##"{"scan":{"options":{"$ref":"#"}}}"##, #"$.descriptions["scan"].options"#),
             (#"{"scan":{"summary":"a\nb"}}"#, #"$.descriptions["scan"].summary"#),
+            (#"{"scan":{"options":{"pattern":"(?=a)"}}}"#, #"$.descriptions["scan"].options"#),
+            (#"{"scan":{"options":{"$ref":"http://example.org/x"}}}"#, #"$.descriptions["scan"].options"#),
+            (
+                #"{"scan":{"options":{"$schema":"http://json-schema.org/draft-07/schema"}}}"#,
+                #"$.descriptions["scan"].options"#
+            ),
         ])
     func refused(descriptions: String, path: String) {
         let refusal = register(client, descriptions)
         #expect(refusal?.errorCode == "options.invalid")
         #expect(refusal?["error"]?["data"]?["path"]?.stringValue == path)
         #expect(answer(#"{"task":"scan","callbackId":1}"#)?.errorCode == "task.not_found")
+    }
+
+    @Test("A name that stands there several times is registered once")
+    func registeredOnce() throws {
+        let names = Array(repeating: #""scan""#, count: 300).joined(separator: ",")
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":[\#(names)],"descriptions":{"scan":{"options":{"required":["a"]}}}},"callbackId":0}"#
+        )
+        // More than a session may provide, were each of them one.
+        #expect(client.readOne()?["result"] == ["tasks": ["scan"]])
+        let task = bench.runtime.registry.find("scan")?.provider as? ClientTask
+        #expect(task?.providers.count == 1)
+        #expect(client.session.registrations.count == 1)
+    }
+
+    @Test("Options that there is too much to check of are refused, and never handed over")
+    func tooMuch() throws {
+        let provider = bench.client()
+        let rules = (0..<3_000).map { #"{"enum":[\#($0)]}"# }.joined(separator: ",")
+        #expect(register(provider, #"{"scan":{"options":{"items":{"anyOf":[\#(rules)]}}}}"#)?["result"] != nil)
+        let values = Array(repeating: "2999", count: 10_000).joined(separator: ",")
+        let refusal = answer(#"{"task":"scan","options":[\#(values)],"callbackId":1}"#)
+        #expect(refusal?.errorCode == "options.invalid")
+        #expect(refusal?["error"]?["message"]?.stringValue?.hasPrefix("too much to check: ") == true)
+        #expect(refusal?["error"]?["data"] == ["steps": 1_000_000])
+        #expect(provider.read().isEmpty)
+        client.send(#"{"task":"scan","options":[2999,0],"callbackId":2}"#)
+        #expect(provider.readOne()?["task"] == "scan")
+    }
+
+    @Test("Options that a schema is for have at most 65,536 bytes; without a schema, as many as a message")
+    func length() throws {
+        let provider = bench.client()
+        #expect(register(provider, #"{"scan":{"options":{"type":"string"}}}"#)?["result"] != nil)
+        let text = String(repeating: "x", count: 65_535)
+        let refusal = answer(#"{"task":"scan","options":"\#(text)","callbackId":1}"#)
+        #expect(refusal?.errorCode == "options.invalid")
+        #expect(provider.read().isEmpty)
+        #expect(register(provider, "{}")?["result"] != nil)
+        client.send(#"{"task":"scan","options":"\#(text)","callbackId":2}"#)
+        #expect(provider.readOne()?["task"] == "scan")
+    }
+
+    @Test("Patterns, names of members and all other keywords are checked before a call is handed over")
+    func whole() throws {
+        let provider = bench.client()
+        #expect(
+            register(
+                provider,
+                #"{"scan":{"options":{"patternProperties":{"^x_":{"pattern":"^\\p{Letter}+$"}},"uniqueItems":true}}}"#)?[
+                    "result"] != nil)
+        let refusal = answer(#"{"task":"scan","options":{"x_a":"1"},"callbackId":1}"#)
+        #expect(refusal?["error"]?["data"]?["path"] == "$.x_a")
+        client.send(#"{"task":"scan","options":{"x_a":"é","y":1},"callbackId":2}"#)
+        #expect(provider.readOne()?["task"] == "scan")
     }
 
     @Test("A description that is too long to be kept is refused")

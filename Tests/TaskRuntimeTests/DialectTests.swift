@@ -407,6 +407,69 @@ struct JSONRPCTests {
         ])
     func refused(line: String) { #expect(answer(line)?["error"]?["code"] == -32600) }
 
+    /// A client that provides the task `pay`, which it says to have these options.
+    private func payee(_ bench: Bench, uid: UInt32, _ options: String...) -> FakeClient {
+        let client = bench.client(uid: uid)
+        let properties = options.map { #""\#($0)":{"type":"string"}"# }.joined(separator: ",")
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":["pay"],"descriptions":{"pay":{"summary":"\#(uid) pays.","#
+                + #""options":{"properties":{\#(properties)}}}}},"callbackId":1}"#)
+        #expect(client.readOne()?["result"] != nil)
+        return client
+    }
+
+    private static func everybody(_ verbs: PolicyVerb...) -> Policy {
+        Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "p.toml", line: 1)])
+    }
+
+    @Test("Who gets a call says what its positional parameters are called, nobody else, whoever registered last")
+    func namer() {
+        let bench = Bench()
+        bench.runtime.apply(Self.everybody(.call, .register))
+        let own = payee(bench, uid: 1000, "from", "to")
+        let stranger = payee(bench, uid: 1001, "to", "from")
+        let caller = bench.client(uid: 1000)
+        caller.send(#"{"jsonrpc":"2.0","method":"pay","params":["me","you"],"id":1}"#)
+        #expect(own.readOne()?["options"] == ["from": "me", "to": "you"] && stranger.read().isEmpty)
+        func describe(_ client: FakeClient) -> JSON? {
+            client.send(#"{"task":"bridge.describe","options":{"task":"pay"},"callbackId":1}"#)
+            return client.readOne()?["result"]
+        }
+        let (session, told) = (JSONNumber(own.session.number), describe(bench.client(uid: 1000)))
+        #expect(told?["describedBy"] == ["session": .number(session), "uid": 1000] && told?["summary"] == "1000 pays.")
+        #expect(told?["options"]?["properties"]?.objectValue?.map(\.key) == ["from", "to"])
+        // Nobody may serve a third one: nothing is described to that.
+        let third = describe(bench.client(uid: 1002))
+        #expect(third?["describedBy"] == .null && third?["options"] == true)
+        #expect(third?["summary"] == "Provided by a client.")
+        #expect(describe(bench.client(uid: 1001))?["describedBy"]?["uid"] == 1001)
+        func summary(_ client: FakeClient) -> JSON? {
+            client.send(#"{"task":"bridge.tasks","callbackId":1}"#)
+            return client.readOne()?["result"]?["tasks"]?.arrayValue?.first { $0["name"] == "pay" }?["summary"]
+        }
+        #expect(summary(bench.client(uid: 1000)) == "1000 pays.")
+        #expect(summary(bench.client(uid: 1002)) == "Provided by a client.")
+    }
+
+    @Test("Who has named the parameters gets the call, also where another would when interceptors have been asked")
+    func namerBehindInterceptor() throws {
+        let bench = Bench()
+        bench.runtime.apply(Self.everybody(.call, .register, .serve))
+        let interceptor = FakeInterceptor(bench, "slow", ["pay"])
+        let first = payee(bench, uid: 1000, "from", "to")
+        let caller = bench.client(uid: 1000)
+        for id in 1...2 {
+            caller.send(#"{"jsonrpc":"2.0","method":"pay","params":["me","you"],"id":\#(id)}"#)
+        }
+        let second = payee(bench, uid: 1000, "to", "from")
+        interceptor.decide(0, #"{"pass":true}"#)
+        #expect(first.readOne()?["options"] == ["from": "me", "to": "you"] && second.read().isEmpty)
+        bench.runtime.hangUp(first.session)
+        interceptor.decide(1, #"{"pass":true}"#)
+        #expect(second.read().isEmpty)
+        #expect(caller.read().last?["error"]?["data"]?["code"] != nil)
+    }
+
     @Test("More positional parameters than a task has names are its options' fault")
     func tooMany() {
         let refusal = answer(#"{"jsonrpc":"2.0","method":"subtract","params":[1,2,3],"id":1}"#)

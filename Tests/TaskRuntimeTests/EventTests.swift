@@ -84,7 +84,7 @@ struct EventTests {
 
     @Test("Of one user so many are retained, in number and in bytes, that others find room, also in the next daemon")
     func retainedOfUser() {
-        var rule = PolicyRule(.allow, [.call, .publish], file: "50-test.toml", line: 1)
+        var rule = PolicyRule(.allow, [.call, .publish, .replace], file: "50-test.toml", line: 1)
         rule.uids = [5, 6]
         let policy = Policy(daemonUID: Bench.daemonUID, rules: [rule])
         bench.runtime.apply(policy)
@@ -137,6 +137,28 @@ struct EventTests {
         #expect(answer?["error"]?["data"]?["path"] == "$.events[1]")
     }
 
+    @Test(
+        "A name with other characters than the few that are allowed is refused, published or listened to",
+        arguments: ["$(id)", "a b", "a;b", "é", "\u{212A}", "a\u{7F}", "\u{202E}a", String(repeating: "a", count: 129)])
+    func badNames(name: String) {
+        let client = bench.client()
+        for (task, options) in [
+            ("bridge.subscribe", #"{"events":["\#(name)"]}"#), ("bridge.subscribe", #"{"events":["\#(name)*"]}"#),
+            ("bridge.publish", #"{"event":"\#(name)"}"#), ("bridge.publish", #"{"event":"\#(name)","retain":true}"#),
+        ] {
+            client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":1}"#)
+            #expect(client.readOne()?.errorCode == "options.invalid", "\(task) \(options)")
+        }
+        let listener = subscriber("*")
+        Array("1".utf8).withUnsafeBytes { data in
+            #expect(bench.runtime.publish(name, data: data, to: nil, unasked: false) != nil)
+            #expect(bench.runtime.publish("A-1_b.c/d:e", data: data, to: nil, unasked: false) == nil)
+        }
+        #expect(listener.read().map { $0["event"] } == ["A-1_b.c/d:e"])
+        bench.runtime.retain([RetainedEvent(event: name, data: 1, uid: 5)])
+        #expect(bench.runtime.retainedEvents == [])
+    }
+
     @Test("Of too many patterns none is added")
     func tooManyPatterns() {
         let client = subscriber("first")
@@ -183,11 +205,17 @@ struct EventTests {
         var queue = EventQueue()
         var limits = RuntimeLimits()
         limits.queuedEventBytes = 100
-        for _ in 0..<50 { _ = queue.append(Array(repeating: 0, count: 30), limits: limits) }
+        for _ in 0..<50 { _ = queue.append(line(ofBytes: 30), limits: limits) }
         #expect(queue.queuedBytes <= 100)
         #expect(queue.count == 3)
-        #expect(queue.append(Array(repeating: 0, count: 101), limits: limits) == 4)
+        #expect(queue.append(line(ofBytes: 101), limits: limits) == 4)
         #expect(queue.takeUntoldDrops() == 51)
+    }
+
+    private func line(ofBytes count: Int) -> SharedLine {
+        let output = OutputBuffer()
+        for _ in 0..<count { output.append(0) }
+        return SharedLine(output)
     }
 
     @Test("Some events go to the named sessions only, asked for or not")
@@ -197,10 +225,10 @@ struct EventTests {
         let deaf = bench.client()
         let numbers = [listener.session.number, deaf.session.number, 999]
         let data = Array("1".utf8)
-        data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().isEmpty)
-        data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: true) }
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: true) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().count == 1)
         #expect(other.read().isEmpty)
@@ -221,7 +249,7 @@ struct EventTests {
     func repeatedReceivers() {
         let client = bench.client()
         let numbers = Array(repeating: client.session.number, count: 1_000)
-        Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, unasked: true) }
+        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, unasked: true) }
         #expect(client.read() == [["event": "x", "data": 1]])
     }
 }

@@ -681,7 +681,7 @@ struct InterceptorTests {
         "A manifest with an interceptor that makes no sense is refused",
         arguments: [
             (#"{"name":"","summary":"a","tasks":[]}"#, "has no name"),
-            (#"{"name":"a","summary":"a","tasks":["*b"]}"#, "no name of a task"),
+            (#"{"name":"a","summary":"a","tasks":["*b"]}"#, "expected the name of a task"),
             (#"{"name":"a","summary":"a","tasks":["b"],"failure":"sometimes"}"#, "failure"),
             (#"{"name":"a","tasks":["b"]}"#, "summary"), (#"{"name":"a","summary":"a"}"#, "tasks"),
             (#"{"name":"a","summary":"a","tasks":[]},{"name":"a","summary":"a","tasks":[]}"#, "have one name"),

@@ -22,7 +22,9 @@ struct OptionRightsTests {
             return rule
         }
         let all = PolicyRule(.allow, [.call, .origin], file: "10-all.toml", line: 1)
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [all] + rules))
+        var pages = PolicyRule(.allow, [.call], file: "10-all.toml", line: 2)
+        pages.origins = ["https://a.example"]
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [all, pages] + rules))
     }
 
     private func code(_ client: FakeClient, _ namespace: String, _ task: String = "read") -> String? {

@@ -153,6 +153,9 @@ struct PluginTests {
         #expect(client.session.user == "ann")
         #expect(call("bridge.session.identify", #"{"session":\#(number),"user":null}"#).outcomes == ["{}"])
         #expect(client.session.user == nil)
+        let long = String(repeating: "x", count: 257)
+        let tooLong = call("bridge.session.identify", #"{"session":\#(number),"user":"\#(long)"}"#)
+        #expect(tooLong.outcomes == ["options.invalid"])
         #expect(call("bridge.session.identify", #"{"session":99}"#).outcomes == ["session.not_found"])
     }
 
@@ -284,8 +287,8 @@ struct PluginTests {
     @Test(
         "A manifest's tasks are named by the rule for those of clients",
         arguments: [
-            "", "bridge.mine", "plugin.stop", "rpc.discover", "a b", "a\tb", "a\u{7F}",
-            String(repeating: "a", count: 129),
+            "", "bridge.mine", "plugin.stop", "rpc.discover", "a b", "a\tb", "a\u{7F}", "$(id)", "a;b", "a*", "é",
+            "\u{212A}", String(repeating: "a", count: 129),
         ])
     func badTaskNames(name: String) throws {
         func manifest(_ name: String) throws -> PluginManifest {
@@ -294,8 +297,8 @@ struct PluginTests {
             ])
         }
         let refusal = #expect(throws: BridgeError.self) { _ = try manifest(name) }
-        #expect(refusal?.message.contains("1 to 128 visible characters") == true, "\(refusal?.message ?? "")")
-        #expect(try manifest("bridges.ä/" + String(repeating: "a", count: 117)).tasks.count == 1)
+        #expect(refusal?.message.contains("1 to 128 of the characters") == true, "\(refusal?.message ?? "")")
+        #expect(try manifest("bridges.A_1:/-" + String(repeating: "a", count: 114)).tasks.count == 1)
     }
 
     @Test("A manifest's deadlines are the daemon's, none, or its own")

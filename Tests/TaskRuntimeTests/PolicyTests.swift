@@ -14,10 +14,10 @@ private func rule(
     rule.names = names?.compactMap { PolicyName($0) }
     rule.uids = uid.map { [$0] }
     rule.gids = gid.map { [$0] }
-    rule.origins = origin.map { [$0] }
-    rule.users = user.map { [$0] }
-    rule.units = unit.map { [$0] }
-    rule.plugins = plugin.map { [$0] }
+    rule.origins = origin.map { [ExactText($0)] }
+    rule.users = user.map { [ExactText($0)] }
+    rule.units = unit.map { [ExactText($0)] }
+    rule.plugins = plugin.map { [ExactText($0)] }
     return rule
 }
 
@@ -82,6 +82,103 @@ struct PolicyTests {
         subject.origin = "https://a.example.evil.example"
         #expect(!may(policy, subject))
         #expect(may(self.policy(rule(.allow, [.call], gid: 1001)), stranger))
+    }
+
+    @Test("A session that speaks for an origin is never trusted, and has of what is open what its user has")
+    func origins() {
+        let policy = policy()
+        for uid: UInt32 in [0, 900] {
+            let page = PolicySubject(uid: uid, origin: "https://a.example")
+            #expect(!policy.trusts(page) && policy.trusts(PolicySubject(uid: uid)))
+            for verb in PolicyVerb.allCases { #expect(!may(policy, page, verb)) }
+            #expect(may(policy, page, isOpen: true))
+            let denial = policy.decide(.call, "Alert", for: page)
+            #expect(denial.rule.hasPrefix("default: no rule with the condition origin allows it"))
+        }
+        #expect(may(policy, PolicySubject(uid: 1000, gids: [77], origin: "https://a.example"), isOpen: true))
+        #expect(!may(policy, PolicySubject(uid: 1001, origin: "https://a.example"), isOpen: true))
+        #expect(!policy.trusts(PolicySubject(plugin: "notes", daemonUID: 900)))
+    }
+
+    @Test("A rule without an origin allows to local sessions only, with every verb, and denies to all")
+    func rulesWithoutOrigin() {
+        let page = PolicySubject(uid: 1001, origin: "https://a.example")
+        for verb in PolicyVerb.allCases {
+            let allow = rule(.allow, [verb], uid: 1001, line: 4)
+            #expect(may(policy(allow), stranger, verb) && !may(policy(allow), page, verb))
+            let decision = policy(allow).decide(verb, "Alert", for: page)
+            #expect(decision.reason == .localOnly(allow) && decision.decisive == allow)
+            #expect(decision.rule.hasPrefix("default: allow \(verb.rawValue), 50-test.toml:4 has no condition origin"))
+            let own = rule(.allow, [verb], uid: 1001, origin: "https://a.example", line: 5)
+            #expect(policy(allow, own).decide(verb, "Alert", for: page).reason == .rule(own))
+            #expect(!may(policy(own), stranger, verb))
+            #expect(may(policy(rule(.allow, [verb], origin: "local")), stranger, verb))
+            #expect(!may(policy(own, rule(.deny, [verb])), page, verb))
+        }
+    }
+
+    @Test("No beginning of names lends the administration of the daemon, nor a rule without names; its own name does")
+    func administration() {
+        for names in [nil, ["*"], ["bridge.*"], ["bridge.admin*"], ["bridge.a*", "b*"], ["bridge.monitor"]] {
+            let policy = policy(rule(.allow, [.call], names, uid: 1001))
+            #expect(!may(policy, stranger, .call, "bridge.admin"), "\(names ?? [])")
+            #expect(!may(policy, stranger, .close, ""), "\(names ?? [])")
+        }
+        let lent = policy(rule(.allow, [.call], ["bridge.admin"], uid: 1001))
+        #expect(may(lent, stranger, .call, "bridge.admin") && may(lent, stranger, .close, ""))
+        #expect(!may(lent, stranger, .call, "bridge.admins") && !may(lent, member, .call, "bridge.admin"))
+        #expect(!may(policy(rule(.allow, [.call], ["bridge.admin"]), rule(.deny, [.close])), stranger, .close, ""))
+        for names in [nil, ["*"], ["bridge.*"], ["bridge.admin"]] {
+            #expect(!may(policy(rule(.deny, [.call], names)), PolicySubject(uid: 0), .call, "bridge.admin"))
+        }
+    }
+
+    /// Two spellings that Swift holds to be equal: an accented letter, and the sign for kelvin.
+    static let lookalikes = [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}")]
+
+    @Test(
+        "Every name is compared by its bytes: one that only looks the same has no rights of another's",
+        arguments: lookalikes)
+    func bytes(name: String, lookalike: String) {
+        #expect(name == lookalike, "what this is about")
+        for verb in PolicyVerb.allCases {
+            for written in [name, "a." + name + "*"] {
+                let policy = policy(rule(.allow, [verb], [written]))
+                let asked = written.filter { $0 != "*" }
+                #expect(may(policy, stranger, verb, asked))
+                #expect(!may(policy, stranger, verb, asked.replacing(name, with: lookalike)), "\(verb)")
+            }
+        }
+        func subject(_ text: String) -> [PolicySubject] {
+            [
+                PolicySubject(uid: 1, origin: text), PolicySubject(uid: 1, user: text),
+                PolicySubject(uid: 1, unit: text),
+            ]
+        }
+        let rules = [
+            rule(.allow, [.call], origin: name), rule(.allow, [.call], user: name), rule(.allow, [.call], unit: name),
+        ]
+        for (index, rule) in rules.enumerated() {
+            #expect(may(policy(rule), subject(name)[index]) && !may(policy(rule), subject(lookalike)[index]))
+        }
+        let denial = policy(rule(.deny, [.call], plugin: name))
+        #expect(!may(denial, PolicySubject(plugin: name, daemonUID: 900)))
+        #expect(may(denial, PolicySubject(plugin: lookalike, daemonUID: 900)))
+        // What is stored for oneself; what a rule is, so that a reload sees that it is another.
+        let page = PolicySubject(uid: 1, origin: name)
+        #expect(may(policy(), page, .store, "1:" + name) && !may(policy(), page, .store, "1:" + lookalike))
+        for (one, other) in zip(rules, [("origin", 0), ("user", 1), ("unit", 2)]) {
+            var changed = one
+            switch other.1 {
+            case 0: changed.origins = [ExactText(lookalike)]
+            case 1: changed.users = [ExactText(lookalike)]
+            default: changed.units = [ExactText(lookalike)]
+            }
+            #expect(changed != one, "\(other.0)")
+        }
+        #expect(PolicyName(name) != PolicyName(lookalike))
+        #expect(PolicyName(name + "*")?.covers(PolicyName(lookalike) ?? .init("x")!) == false)  // `!`: it is a name
+        #expect(Set([PolicyName(name), PolicyName(lookalike)]).count == 2)
     }
 
     @Test(
@@ -219,6 +316,89 @@ struct AuthorizationTests {
         #expect(code(self.client(uid: 1001), "bridge.hello", #"{"origin":"app://a"}"#) == "permission.denied")
     }
 
+    @Test("A page under the daemon's own user is not trusted, by any verb, and is shown why")
+    func pages() throws {
+        apply()
+        let page = client(uid: Bench.daemonUID)
+        let open = client(uid: Bench.daemonUID)
+        #expect(page.session.isTrusted && code(page, "bridge.status") == "answered")
+        #expect(code(page, "bridge.hello", #"{"origin":"https://a.example"}"#) == "answered")
+        #expect(!page.session.isTrusted && open.session.isTrusted)
+        #expect(code(page, "open") == "begun" && code(page, "bridge.ping") == "answered")
+        let registered = #"{"tasks":["scan"]}"#
+        for (task, options) in [
+            ("work", "{}"), ("bridge.status", "{}"), ("bridge.kill", #"{"call":1}"#), ("bridge.register", registered),
+            ("bridge.publish", #"{"event":"news"}"#), ("bridge.subscribe", #"{"events":["news"]}"#),
+            ("bridge.explain", #"{"task":"work","uid":5}"#),
+        ] {
+            #expect(code(page, task, options) == "permission.denied", "\(task)")
+        }
+        #expect(code(page, "bridge.subscribe", #"{"events":["*","bridge.events_dropped"]}"#) == "answered")
+        #expect(code(open, "bridge.publish", #"{"event":"news"}"#) == "answered")
+        #expect(page.read().isEmpty)
+        apply(rule(.allow, [.call], ["work"], uid: Bench.daemonUID))
+        let told = try #require(explain(page, #"{"task":"work"}"#))
+        #expect(told["allowed"] == false && told["line"] == 1)
+        #expect(told["rule"]?.stringValue?.contains("has no condition origin") == true)
+        apply(rule(.allow, [.call, .register], origin: "https://a.example"))
+        #expect(code(page, "work") == "begun" && code(page, "bridge.register", registered) == "answered")
+        #expect(code(open, "scan") == "begun")
+        let other = client(uid: Bench.daemonUID)
+        #expect(code(other, "bridge.hello", #"{"origin":"https://b.example"}"#) == "answered")
+        #expect(code(other, "work") == "permission.denied")
+    }
+
+    @Test(
+        "What sessions are and own is compared by bytes, too: origins that are named again, and retained events",
+        arguments: PolicyTests.lookalikes)
+    func bytes(name: String, lookalike: String) {
+        var pages = rule(.allow, [.call, .publish], origin: name)
+        pages.origins = [ExactText(name), ExactText(lookalike)]
+        apply(rule(.allow, [.call, .origin]), pages)
+        let (one, other) = (client(), client())
+        #expect(code(one, "bridge.hello", #"{"origin":"\#(name)"}"#) == "answered")
+        #expect(code(one, "bridge.hello", #"{"origin":"\#(lookalike)"}"#) == "permission.denied")
+        #expect(code(other, "bridge.hello", #"{"origin":"\#(lookalike)"}"#) == "answered")
+        #expect(code(one, "bridge.publish", #"{"event":"lamp","retain":true}"#) == "answered")
+        #expect(code(other, "bridge.publish", #"{"event":"lamp","forget":true}"#) == "permission.denied")
+    }
+
+    @Test("A page that goes on in another process is not trusted there")
+    func pagesElsewhere() {
+        let page = client(uid: Bench.daemonUID)
+        _ = code(page, "bridge.hello", #"{"origin":"https://a.example"}"#)
+        let next = Bench()
+        let session = next.runtime.resume(
+            bench.runtime.record(of: page.session), peer: page.session.peer, transport: FakeTransport())
+        #expect(!session.isTrusted && session.account.connections == 1)
+    }
+
+    @Test("A rule about the bridge's tasks lets nobody administer the daemon")
+    func administration() {
+        let tasks: [(String, String)] = [
+            ("bridge.monitor", "{}"), ("bridge.metrics", "{}"), ("bridge.calls", "{}"), ("bridge.kill", #"{"call":1}"#),
+            ("bridge.sessions", "{}"), ("bridge.status", "{}"), ("bridge.plugins", "{}"), ("bridge.reload", "{}"),
+            ("bridge.plugin.load", #"{"path":"/x"}"#), ("bridge.plugin.unload", #"{"name":"worker"}"#),
+            ("bridge.plugin.reload", #"{"name":"worker"}"#), ("bridge.explain", #"{"task":"work","uid":0}"#),
+        ]
+        let client = client()
+        for names in [nil, ["bridge.*"], ["*"]] {
+            apply(rule(.allow, [.call], names))
+            #expect(code(client, "bridge.ping") == "answered")
+            for (task, options) in tasks { #expect(code(client, task, options) == "permission.denied", "\(task)") }
+        }
+        apply(rule(.allow, [.call], ["bridge.admin", "bridge.explain"]))
+        for (task, options) in tasks { #expect(code(client, task, options) != "permission.denied", "\(task)") }
+        // Whatever the daemon's tasks are: what is not open administers.
+        let own = bench.runtime.ownPermissions.filter { $0.task.hasPrefix("bridge.") }
+        let root = bench.client()
+        for (task, permission) in own {
+            root.send(#"{"task":"bridge.describe","options":{"task":"\#(task)"},"callbackId":1}"#)
+            let isOpen = root.readOne()?["result"]?["open"] == true
+            #expect(permission == (isOpen ? task : "bridge.admin"), "\(task)")
+        }
+    }
+
     @Test("Providing a task takes a rule of its name; serving other users takes another")
     func providing() {
         apply(
@@ -305,6 +485,43 @@ struct AuthorizationTests {
         apply(rule(.allow, [.call, .publish]), rule(.deny, [.subscribe], ["news.a"]), rule(.allow, [.subscribe]))
         for event in ["news.a", "news.c"] { _ = code(writer, "bridge.publish", #"{"event":"\#(event)"}"#) }
         #expect(reader.read().map { $0["event"] } == ["news.c"])
+    }
+
+    @Test("A retained event is its user's and origin's to replace and to forget, or of whom a rule allows it")
+    func replacing() {
+        var pages = rule(.allow, [.call, .publish, .subscribe], origin: "app://a")
+        pages.origins = ["app://a", "app://b"]
+        let rules = [rule(.allow, [.call, .publish, .subscribe, .origin]), pages]
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: rules))
+        func publish(_ client: FakeClient, _ more: String) -> String? {
+            code(client, "bridge.publish", #"{"event":"lamp",\#(more)}"#)
+        }
+        let (owner, again, other, page) = (client(), client(), client(uid: 1001), client())
+        _ = code(page, "bridge.hello", #"{"origin":"app://a"}"#)
+        #expect(publish(owner, #""data":1,"retain":true"#) == "answered")
+        for stranger in [other, page] {
+            #expect(publish(stranger, #""data":2,"retain":true"#) == "permission.denied")
+            #expect(publish(stranger, #""forget":true"#) == "permission.denied")
+            #expect(publish(stranger, #""data":2"#) == "answered", "it is only sent")
+        }
+        #expect(bench.runtime.retainedEvents == [RetainedEvent(event: "lamp", data: 1, uid: 1000)])
+        #expect(publish(again, #""data":3,"retain":true"#) == "answered", "another session of its owner's")
+        // In the next daemon, too, it is its owner's.
+        #expect(publish(again, #""forget":true"#) == "answered")
+        #expect(publish(page, #""data":4,"retain":true"#) == "answered")
+        let kept = bench.runtime.retainedEvents
+        #expect(kept == [RetainedEvent(event: "lamp", data: 4, uid: 1000, origin: "app://a")])
+        bench.runtime.retain(kept)
+        #expect(publish(owner, #""forget":true"#) == "permission.denied")
+        let pageOfB = client()
+        _ = code(pageOfB, "bridge.hello", #"{"origin":"app://b"}"#)
+        #expect(publish(pageOfB, #""forget":true"#) == "permission.denied")
+        bench.runtime.apply(
+            Policy(daemonUID: Bench.daemonUID, rules: rules + [rule(.allow, [.replace], ["lamp"], uid: 1001)]))
+        #expect(publish(owner, #""forget":true"#) == "permission.denied")
+        #expect(publish(other, #""data":5,"retain":true"#) == "answered", "by the rule, and it is that user's now")
+        #expect(bench.runtime.retainedEvents.map(\.uid) == [1001])
+        #expect(publish(client(uid: 0), #""forget":true"#) == "answered", "root needs no rule")
     }
 
     @Test("An interceptor cannot lend a caller another task")

@@ -75,6 +75,18 @@ struct ProviderTests {
     }
 
     @Test(
+        "A task's name that a shell or a terminal may read as something else is refused",
+        arguments: ["$(id>file)", "`id`", "a b", "a;b", "é", "\u{212A}", "a\u{9B}", String(repeating: "a", count: 129)])
+    func badNames(name: String) {
+        let client = bench.client()
+        client.send(#"{"task":"bridge.register","options":{"tasks":["ok","\#(name)"]},"callbackId":1}"#)
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "options.invalid" && answer?["error"]?["data"]?["path"] == "$.tasks[1]")
+        let older = ProviderRecord(task: name, session: client.session.number)
+        #expect(bench.runtime.restore([older]) == [older])
+    }
+
+    @Test(
         "A timeout that is no integer above 0 is no message",
         arguments: ["0", "-1", "1.5", "1e3", "\"1\"", "null", "true", "[]"])
     func badTimeout(said: String) {

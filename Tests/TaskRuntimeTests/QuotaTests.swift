@@ -248,6 +248,58 @@ struct QuotaTests {
         #expect(bench.runtime.refusal(ofConnectionBy: peer) == nil)
     }
 
+    @Test("A page of root's is bound as any user's, and takes nothing of what root's own programs have")
+    func pages() {
+        let bench = bench {
+            $0.trustedFactor = 3
+            $0.user.connections = 2
+            $0.user.tasks = 2
+            $0.user.subscriptions = 2
+        }
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [Self.all(of: "app://a")]))
+        func hello(_ client: FakeClient) -> String? {
+            client.send(#"{"task":"bridge.hello","options":{"origin":"app://a"},"callbackId":"h"}"#)
+            return client.read().first { $0["callbackId"] == "h" }?.errorCode
+        }
+        let page = bench.client()
+        let local = page.session.account
+        page.send(#"{"task":"bridge.subscribe","options":{"events":["a","b"]}}"#)
+        page.send(#"{"task":"bridge.register","options":{"tasks":["a.b"]}}"#)
+        page.send(#"{"task":"slow","callbackId":"s"}"#)
+        #expect(local.callsInFlight == 1)
+        #expect(hello(page) == nil)
+        let account = page.session.account
+        #expect(account !== local && !account.isTrusted && account.quota.connections == 2)
+        #expect(account.connections == 1 && account.subscriptions == 2 && account.tasks == 1)
+        #expect(account.callsInFlight == 1)
+        #expect(local.connections == 0 && local.subscriptions == 0 && local.tasks == 0 && local.callsInFlight == 0)
+        page.send(#"{"task":"bridge.subscribe","options":{"events":["c"]},"callbackId":1}"#)
+        #expect(page.readOne()?.errorCode == "quota.exceeded")
+        let other = bench.client()
+        other.send(#"{"task":"bridge.subscribe","options":{"events":["a"]}}"#)
+        #expect(hello(other) == "quota.exceeded" && other.session.isTrusted && other.session.origin == "local")
+        other.send(#"{"task":"bridge.unsubscribe","options":{"events":["a"]}}"#)
+        #expect(hello(other) == nil)
+        #expect(hello(bench.client()) == "busy")
+        bench.reply(0, "1")
+        for client in [page, other] { bench.runtime.hangUp(client.session) }
+        #expect(
+            account.connections == 0 && account.callsInFlight == 0 && account.subscriptions == 0 && account.tasks == 0)
+        // A user whom nobody trusts has one account, whatever its sessions speak for.
+        let user = bench.client(uid: 1000)
+        let before = user.session.account
+        bench.runtime.apply(
+            Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, [.call, .origin], file: "p", line: 1)]))
+        #expect(hello(user) == nil && user.session.account === before)
+    }
+
+    /// A rule that allows everything to sessions that speak for an origin.
+    private static func all(of origin: String) -> PolicyRule {
+        var rule = PolicyRule(.allow, PolicyVerb.allCases, file: "p.toml", line: 1)
+        rule.origins = [ExactText(origin)]
+        return rule
+    }
+
     @Test("Root and the daemon's user may take many times as much")
     func rootAndTheDaemonsUserMay() {
         let bench = bench {
@@ -287,7 +339,8 @@ struct QuotaTests {
         _ = call(client, 3)
         bench.runtime.apply(QuotaLimits())
         #expect(call(client, 4, task: "bridge.status")?["result"]?["quotaRefusals"]?["calls_per_second"] == 2)
-        #expect(bench.runtime.metricsText().contains(#"trestle_quota_refusals_total{quota="calls_per_second"} 2"#))
+        let figures = call(client, 5, task: "bridge.metrics")?["result"]?["text"]?.stringValue
+        #expect(figures?.contains(#"trestle_quota_refusals_total{quota="calls_per_second"} 2"#) == true)
     }
 
     @Test(

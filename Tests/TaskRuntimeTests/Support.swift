@@ -6,28 +6,37 @@ import Logging
 
 /// A clock that stands still until a test moves it.
 final class FakeClock: RuntimeClock {
-    private(set) var now = RuntimeInstant(nanoseconds: 1_000_000_000)
+    private var time = RuntimeInstant(nanoseconds: 1_000_000_000)
+    /// How much time passes with each look at the clock: what work takes, where a test cuts it into steps.
+    var tick = Duration.zero
     private(set) var wakeTime: RuntimeInstant?
     weak var runtime: TaskRuntime?
+
+    var now: RuntimeInstant {
+        defer { time = time.advanced(by: tick) }
+        return time
+    }
 
     func wake(at moment: RuntimeInstant?) { wakeTime = moment }
 
     /// Moves on, waking the runtime as often as it asked for on the way.
     func advance(_ duration: Duration) {
-        let end = now.advanced(by: duration)
+        let end = time.advanced(by: duration)
         while let wake = wakeTime, wake <= end {
-            now = max(now, wake)
+            time = max(time, wake)
             wakeTime = nil
             runtime?.expire()
         }
-        now = end
+        time = max(time, end)
     }
 }
 
 /// A connection without a socket.
 final class FakeTransport: SessionTransport {
     private(set) var isToBeClosed = false
-    func writeOutput() {}
+    /// How often output was to be written.
+    private(set) var writes = 0
+    func writeOutput() { writes += 1 }
     func closeWhenWritten() { isToBeClosed = true }
 }
 
@@ -94,8 +103,8 @@ final class FakeClient {
 
     /// The messages since the last time, and the output as if the client had read all of it.
     func read() -> [JSON] {
-        let text = String(decoding: session.output.bytes, as: UTF8.self)
-        session.output.removeFirst(session.output.count)
+        let text = String(decoding: session.output.copy(), as: UTF8.self)
+        session.output.removeAll()
         bench.runtime.refill(session)
         return text.split(separator: "\n").map { (try? JSON(parsing: String($0))) ?? .string("no JSON: \($0)") }
     }
@@ -132,7 +141,7 @@ final class Bench {
         slot = add(
             "worker",
             tasks: [
-                TaskDescription(name: "work"), TaskDescription(name: "one", concurrency: 1),
+                TaskDescription(name: "work", optionBytes: .max), TaskDescription(name: "one", concurrency: 1),
                 TaskDescription(name: "slow", deadline: .none),
                 TaskDescription(name: "quick", deadline: .after(.milliseconds(50))),
             ] + extraTasks, host)

@@ -40,6 +40,26 @@ struct TrafficMaskTests {
         #expect(masked(text) == text)
     }
 
+    @Test("A name is read once, however many dashes it has")
+    func linear() {
+        var reads = 0
+        func name(_ text: String) -> AnySequence<UInt8> {
+            var rest = text.utf8.makeIterator()
+            return AnySequence {
+                AnyIterator {
+                    reads += 1
+                    return rest.next()
+                }
+            }
+        }
+        let dashes = String(repeating: "-", count: 20_000)
+        #expect(!SecretNames.isOne(name(dashes)))
+        #expect(reads == 20_001)
+        reads = 0
+        #expect(SecretNames.isOne(name("x" + dashes + "pass" + dashes + "Wo_rd" + dashes)))
+        #expect(reads <= 40_011)
+    }
+
     @Test("A long payload is cut at a character, and so is what stands behind a secret that does not end")
     func cut() {
         let long = mask(#"{"a":""# + String(repeating: "é", count: 2000) + #""}"#)

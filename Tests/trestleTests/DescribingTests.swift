@@ -53,6 +53,15 @@ struct TaskPageTests {
                 """)
     }
 
+    @Test("Says whose description of a client's task it is")
+    func describer() {
+        let text = TaskPage(
+            ["name": "x", "provider": "client", "permission": "x", "describedBy": ["session": 5, "uid": 1000]],
+            isBold: false
+        ).text
+        #expect(text.contains("Provider\n  client, the session 5 of uid 1000, which describes it\n"), "\(text)")
+    }
+
     @Test("Says where nothing is known")
     func unknown() {
         let text = TaskPage(
@@ -88,6 +97,14 @@ struct TaskCompletionTests {
         ]
         #expect(TaskCompletion.candidates(schema) == ["table=", "kind=new", "loud=true", "loud=false"])
         #expect(TaskCompletion.candidates(true) == [])
+    }
+
+    @Test("Only words are offered in which no shell reads anything but a word")
+    func words() {
+        let words = ["a.b/c:d=e@f-1_G", "", "-a", "$(id)", "a b", "a\\b", "a\nb", "é", "a*", "\u{9B}", "~a", "a#"]
+        #expect(CompletionWord.offered(words, isForZsh: false) == ["a.b/c:d=e@f-1_G"])
+        #expect(CompletionWord.offered(words, isForZsh: true) == [#"a.b/c\:d=e@f-1_G"#])
+        #expect(CompletionWord.offered([String(repeating: "a", count: 257)], isForZsh: false) == [])
     }
 
     @Test("The task is the first word behind the command that is no option, nor the value of one")

@@ -71,6 +71,18 @@ import Testing
         #expect(rates["sessionCount"] == 2)
     }
 
+    @Test("Turns of the loop that took long are shown in the first line, where there were any")
+    func longTurns() {
+        var after = reading(uptime: 3_000, tasks: [], sessions: [])
+        func first() -> String { TopFrame.lines(TopRates(after, after).json, rows: 9, columns: 100) { $0 }[0] }
+        var status = after.status.objectValue ?? [:]
+        for (count, shown) in [(0, "lag 1.5 ms   (q quits)"), (3, "lag 1.5 ms   long turns 3   (q quits)")] {
+            status["longTurns"] = ["count": .number(JSONNumber(count)), "longestUs": 41_000, "steps": []]
+            after.status = .object(status)
+            #expect(first().hasSuffix(shown))
+        }
+    }
+
     @Test(
         "A counter that began anew counts from 0; one reading alone has no rates; a daemon that says less does no harm")
     func edges() {

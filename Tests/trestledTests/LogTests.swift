@@ -25,6 +25,23 @@ struct TextLogTests {
         #expect(TextLine(style: .priority).text(entry) == "<3>a\\nb\\u{1B}[2J a=1 b=2\\n3\n")
     }
 
+    @Test("has no character that a terminal obeys or that turns text round, in any form")
+    func visible() throws {
+        let hostile = "\u{9B}2J\u{7F}\u{202E}x\u{2066}\u{200F}\u{61C}"
+        let entry = record(hostile, ["task": "\(hostile)"])
+        for text in [
+            TextLine(style: .terminal).text(entry), TextLine(style: .file).text(entry),
+            String(decoding: JSONLine.bytes(entry), as: UTF8.self),
+            String(decoding: JournalEntry.bytes(entry), as: UTF8.self),
+        ] {
+            for scalar in hostile.unicodeScalars where !scalar.isASCII || scalar.value == 0x7F {
+                #expect(!text.unicodeScalars.contains(scalar), "\(text.debugDescription)")
+            }
+        }
+        #expect(
+            try JSON(parsing: String(decoding: JSONLine.bytes(entry), as: UTF8.self))["message"] == .string(hostile))
+    }
+
     @Test("bears the time and a colour on a terminal, no colour where none is wanted, and the date in a file")
     func styles() throws {
         #expect(TextLine.style(isTerminal: true, noColour: nil) == .terminal)

@@ -1,3 +1,4 @@
+import BridgeJSON
 import Glibc
 import TOMLDocument
 import TaskRuntime
@@ -156,6 +157,55 @@ struct PolicyFolderTests {
                 "p.toml:3: the rule is not about the task store.backup, whose permission is copy: "
                     + "rules about calls name permissions"
             ])
+    }
+
+    @Test("is looked through for beginnings of names that do not cover what administers the daemon")
+    func administering() {
+        let tasks = [
+            ("bridge.kill", "bridge.admin"), ("bridge.status", "bridge.admin"), ("bridge.ping", "bridge.ping"),
+        ]
+        func warnings(_ effect: PolicyRule.Effect, _ name: String) -> [String] {
+            var rule = PolicyRule(effect, [.call], file: "p.toml", line: 3)
+            rule.names = [PolicyName(name)].compactMap { $0 }
+            let review = PolicyReview([rule])
+            return (review.administering(tasks) + review.misnamed(tasks)).map(\.description)
+        }
+        #expect(
+            warnings(.allow, "bridge.*") == [
+                "p.toml:3: bridge.* does not cover bridge.kill, bridge.status, whose permission is bridge.admin: a rule that "
+                    + "allows these has that name in full"
+            ])
+        #expect(warnings(.allow, "bridge.k*").count == 1 && warnings(.deny, "bridge.k*").count == 1)
+        #expect(warnings(.allow, "bridge.kill").count == 1 && warnings(.deny, "bridge.kill").count == 1)
+        #expect(warnings(.deny, "bridge.*") == [] && warnings(.allow, "*") == [])
+        #expect(warnings(.allow, "bridge.admin") == [] && warnings(.allow, "bridge.p*") == [])
+    }
+
+    @Test("is looked through for rules whose users may speak for an origin to which nothing of the kind is allowed")
+    func localOnly() {
+        func warnings(_ rules: PolicyRule...) -> [String] {
+            PolicyReview(rules).warnings.map(\.description).filter { $0.contains("local sessions only") }
+        }
+        var calls = PolicyRule(.allow, [.call], file: "p.toml", line: 3)
+        calls.uids = [5]
+        var speaking = PolicyRule(.allow, [.origin], file: "p.toml", line: 9)
+        speaking.names = [PolicyName("app://x/*")].compactMap { $0 }
+        speaking.uids = [5, 6]
+        #expect(warnings(calls, speaking).count == 1)
+        #expect(warnings(calls, speaking).first?.hasPrefix("p.toml:3: the rule allows to local sessions only") == true)
+        #expect(warnings(calls, speaking).first?.contains("app://x/*") == true)
+        // Nobody of its users may speak for one; somebody may, and has a rule; it says that local sessions are meant.
+        #expect(warnings(calls) == [])
+        speaking.uids = [6]
+        #expect(warnings(calls, speaking) == [])
+        speaking.uids = nil
+        var pages = calls
+        pages.origins = ["app://x/1"]
+        #expect(warnings(calls, speaking, pages) == [])
+        pages.verbs = [.publish]
+        #expect(warnings(calls, speaking, pages).count == 1)
+        calls.origins = [ExactText(Session.localOrigin)]
+        #expect(warnings(calls, speaking) == [])
     }
 
     @Test("is looked through for rules that can never match, origins nobody may name, and tasks nobody can call")

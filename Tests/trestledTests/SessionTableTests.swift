@@ -31,7 +31,7 @@ struct SessionTableTests {
         #expect(connection.input?.bytes == Array("{\"task\":\"x\"}\n".utf8))
         #expect(connection.unfinishedLine?.bytes == [UInt8(ascii: "{"), 0xFF])
         #expect(connection.output?.bytes == [0, 0xE9])
-        let again = SessionTable(reading: try table.text())
+        let again = SessionTable(reading: try table.text { _ in 0 }.text)
         #expect(again.connections == table.connections && again.providers == table.providers)
         #expect(again.plugins.map(\.state) == table.plugins.map(\.state) && again.lastSession == 9)
     }
@@ -54,6 +54,34 @@ struct SessionTableTests {
         #expect(table.faults.count == bad.count, "\(table.faults)")
         #expect(table.faults.first?.hasPrefix("line 1 of the table of sessions") == true)
         #expect(table.connections.map(\.session.number) == [3])
+    }
+
+    /// A session with so many bytes unread.
+    private func session(_ number: Int, unread: Int) -> String {
+        let output = String(repeating: "x", count: unread)
+        return #"{"connection":{"socket":\#(number),"session":{"number":\#(number)},"output":"\#(output)"}}"#
+    }
+
+    @Test("leaves out sessions that have no room in it, and goes on with all others")
+    func leavesOut() throws {
+        // Of user 1: 40 long ones, and a short one; of user 2: two.
+        let lines = (1...40).map { session($0, unread: 10_000) } + [41, 51, 52].map { session($0, unread: 100) }
+        let head = #"{"sessions":{"providers":[{"task":"a","session":40},{"task":"b","session":51}]}}"#
+        let table = table([head] + lines)
+        let (text, leftOut) = try table.text(atMost: 100_000) { $0 > 50 ? 2 : 1 }
+        #expect(text.count <= 100_000)
+        let read = SessionTable(reading: text)
+        #expect(read.faults == [])
+        let kept = Set(read.connections.map(\.session.number))
+        #expect(kept.isSuperset(of: [41, 51, 52]) && kept.isDisjoint(with: leftOut))
+        #expect(kept.count == 7 && kept.union(leftOut).count == 43)
+        #expect(read.providers.map(\.task) == ["b"])
+        // All of them where there is room.
+        let whole = try table.text { _ in 1 }
+        #expect(whole.leftOut.isEmpty)
+        #expect(SessionTable(reading: whole.text).connections == table.connections)
+        // Nothing where there is none even for what they have in common.
+        #expect(throws: SessionTable.TooLong.self) { try table.text(atMost: 20) { _ in 1 } }
     }
 
     @Test("is read, whatever becomes of its bytes", arguments: 0..<200 as Range<UInt64>)

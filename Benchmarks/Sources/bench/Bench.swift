@@ -8,13 +8,35 @@ final class Bench {
     let rounds: Int
     /// How long the load generator measures each time.
     let seconds: Double
+    /// Whether what is measured is scheduled before everything else on the machine.
+    let comesFirst: Bool
+    /// The attacks that are measured; empty: all.
+    let attacks: [String]
     var startedDaemons = 0
+    /// Turns of more than 20 ms of CPU time, of the loops of all daemons that have been stopped.
+    var longTurns = 0.0
 
-    init(place: Place, cores: Cores, rounds: Int, seconds: Double) {
+    init(
+        place: Place, cores: Cores, rounds: Int, seconds: Double, comesFirst: Bool = false, attacks: [String] = []
+    ) {
+        self.comesFirst = comesFirst
+        self.attacks = attacks
         self.place = place
         self.cores = cores
         self.rounds = rounds
         self.seconds = seconds
+    }
+
+    /// What stands in front of the command of a program so that it comes before the rest of the machine.
+    ///
+    /// - Parameter isLight: whether it needs little time. Only such programs run at real-time priorities, because the kernel
+    ///   stops those that never wait for a twentieth of each second. For the others nice values have to do, which mean
+    ///   something among all programs of the machine only for a session that has one itself.
+    func ahead(isLight: Bool = false) -> [String] {
+        guard comesFirst else { return [] }
+        if isLight { return ["chrt", "-f", "30"] }
+        let session = #"echo -20 2>/dev/null >/proc/self/autogroup; exec nice -n -20 "$@""#
+        return ["setsid", "sh", "-c", session, "sh"]
     }
 
     /// Runs each of some measurements once in each round, one after the other, so that what changes on the machine

@@ -78,6 +78,16 @@ final class ChildProcess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// What the program has printed and nobody has read yet; does not wait.
+    func readAvailable() -> [UInt8] {
+        guard let output else { return [] }
+        _ = fcntl(output, F_SETFL, O_NONBLOCK)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(output, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return bytes
+    }
+
     /// Ends a program that does not end by itself: SIGTERM, and after ten seconds SIGKILL.
     func stop() {
         guard status == nil else { return }

@@ -76,7 +76,7 @@ extension Bench {
     func startLoad(
         _ call: CallTemplate, _ shape: Shape, on server: Server, _ settings: LoadSettings
     ) throws -> ChildProcess {
-        var command = settings.isNice ? ["nice", "-n", "15"] : []
+        var command = settings.isNice ? ["nice", "-n", "15"] : ahead()
         command += [
             place.program("load"), "--socket", server.socket, "--message", call.message, "--reply", call.reply,
             "--connections", String(shape.connections), "--in-flight", String(shape.inFlight), "--server-pid",

@@ -32,8 +32,14 @@ struct Main: ParsableCommand {
     @Option(help: ArgumentHelp("Write machine and table to a file as well.", valueName: "file"))
     var output: String?
 
+    @Option(help: ArgumentHelp("Of the row attacks only this one; may be given several times.", valueName: "name"))
+    var attack: [String] = []
+
     @Flag(help: "Compare with the limits.")
     var check = false
+
+    @Flag(help: "Schedule daemons and their callers before everything else, as root: for a busy machine.")
+    var first = false
 
     @Option(help: ArgumentHelp("The daemon's executable, of a release build.", valueName: "file"))
     var daemon = ".build/release/trestled"
@@ -41,6 +47,9 @@ struct Main: ParsableCommand {
     func validate() throws {
         guard rounds > 0 else { throw ValidationError("--rounds is at least 1.") }
         guard seconds > 0, seconds <= 600 else { throw ValidationError("--seconds is more than 0, at most 600.") }
+        for name in attack where !attacks.contains(where: { $0.name == name }) {
+            throw ValidationError("There is no attack \(name): \(attacks.map(\.name).joined(separator: "; ")).")
+        }
         for name in only where !rows.contains(where: { $0.name == name }) {
             throw ValidationError("There is no row \(name): \(rows.map(\.name).joined(separator: ", ")).")
         }
@@ -53,7 +62,8 @@ struct Main: ParsableCommand {
         let place = try Place(daemon: daemon)
         defer { place.remove() }
         let head = Machine(cores: cores, place: place).text
-        let bench = Bench(place: place, cores: cores, rounds: rounds, seconds: seconds)
+        let bench = Bench(
+            place: place, cores: cores, rounds: rounds, seconds: seconds, comesFirst: first, attacks: attack)
         let lines = try measure(bench)
         let table = head + "\n" + MarkdownTable.render(lines) + "\n"
         print(table, terminator: "")
@@ -70,7 +80,10 @@ struct Main: ParsableCommand {
             say("\(row.name): \(row.summary)")
             lines += try row.measure(bench)
         }
-        return lines
+        let longTurns = Finding(
+            what: "turns of a daemon's loop of more than 20 ms of CPU time", value: bench.longTurns, unit: " turns",
+            digits: 0, bound: .atMost(0))
+        return lines + [Line(row: "long turns, all rows", server: "trestle", finding: longTurns)]
     }
 }
 

@@ -28,7 +28,34 @@ final class Server {
 
     var pid: pid_t { process.pid }
 
-    func stop() { process.stop() }
+    /// Called before the daemon is stopped in order.
+    var willStop: ((Server) -> Void)?
+
+    func stop() {
+        if !process.hasEnded { willStop?(self) }
+        willStop = nil
+        process.stop()
+    }
+
+    /// Ends it at once, whatever it does.
+    func abandon() {
+        willStop = nil
+        signal(SIGKILL)
+        process.stop()
+    }
+
+    /// What a daemon reports about long turns of its loop; nil: it reports nothing.
+    var longTurns: (count: Double, longestMilliseconds: Double)? {
+        let status = UnixCall.answer(to: #"{"task":"bridge.status","callbackId":1}"# + "\n", at: socket) ?? ""
+        func number(behind text: String) -> Double? {
+            guard let start = status.firstRange(of: text)?.upperBound else { return nil }
+            return Double(status[start...].prefix { $0.isNumber })
+        }
+        guard let count = number(behind: #""longTurns":{"count":"#),
+            let longest = number(behind: #""longTurns":{"count":\#(Int(count)),"longestUs":"#)
+        else { return nil }
+        return (count, longest / 1000)
+    }
 
     /// Tells it something by a signal.
     func signal(_ number: Int32) { kill(pid, number) }
@@ -76,14 +103,22 @@ extension Bench {
         // All idle connections, and those that call.
         let limits = "[limits]\nsessions = \(Self.idleConnections + 1000)\n"
         try writeFile(configuration, "\(settings.topLevel)\n\(limits)\(settings.configuration)\n")
-        var command = [
+        var command = ahead()
+        command += [
             place.daemon, "--config", configuration, "--socket", socket, "--state-dir",
             place.data + "/" + (settings.state ?? "state-\(startedDaemons)"),
         ]
         if let folder = settings.pluginFolder { command += ["--plugin-dir", folder] }
-        return try Server(
+        let daemon = try Server(
             "trestle", command, socket: socket, core: settings.isPinned ? cores.server : nil,
             environment: settings.environment, log: place.daemonLog, probe: settings.probe)
+        daemon.willStop = { [weak self] in self?.noteLongTurns(of: $0) }
+        return daemon
+    }
+
+    private func noteLongTurns(of daemon: Server) {
+        guard let count = daemon.longTurns?.count else { return say("a daemon does not tell of long turns") }
+        longTurns += count
     }
 
     /// Redis, where it is installed, with a value in it of the length of Echo's answer.

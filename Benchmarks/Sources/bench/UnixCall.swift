@@ -21,7 +21,7 @@ enum UnixCall {
         return nil
     }
 
-    private static func connect(_ descriptor: Int32, to path: String) -> Bool {
+    static func connect(_ descriptor: Int32, to path: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8) + [0]

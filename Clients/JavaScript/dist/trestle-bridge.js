@@ -1778,6 +1778,17 @@ class Bridge {
         return { cancel: () => cancel() };
     }
 
+    async *pages(task, options, settings) {
+        let wanted = { ...options };
+        while (true) {
+            const page = await this.call(task, wanted, settings);
+            yield page;
+            // A page that ends where the one before ended would never come to an end.
+            if (page.cursor === undefined || page.cursor === wanted.cursor) return;
+            wanted = { ...wanted, cursor: page.cursor };
+        }
+    }
+
     send(task, options, { session } = {}) {
         const { promise } = this.#calls.begin(task, options, { session, isOneWay: true });
         // Nobody has to look at what becomes of it.

@@ -51,6 +51,16 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.deepEqual([own.client, own.version], ["test", "1"]);
     });
 
+    await suite.test("a table comes page by page", async (t) => {
+        const { bridge } = await clients(t, 1);
+        const pages = [];
+        for await (const page of bridge.pages("bridge.tasks", { limit: 10 })) pages.push(page);
+        assert.ok(pages.length > 1);
+        assert.ok(pages.slice(0, -1).every((page) => page.tasks.length === 10));
+        const { tasks } = await bridge.call("bridge.tasks");
+        assert.deepEqual(pages.flatMap((page) => page.tasks), tasks);
+    });
+
     await suite.test("an error has code, message, data", async (t) => {
         const { bridge } = await clients(t, 1);
         await assert.rejects(bridge.call("Nope"), (error) => {

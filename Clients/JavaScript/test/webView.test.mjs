@@ -12,9 +12,11 @@ const page = new URL("./pages/webView.html", import.meta.url).href;
 
 test("a page in WebKitGTK", { skip: reasonWithoutWebView() }, async (t) => {
     const ending = lastFirst(t);
-    const daemon = await startDaemon(ending);
-    const startContainer = await prepareContainer(ending);
     const origin = "https://page.example";
+    // A page does not have the rights of its user.
+    const rules = `[[rule]]\nallow = ["call", "register", "publish", "subscribe"]\norigin = "${origin}"\n`;
+    const daemon = await startDaemon(ending, { rules });
+    const startContainer = await prepareContainer(ending);
     let program;
     const peer = await startPeer(ending, daemon.socket, () => program.stdin.write("drop\n"));
     program = startContainer(daemon.socket, page, origin);

@@ -241,6 +241,14 @@ export class Bridge {
     ): Promise<Result>;
 
     /**
+     * The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of which goes on
+     * where the one before ended. The settings are those of each call.
+     */
+    pages<Page extends { cursor?: string } = any, Options extends object = object>(
+        task: string, options?: Options, settings?: CallSettings
+    ): AsyncGenerator<Page, void, void>;
+
+    /**
      * Calls a task without hearing what became of it. Resolves when the message was handed to the carrier; rejects
      * where it could not be sent. The promise need not be looked at.
      */

@@ -109,6 +109,13 @@ class CallTests(SyncTestCase):
         self.assertEqual(told, ("notes", "1.2", "https://example.org"))
         self.assertTrue(named.connected)
 
+    def test_a_table_comes_page_by_page(self) -> None:
+        pages = list(self.bridge.pages("bridge.tasks", {"limit": 10}, timeout=PATIENCE))
+        self.assertGreater(len(pages), 1)
+        self.assertTrue(all(len(page["tasks"]) == 10 for page in pages[:-1]))
+        whole = self.bridge.call("bridge.tasks")["tasks"]
+        self.assertEqual([task for page in pages for task in page["tasks"]], whole)
+
     def test_what_is_refused_for_now_is_sent_again_where_that_is_wanted(self) -> None:
         attempts: list[int] = []
 

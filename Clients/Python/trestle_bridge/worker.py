@@ -66,6 +66,7 @@ class Worker:
         self, name: str, *, summary: Optional[str] = None, permission: Optional[str] = None,
         open: Optional[bool] = None, option_verbs: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None, concurrency: Optional[int] = None, private: Optional[bool] = None,
+        option_bytes: Optional[int] = None,
         options: Optional[Schema] = None, result: Optional[Schema] = None, progress: Optional[Schema] = None,
     ) -> Callable[[F], F]:
         """Declares a function to be a task. Where the manifest lists tasks, that is what the daemon goes by.
@@ -81,6 +82,8 @@ class Worker:
             concurrency: how many calls may run at once, while more wait in the daemon; None: 16 of a function that
                 takes threads, any number of one that is `async`.
             private: whether options and results are shown to no operator.
+            option_bytes: how long the options of a call may be, in bytes of JSON; None: as long as a message.
+                The daemon refuses longer ones.
             options: a JSON Schema; what does not fit never comes here.
             result: a JSON Schema, for readers.
             progress: the same.
@@ -94,7 +97,7 @@ class Worker:
                 "open": open, "optionVerbs": dict(option_verbs) if option_verbs else None,
                 "timeout": timeout if timeout in (None, math.inf) else max(1, round(timeout * 1000)),
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
-                "private": private, "options": options, "result": result, "progress": progress,
+                "private": private, "optionBytes": option_bytes, "options": options, "result": result, "progress": progress,
             })
             return function
 

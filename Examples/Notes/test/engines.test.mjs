@@ -15,6 +15,25 @@ import { assert, show } from "./pages.mjs";
 
 const scripts = { "/driver.js": "test/driver.js" };
 
+/** A daemon, and the page at an address of its own. Beside what is open, the test drives the page by a task. */
+async function startPlace(ending) {
+    const port = await freePort();
+    const rules = `[[rule]]\nallow = ["call", "register"]\nnames = "page.do"\norigin = "http://127.0.0.1:${port}"\n`;
+    const daemon = await startDaemon(ending, { rules });
+    const server = await serve({ socket: daemon.socket, port, scripts });
+    ending.after(() => server.close());
+    return { daemon, server };
+}
+
+async function freePort() {
+    const server = http.createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address();
+    server.close();
+    await once(server, "close");
+    return port;
+}
+
 /** A page of the same origin that is only its logic, and the means to use the one in the engine. */
 async function startOther(t, daemon, origin) {
     const bridge = await connect({ socket: daemon.socket, hello: { origin }, backoff: { firstMs: 10, longestMs: 50 } });
@@ -108,9 +127,7 @@ async function tryPage(t, other, lose) {
 
 test("in Chromium, over serve.mjs", { skip: withoutDaemon || (chromium ? false : "there is no Chromium") }, async (t) => {
     const ending = lastFirst(t);
-    const daemon = await startDaemon(ending);
-    const server = await serve({ socket: daemon.socket, port: 0, scripts });
-    ending.after(() => server.close());
+    const { daemon, server } = await startPlace(ending);
     const other = await startOther(ending, daemon, server.address);
     await startPage(ending, { home: temporaryDirectory(ending), url: server.url, binding: "unused", onText: () => {} });
     await tryPage(t, other, async (change) => {
@@ -122,9 +139,7 @@ test("in Chromium, over serve.mjs", { skip: withoutDaemon || (chromium ? false :
 
 test("in WebKitGTK, in a container", { skip: reasonWithoutWebView() }, async (t) => {
     const ending = lastFirst(t);
-    const daemon = await startDaemon(ending);
-    const server = await serve({ socket: daemon.socket, port: 0, scripts });
-    ending.after(() => server.close());
+    const { daemon, server } = await startPlace(ending);
     const other = await startOther(ending, daemon, server.address);
     const startContainer = await prepareContainer(ending);
     const container = startContainer(daemon.socket, `${server.address}/`, server.address);

@@ -1,13 +1,13 @@
 // The notes of several pages at once, in a real daemon.
 
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
 
 import { startDaemon, withoutDaemon } from "../../../Clients/JavaScript/test/support/daemon.mjs";
 import { connect } from "../../../Clients/JavaScript/src/index.js";
 import { lastFirst } from "../../../Clients/JavaScript/test/support/processes.mjs";
 import { NoteConflict, Notes } from "../notes.js";
-import { assert, openPages, show, texts, until } from "./pages.mjs";
+import { assert, openPages, origin, show, texts, until } from "./pages.mjs";
 
 /** A test of pages that begin with an empty store. */
 function testOfPages(name, body, count = 2) {
@@ -226,3 +226,26 @@ testOfPages("a page whose notes cannot be read says why, and tries again", async
     await until(one, () => notes.isLive);
     assert.deepEqual(problems, ["plugin.unavailable"]);
 }, 1);
+
+test("the rules beside the page are enough for a user who has no others", { skip: withoutDaemon }, async (t) => {
+    const ending = lastFirst(t);
+    const file = readFileSync(new URL("../50-notes.toml", import.meta.url), "utf8");
+    const daemon = await startDaemon(ending, { rules: file.replaceAll("http://127.0.0.1:8091", origin) });
+    const [page] = await openPages(ending, daemon, 1);
+    const { key, version } = await page.notes.add("draft");
+    await page.notes.edit(key, "changed", version);
+    await page.notes.remove(key, page.notes.get(key).version);
+    const bridge = await connect({ socket: daemon.socket });
+    ending.after(() => bridge.close());
+    const may = async (question) => {
+        const { allowed, rule } = await bridge.call("bridge.explain", { uid: 4711, groups: [], ...question });
+        assert.ok(allowed, `${JSON.stringify(question)}: ${rule}`);
+    };
+    await may({ task: "bridge.hello", origin: "local" });
+    await may({ verb: "origin", name: origin, origin: "local" });
+    assert.ok(page.tasks.includes("persistence.watch"));
+    for (const task of new Set(page.tasks)) await may({ task, origin });
+    for (const name of ["record.changed", "cursor.expired", "bridge.events_dropped"]) {
+        await may({ verb: "subscribe", name, origin });
+    }
+});

@@ -8,7 +8,7 @@ import { within } from "../../../Clients/JavaScript/test/support/processes.mjs";
 import { Bridge } from "../../../Clients/JavaScript/src/index.js";
 import { Notes } from "../notes.js";
 
-const origin = "https://notes.example";
+export const origin = "https://notes.example";
 
 /** A container as the documentation of the JavaScript client has it. `inspect` sees each message that the page posts. */
 export class Container {

@@ -26,7 +26,9 @@ extension Plugin {
             check: { try LoginService.check($0) }, apply: { try service.configure($0) }
         )
         .launchWorker("login.open", phase: .beforeListening) { context in
-            try await service.open(directory: context.stateDirectory, metrics: LoginMetrics(context))
+            try await service.open(directory: context.stateDirectory, metrics: LoginMetrics(context)) {
+                context.log.warning($0)
+            }
         }
         .onSession { change, caller in
             if change == .closed { tokens.forget(caller.session) }

@@ -59,9 +59,13 @@ final class LoginService: Sendable {
 
     /// Opens the accounts in the plugin's directory.
     ///
-    /// - Parameter metrics: Are kept up to date from here on; by default nobody sees them.
-    func open(directory: String, metrics: LoginMetrics = LoginMetrics()) async throws {
-        try await database.open(directory + "/accounts.sqlite", now: clocks.wall())
+    /// - Parameters:
+    ///   - metrics: Are kept up to date from here on; by default nobody sees them.
+    ///   - log: Gets sentences for the operator.
+    func open(
+        directory: String, metrics: LoginMetrics = LoginMetrics(), log: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws {
+        try await database.open(directory + "/accounts.sqlite", now: clocks.wall(), log: log)
         figures.withLock { $0 = metrics }
         metrics.accounts.set(try await database.perform { try $0.count() })
     }
@@ -153,7 +157,7 @@ extension LoginService {
         let verified: Verified?
         do {
             let account = try await database.perform { try $0.account(user) }
-            verified = try await check(password, of: account)
+            verified = try await check(password, of: account, uid: uid)
         } catch {
             state.withLock { $0.lockOut.abandoned(attempt) }
             throw error
@@ -182,9 +186,9 @@ extension LoginService {
     }
 
     /// Nil: the password is wrong, or there is no account; which of the two cannot be told by the time it takes.
-    private func check(_ password: Secret, of account: Account?) async throws -> Verified? {
+    private func check(_ password: Secret, of account: Account?, uid: UInt32) async throws -> Verified? {
         let hasher = state.withLock { $0.hasher }
-        return try await hash {
+        return try await hash(for: uid) {
             guard let account else {
                 _ = try hasher.verify(password, hasher.dummy)
                 return nil
@@ -195,9 +199,11 @@ extension LoginService {
         }
     }
 
-    private func hash<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    private func hash<T: Sendable>(
+        for uid: UInt32, _ work: @escaping @Sendable () throws -> T
+    ) async throws -> T {
         do {
-            return try await hashing.run(work)
+            return try await hashing.run(for: uid, work)
         } catch let failure as HashingFailure {
             throw BridgeError(.internal, "\(failure)", isTransient: failure == .noMemory)
         }
@@ -256,6 +262,6 @@ extension LoginService {
 
     private func newHash(_ password: Secret, uid: UInt32) async throws -> PasswordHash {
         let hasher = state.withLock { $0.hasher }
-        return try await hashing.withPlace(for: uid) { try await hash { try hasher.hash(password) } }
+        return try await hashing.withPlace(for: uid) { try await hash(for: uid) { try hasher.hash(password) } }
     }
 }

@@ -17,6 +17,16 @@ enum Limits {
     static let maximumPageRecords = 1000
     /// Operations in a transaction: it holds up everybody else's writes while it runs.
     static let operations = 1000
+    /// Bytes of records that one call reads to change them, and writes, for the same reason: a large record costs time
+    /// however small the change is.
+    static let touchedBytes = 16 << 20
+    /// How long a lane works before it asks whose turn it is: many short calls, and little against what others notice.
+    static let slice = Duration.milliseconds(20)
+    /// Queries that have not ended and keep the state of the store that they began with: each has a connection of its own,
+    /// with its memory. Of more, one for each user, the others go on with what is stored by then.
+    static let snapshots = 8
+    /// What the log may grow to while queries read what was there before.
+    static let logBytes = 64 << 20
     /// Fields in a query's `where`, operators on them counted singly: each costs time for every record of the table.
     static let conditions = 64
     /// Values in one `$in`.

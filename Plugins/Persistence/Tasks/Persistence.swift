@@ -66,7 +66,7 @@ extension Plugin {
         }
         .onSession { change, caller in
             guard change == .closed else { return }
-            store.sessionClosed(caller.session)
+            store.sessionClosed(caller.session, user: caller.uid)
             copies.sessionClosed(caller.session)
         }
         .handover([KeptWatch].self) {
@@ -89,11 +89,7 @@ private final class DaemonSink: StoreSink {
 
     func attach(_ context: PluginContext) { self.context.withLock { $0 = context } }
 
-    func deliver(_ answers: [StoreAnswer]) {
-        guard let context = context.withLock({ $0 }) else { return answers.forEach { $0.give() } }
-        // One wake-up of the loop for all of them.
-        context.post { answers.forEach { $0.give() } }
-    }
+    func deliver(_ answers: [StoreAnswer]) { answers.forEach { $0.give() } }
 
     /// Runs `body` on the loop thread when what its sockets brought in this turn has been handled.
     func atTurnEnd(_ body: @escaping @Sendable () -> Void) {

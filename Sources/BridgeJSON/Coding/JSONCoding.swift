@@ -22,6 +22,18 @@ public enum JSONCoding {
         return try decode(type, from: &tape, unknownKeys)
     }
 
+    /// The same from bytes that the caller owns.
+    ///
+    /// - Throws: what does not fit, and where.
+    public static func decode<T: Decodable>(
+        _ type: T.Type, text bytes: [UInt8], unknownKeys: UnknownKeys = .ignore
+    ) throws(JSONMismatch) -> T {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(JSONMismatch) in try decode(type, from: bytes, unknownKeys: unknownKeys) }
+        }
+        return try result.get()
+    }
+
     /// Reads a type from a value.
     ///
     /// - Throws: ``JSONMismatch`` where it does not fit the type.

@@ -1,47 +1,67 @@
-/// What one schema, or a schema within another, asks of a value. Others are named by their place in the list of all: so
-/// schemas that refer to themselves are no circle of references.
-struct SchemaRule {
-    /// A member that the schema knows.
-    struct Member {
-        var key: String
-        /// Nil: anything.
-        var rule: Int?
-        var isRequired: Bool
-    }
-
-    /// A number and whether it is itself allowed.
-    struct Bound {
-        var number: JSONNumber
-        var isIncluded: Bool
-    }
-
+/// One thing that a schema asks of a value.
+enum SchemaRule {
     /// The schema `false`.
-    var fitsNothing = false
-    var kinds: SchemaKinds?
-    /// One of these; nil: anything.
-    var values: [JSON]?
-    var minimum: Bound?
-    var maximum: Bound?
-    /// Of a string, in Unicode scalars.
-    var lengths = 0...Int.max
-    var elementCounts = 0...Int.max
-    var memberCounts = 0...Int.max
-    /// The first elements' rules, one each.
-    var firstElements: [Int] = []
-    /// The other elements' rule; nil: anything.
-    var elements: Int?
-    /// In the order of the schema.
-    var members: [Member] = []
-    /// The other members' rule; nil: anything.
-    var otherMembers: Int?
-    /// All of them, one or more of each list, just one of each list, none of them.
-    var all: [Int] = []
-    var any: [[Int]] = []
-    var one: [[Int]] = []
-    var none: [Int] = []
+    case nothing
+    case kinds(SchemaKinds)
+    /// One of the graph's constants.
+    case constants(SchemaRange)
 
-    /// The rules that look at the same value as this one.
-    var ofTheSameValue: [Int] { all + any.flatMap { $0 } + one.flatMap { $0 } + none }
+    case minimum(SchemaRange)
+    case exclusiveMinimum(SchemaRange)
+    case maximum(SchemaRange)
+    case exclusiveMaximum(SchemaRange)
+    case multipleOf(SchemaRange)
+
+    /// Of a string, in Unicode scalars.
+    case lengths(SchemaCounts)
+    /// The pattern's index.
+    case pattern(UInt32)
+
+    case elementCounts(SchemaCounts)
+    /// The schemas of the first elements.
+    case firstElements(SchemaRange)
+    /// The schema of the elements from a place on.
+    case elements(SchemaPlace, from: UInt32)
+    case contains(UInt32)
+    case unique
+
+    case memberCounts(SchemaCounts)
+    /// The object's index.
+    case members(UInt32)
+    case memberNames(SchemaPlace)
+
+    /// Of the same value.
+    case apply(SchemaPlace)
+    /// A `$dynamicRef`: the anchor's name, and where it leads when no other part of the document has one.
+    case dynamic(UInt32, otherwise: SchemaPlace)
+    case all(SchemaRange)
+    case any(SchemaRange)
+    case one(SchemaRange)
+    case not(SchemaPlace)
+    /// The index of three places: `if`, `then`, `else`.
+    case condition(UInt32)
+
+    /// What no other keyword has looked at; always the last of a schema's rules.
+    case unevaluatedElements(SchemaPlace)
+    case unevaluatedMembers(SchemaPlace)
+}
+
+extension SchemaGraph {
+    /// The schemas that look at the same value as this one.
+    func schemasOfTheSameValue(_ place: SchemaPlace) -> [SchemaPlace] {
+        rules(of: place).flatMap { rule -> [SchemaPlace] in
+            switch rule {
+            case .apply(let other), .dynamic(_, let other), .not(let other): [other]
+            case .all(let range), .any(let range), .one(let range): Array(schemas(range))
+            case .condition(let index): places[Int(index)..<Int(index) + 3].filter { $0 != .none }
+            case .members(let index):
+                members[objects[Int(index)].members.indices].compactMap { member in
+                    member.dependents == 0 ? nil : dependents[Int(member.dependents) - 1].schema
+                }.filter { $0 != .none }
+            default: []
+            }
+        }
+    }
 }
 
 /// Kinds of values, as a schema's `type` names them.

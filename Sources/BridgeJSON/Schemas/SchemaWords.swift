@@ -1,61 +1,102 @@
-/// What a rule expects, in a few words for a person.
+/// What a schema expects, in a few words for a person.
 struct SchemaWords {
-    private let rules: [SchemaRule]
+    private let graph: SchemaGraph
 
-    init(_ rules: [SchemaRule]) { self.rules = rules }
+    init(_ graph: SchemaGraph) { self.graph = graph }
 
     /// As many values are named.
     private static let mostNamed = 20
 
-    /// - Parameter depth: of the rules around it that are made of others.
-    func words(_ rule: SchemaRule, depth: Int = 0) -> String {
-        if rule.fitsNothing { return "nothing" }
-        if let values = rule.values { return Self.words(values) }
-        guard let kinds = rule.kinds else { return combined(rule, depth + 1) }
+    /// - Parameter depth: of the schemas around it that are made of others.
+    func words(_ place: SchemaPlace, depth: Int = 0) -> String {
+        var kinds: SchemaKinds?
+        var bounds = Bounds()
+        for rule in graph.rules(of: place) {
+            switch rule {
+            case .nothing: return "nothing"
+            case .constants(let range): return words(constants: range)
+            case .kinds(let named): kinds = named
+            default: bounds.note(rule)
+            }
+        }
+        guard let kinds else { return combined(place, bounds, depth + 1) }
         let isNumber = !kinds.isDisjoint(with: [.integer, .number])
-        return isNumber ? kinds.words + bounds(rule) : kinds.words
+        return isNumber ? kinds.words + words(bounds) : kinds.words
     }
 
-    func words(_ choice: [Int], depth: Int = 0) -> String {
+    func words(_ choice: SchemaRange, depth: Int = 0) -> String {
         var named: [String] = []
-        for words in choice.prefix(Self.mostNamed).map({ words(rules[$0], depth: depth) }) where !named.contains(words)
-        { named.append(words) }
+        for words in graph.schemas(choice).prefix(Self.mostNamed).map({ words($0, depth: depth) })
+        where !named.contains(words) { named.append(words) }
         return named.joined(separator: " or ")
     }
 
-    /// Of a rule without a type of its own: those that it is made of, which are no circle.
-    private func combined(_ rule: SchemaRule, _ depth: Int) -> String {
+    /// Of a schema without a type of its own: those that it is made of, which are no circle.
+    private func combined(_ place: SchemaPlace, _ bounds: Bounds, _ depth: Int) -> String {
         // Few people want to read more, and each level may have many times as much to say as the one above.
         if depth > 2 { return "a fitting value" }
-        if let first = rule.all.first { return words(rules[first], depth: depth) }
-        if let choice = rule.any.first ?? rule.one.first { return words(choice, depth: depth) }
-        if !rule.members.isEmpty { return "an object" }
-        if rule.minimum != nil || rule.maximum != nil { return "a number" + bounds(rule) }
-        return rule.none.first.map { "anything but \(words(rules[$0], depth: depth))" } ?? "a fitting value"
+        for rule in graph.rules(of: place) {
+            switch rule {
+            case .apply(let other), .dynamic(_, let other): return words(other, depth: depth)
+            case .all(let range): return words(graph.places[range.indices.lowerBound], depth: depth)
+            case .any(let range), .one(let range): return words(range, depth: depth)
+            case .members: return "an object"
+            case .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum: return "a number" + words(bounds)
+            case .multipleOf(let divisor): return "a multiple of \(graph.string(divisor))"
+            case .pattern(let index):
+                return "a string with the pattern \(JSON.string(graph.string(graph.patterns[Int(index)].source)).text)"
+            case .lengths(let counts): return "a string of \(Self.range(counts)) characters"
+            case .not(let refused): return "anything but \(words(refused, depth: depth))"
+            default: continue
+            }
+        }
+        return "a fitting value"
     }
 
-    private func bounds(_ rule: SchemaRule) -> String {
-        switch (rule.minimum, rule.maximum) {
+    // MARK: Bounds
+
+    /// The bounds of a number, each with whether it is itself allowed.
+    private struct Bounds {
+        var minimum: (number: SchemaRange, isIncluded: Bool)?
+        var maximum: (number: SchemaRange, isIncluded: Bool)?
+
+        mutating func note(_ rule: SchemaRule) {
+            switch rule {
+            case .minimum(let number): minimum = (number, true)
+            case .exclusiveMinimum(let number): minimum = (number, false)
+            case .maximum(let number): maximum = (number, true)
+            case .exclusiveMaximum(let number): maximum = (number, false)
+            default: break
+            }
+        }
+    }
+
+    private func words(_ bounds: Bounds) -> String {
+        switch (bounds.minimum, bounds.maximum) {
         case (let minimum?, let maximum?) where minimum.isIncluded && maximum.isIncluded:
-            " from \(minimum.number) to \(maximum.number)"
+            " from \(graph.string(minimum.number)) to \(graph.string(maximum.number))"
         case (let minimum, let maximum):
             [
-                minimum.map { " \($0.isIncluded ? "of at least" : "above") \($0.number)" },
-                maximum.map { " \($0.isIncluded ? "of at most" : "below") \($0.number)" },
+                minimum.map { " \($0.isIncluded ? "of at least" : "above") \(graph.string($0.number))" },
+                maximum.map { " \($0.isIncluded ? "of at most" : "below") \(graph.string($0.number))" },
             ].compactMap(\.self).joined(separator: " and")
         }
     }
 
-    private static func words(_ values: [JSON]) -> String {
-        let texts = values.prefix(mostNamed).map { $0.stringValue ?? $0.text }
-        if values.count == 1 { return values[0].text }
-        return "one of: " + texts.joined(separator: ", ") + (values.count > mostNamed ? ", …" : "")
+    static func range(_ counts: SchemaCounts) -> String {
+        if counts.most == .max { return "at least \(counts.least)" }
+        if counts.least == 0 { return "at most \(counts.most)" }
+        return counts.least == counts.most ? "\(counts.least)" : "\(counts.least) to \(counts.most)"
     }
 
-    static func range(_ range: ClosedRange<Int>) -> String {
-        if range.upperBound == .max { return "at least \(range.lowerBound)" }
-        if range.lowerBound == 0 { return "at most \(range.upperBound)" }
-        return range.lowerBound == range.upperBound
-            ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+    // MARK: Constants
+
+    /// In the order of the schema, which is that of their texts.
+    private func words(constants range: SchemaRange) -> String {
+        let written = graph.constants[range.indices].sorted { $0.text.start < $1.text.start }
+        let texts = written.prefix(Self.mostNamed).map { graph.string($0.text) }
+        if texts.count <= 1 { return texts.first ?? "nothing" }
+        let plain = texts.map { text in (try? JSON(parsing: text))?.stringValue ?? text }
+        return "one of: " + plain.joined(separator: ", ") + (written.count > Self.mostNamed ? ", …" : "")
     }
 }

@@ -2,9 +2,11 @@
 //
 //   Values/  a JSON value, its numbers kept as the text they came as; the tape that every text is read into; writing
 //   Coding/  Codable types from a tape and into a text, mismatches told by path, and the JSON Schema of a type
+//   Schemas/ what a type looks like as a JSON Schema; schemas compiled, and values checked against them
 //   and the error object that both ends of the bridge share.
 //
-// Linked into the daemon, the clients and every plugin alike: it imports nothing and keeps no state. It is not on the
+// Linked into the daemon, the clients and every plugin alike. It imports Glibc alone, to load what matches the patterns of
+// schemas when the first one comes, and keeps no state but that. It is not on the
 // way of a raw call, whose options and results travel as bytes.
 
 /// A JSON value. Objects keep the order of their members; of equal keys the last one counts.

@@ -55,23 +55,7 @@ public struct JSONPrinter: Sendable {
         output += "\n" + String(repeating: " ", count: level * indent) + close
     }
 
-    private func quoted(_ string: String) -> String {
-        let text = JSON.string(string).text
-        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
-        return text.unicodeScalars.reduce(into: "") { output, scalar in
-            guard Self.isControl(scalar) else { return output.unicodeScalars.append(scalar) }
-            let digits = String(scalar.value, radix: 16)
-            output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }
-    }
-
-    /// Those that JSON itself does not escape: DEL and C1, what sets the direction of text, and what ends lines.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    private func quoted(_ string: String) -> String { VisibleText.json(JSON.string(string).text) }
 
     private func painted(_ text: String, _ style: String) -> String {
         colour ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text

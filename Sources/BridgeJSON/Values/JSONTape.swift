@@ -68,22 +68,25 @@ final class JSONTape {
     @inline(__always)
     func member(_ key: String, of object: Int, isTaken: Bool) -> Int? {
         var key = key
-        return key.withUTF8 { key in
-            let key = UnsafeRawBufferPointer(key)
-            var place = Int(nodes[object].start)
-            let end = nodes[object].next
-            for tried in 0..<nodes[object].count {
-                if place == end { place = object + 1 }
-                let node = nodes[place]
-                if node.isKey(key, text: text) {
-                    nodes[object].start = isTaken ? node.next : UInt32(place)
-                    return node.value
-                }
-                if tried == KeyTable.smallCount { return indexedMember(key, of: object, isTaken: isTaken) }
-                place = Int(node.next)
+        return key.withUTF8 { member(UnsafeRawBufferPointer($0), of: object, isTaken: isTaken) }
+    }
+
+    /// The same by the bytes of the key.
+    @inline(__always)
+    func member(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
+        var place = Int(nodes[object].start)
+        let end = nodes[object].next
+        for tried in 0..<nodes[object].count {
+            if place == end { place = object + 1 }
+            let node = nodes[place]
+            if node.isKey(key, text: text) {
+                nodes[object].start = isTaken ? node.next : UInt32(place)
+                return node.value
             }
-            return nil
+            if tried == KeyTable.smallCount { return indexedMember(key, of: object, isTaken: isTaken) }
+            place = Int(node.next)
         }
+        return nil
     }
 
     /// The same, for large objects whose members are asked for in another order.
@@ -110,7 +113,8 @@ final class JSONTape {
     @inline(__always)
     func kind(_ node: Int) -> TapeNode.Kind { nodes[node].kind }
 
-    private func bytes(_ node: Int) -> UnsafeRawBufferPointer {
+    /// What stands in the text, of a string or key with its escapes.
+    func bytes(_ node: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text + Int(nodes[node].start), count: Int(nodes[node].count))
     }
 

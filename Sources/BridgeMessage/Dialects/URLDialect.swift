@@ -8,6 +8,8 @@ import Glibc
 final class URLDialect: Dialect {
     override class var name: String { "URL" }
     private let url: FieldID
+    /// A query is decoded name by name: longer options go into a message.
+    private static let maximumQueryBytes = 64 * 1024
 
     required init(_ names: inout FieldNames) {
         url = names.mark("url")
@@ -28,6 +30,9 @@ final class URLDialect: Dialect {
             throw DialectMismatch(url, "a URL whose host and path name a task")
         }
         let query = rest.slice(min(nameEnd + 1, rest.count), max(0, rest.count - nameEnd - 1))
+        guard query.count <= Self.maximumQueryBytes else {
+            throw DialectMismatch(url, "a URL whose query has at most \(Self.maximumQueryBytes) bytes")
+        }
         return try fields.call(
             task, query.isEmpty ? DialectText.emptyObject : try options(query, fields.workspace),
             id: try fields.id(FieldID(.callbackID)))

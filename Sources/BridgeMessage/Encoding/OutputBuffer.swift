@@ -15,6 +15,9 @@ public final class OutputBuffer {
     @exclusivity(unchecked) @usableFromInline var capacityBytes = 0
     @exclusivity(unchecked) @usableFromInline var startOffset = 0
     @exclusivity(unchecked) @usableFromInline var endOffset = 0
+    /// A line that others hold too, ahead of everything else, and how much of it waits.
+    @exclusivity(unchecked) private var lead: SharedLine?
+    @exclusivity(unchecked) @usableFromInline var leadBytes = 0
 
     /// An empty buffer without memory.
     public init() {}
@@ -23,24 +26,53 @@ public final class OutputBuffer {
 
     /// How many bytes wait.
     @inlinable
-    public var count: Int { endOffset - startOffset }
+    public var count: Int { endOffset - startOffset + leadBytes }
 
     /// Whether nothing waits.
     @inlinable
-    public var isEmpty: Bool { endOffset == startOffset }
+    public var isEmpty: Bool { endOffset == startOffset && leadBytes == 0 }
 
-    /// The bytes that wait. Valid until the buffer changes.
+    /// The bytes that are to be written next: all that wait, unless a shared line leads. Valid until the buffer changes.
     public var bytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: count)
+        if let lead, leadBytes > 0 {
+            return UnsafeRawBufferPointer(rebasing: lead.bytes[(lead.bytes.count - leadBytes)...])
+        }
+        return UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
     }
 
-    /// Takes the first `count` bytes out, as written.
+    /// All bytes that wait.
+    public func copy() -> [UInt8] {
+        guard leadBytes > 0 else { return Array(bytes) }
+        return Array(bytes)
+            + UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
+    }
+
+    /// Takes the first `count` bytes of ``bytes`` out, as written.
     public func removeFirst(_ count: Int) {
+        guard leadBytes == 0 else { return removeFirstOfLead(count) }
         startOffset += count
         guard startOffset == endOffset else { return }
         startOffset = 0
         endOffset = 0
         if capacityBytes > Self.keptCapacityBytes { releaseMemory() }
+    }
+
+    /// Takes out all that waits.
+    public func removeAll() {
+        removeFirstOfLead(leadBytes)
+        removeFirst(endOffset - startOffset)
+    }
+
+    private func removeFirstOfLead(_ count: Int) {
+        leadBytes -= count
+        if leadBytes == 0 { lead = nil }
+    }
+
+    /// Puts a line into an empty buffer without copying it.
+    public func lead(with line: SharedLine) {
+        precondition(isEmpty, "a shared line goes into an empty buffer")
+        lead = line
+        leadBytes = line.bytes.count
     }
 
     /// Gives the memory back, where nothing waits.

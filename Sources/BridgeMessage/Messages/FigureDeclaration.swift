@@ -1,3 +1,5 @@
+import BridgeJSON
+
 /// What is known of a figure that a plugin publishes, before it has a value: the same for a plugin in the daemon's process and
 /// for one in a process of its own, which tells of its figures in messages.
 public struct FigureDeclaration: Sendable {
@@ -30,12 +32,12 @@ public struct FigureDeclaration: Sendable {
     fileprivate func check() throws(FigureRefusal) {
         for word in [name] + (unit.map { [$0] } ?? []) {
             let isWord =
-                word.utf8.first.map(Self.isLetter) == true && word.utf8.count <= 64
+                word.utf8.first.map(Self.isLetter) == true && word.utf8.count <= FigureDeclarations.mostWordBytes
                 && word.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
             guard isWord else {
                 throw FigureRefusal(
-                    "\"\(word.prefix(80))\" is not made of small letters, digits and _, beginning with a letter, "
-                        + "at most 64")
+                    "\"\(word.cut(toBytes: FigureDeclarations.mostWordBytes))\" is not made of small letters, digits and _, beginning with a letter, "
+                        + "at most \(FigureDeclarations.mostWordBytes)")
             }
             guard word != "total", !word.hasSuffix("_total") else {
                 throw FigureRefusal("the ending of \(word) is added to counters by itself")
@@ -50,6 +52,10 @@ public struct FigureDeclaration: Sendable {
 public struct FigureDeclarations: Sendable {
     /// How many a plugin may have: each is a line in every status.
     public static let capacity = 64
+    /// As long may a name or a unit be, in bytes.
+    static let mostWordBytes = 64
+    /// As much of a figure's sentence as is shown, in bytes: it stands in every list of figures.
+    static let mostHelpBytes = 256
 
     /// All of them, in the order of their numbers.
     public private(set) var all: [FigureDeclaration] = []
@@ -64,6 +70,8 @@ public struct FigureDeclarations: Sendable {
     ///   are too many.
     public mutating func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> Int {
         try new.check()
+        var new = new
+        new.help = new.help.cut(toBytes: Self.mostHelpBytes)
         if let index = all.firstIndex(where: { $0.name == new.name && $0.unit == new.unit }) {
             guard all[index].kind == new.kind else {
                 throw FigureRefusal("\(new.name) is a \(all[index].kind.rawValue) already")

@@ -129,6 +129,14 @@ public final class MessageDecoder {
         return .finished
     }
 
+    /// Hands each message of the rest of a batch to `handle`, until `handle` returns false. Returns whether all of it has
+    /// been handed out.
+    public func decode(_ rest: inout BatchRest, _ handle: (DecodedItem) -> Bool) -> Bool {
+        var goesOn = true
+        while goesOn, rest.next({ goesOn = handle(batchItem($0)) }) { scratch.reset() }
+        return goesOn || rest.isEmpty
+    }
+
     /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first item
     /// is no message of any dialect, so that nothing tells.
     public var isRPCBatch: Bool? {

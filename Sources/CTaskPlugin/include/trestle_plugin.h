@@ -21,6 +21,9 @@
  *   Re-entry   Inside any call from the daemon the plugin may call every host function. On the loop thread `reply`, `fail`,
  *              `call` and `cancel` may call this plugin again before they return (the next call that waits, a `cancel`, a
  *              `done`), and other plugins too: hold no lock across them, and have your own state in order before.
+ *   Order      What the plugin sends (answers, progress, events, lines of the log) takes effect in the order in which it is
+ *              sent, whatever the threads: nothing overtakes what its sender knows to have been sent. So progress that a thread
+ *              has sent comes before the answer that the loop thread gives when the thread is done.
  *   Memory     Bytes that one side hands to the other are borrowed until the function returns; who wants
  *              to keep them copies them. A request's options, and the results and progress of the plugin's own
  *              calls, are readable (not meaningful) for TRESTLE_PADDING bytes past their end, so that vector
@@ -81,7 +84,7 @@ typedef struct trestle_caller {
                              made of a caller holds for as long as it sees the same one. Never 0. */
 } trestle_caller;
 
-/* The caller is root, the daemon's own user, or the daemon itself. */
+/* The caller is a local session of root or of the daemon's own user, or the daemon itself. */
 #define TRESTLE_CALLER_TRUSTED 1u
 
 /* One request of the daemon to the plugin: a call of a task, or one of the functions from `configure` to `describe`. Everything in
@@ -118,6 +121,9 @@ typedef struct trestle_error {
 
 /* The same call may succeed later. */
 #define TRESTLE_ERROR_TRANSIENT 1u
+/* Nobody chose the message: it comes from a library or from the system, and may name files. The daemon writes it to its log, and
+   shows it to trusted callers alone. Others get the code, and an id that the line of the log has. From the plugin to the daemon. */
+#define TRESTLE_ERROR_UNFORESEEN 2u
 
 /* A call that the plugin makes to a task of the bridge. The struct and its bytes are borrowed until `call` returns. */
 typedef struct trestle_bridge_call {
@@ -188,7 +194,8 @@ typedef struct trestle_host {
     void *context; /* The daemon's; every function takes the table itself as its first argument. */
 
     /* ANY THREAD. Ends a call with a result (JSON), of which the daemon keeps no byte. On the loop thread of the daemon's own
-       process it takes effect before it returns. A call that has ended already, or is none: nothing, but for the count. */
+       process it takes effect before it returns, unless something that another thread has sent still waits: then it comes
+       behind that, soon. A call that has ended already, or is none: nothing, but for the count. */
     void (*reply)(const struct trestle_host *host, trestle_call call, trestle_bytes result);
     /* ANY THREAD. Ends a call with an error; otherwise as `reply`. */
     void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
@@ -198,12 +205,13 @@ typedef struct trestle_host {
     /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under that of its
        task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is counted. */
     void (*log)(const struct trestle_host *host, uint32_t level, trestle_bytes message, trestle_call call);
-    /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, in the order in which they were posted;
-       never inside this call. `argument` is the plugin's to keep valid until then. What is posted while the daemon ends may
-       not run any more. */
+    /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, behind what this thread has sent and posted before;
+       never inside this call. What `run` sends comes behind what waits by then, also behind what this thread sends after this
+       call: what is to come in one order is sent by one thread. `argument` is the plugin's to keep valid until
+       then. What is posted while the daemon ends may not run any more. */
     void (*post)(const struct trestle_host *host, void (*run)(void *argument), void *argument);
     /* ANY THREAD. Runs `work(argument)` on a thread where it may block, then `done(argument)` on the loop
-       thread. The threads are few and shared: long waits belong on a thread of the plugin's own. Neither function may be
+       thread, behind what `work` has posted. The threads are few and shared: long waits belong on a thread of the plugin's own. Neither function may be
        NULL; `argument` is the plugin's to keep valid until `done`, which is where it is freed. */
     void (*blocking)(const struct trestle_host *host, void (*work)(void *argument), void (*done)(void *argument),
                      void *argument);
@@ -228,10 +236,18 @@ typedef struct trestle_host {
     void (*metric_set)(const struct trestle_host *host, uint32_t metric, double value);
     /* ANY THREAD. Adds to a figure; threads may do so at once. */
     void (*metric_add)(const struct trestle_host *host, uint32_t metric, double amount);
+
+    /* The following is there where `size` is at least TRESTLE_HOST_WITH_EMIT. */
+
+    /* ANY THREAD. As `publish`, from any thread. */
+    void (*emit)(const struct trestle_host *host, const trestle_event *event);
 } trestle_host;
 
-/* The `size` of a host's table from the version on that knows figures. */
-enum { TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *) };
+/* The `size` of a host's table from the version on that knows figures, and `emit`. */
+enum {
+    TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *),
+    TRESTLE_HOST_WITH_EMIT = offsetof(trestle_host, emit) + sizeof(void *),
+};
 
 /* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process of its own
  * is told CALLER, whatever the reason. */
@@ -264,13 +280,14 @@ typedef struct trestle_plugin {
 
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "open"?, "optionVerbs"?: {OPTION: verb},
-        "timeout"?: ms or null, "concurrency"?, "private"?, "options"?: JSON Schema, "result"?: JSON Schema,
+        "timeout"?: ms or null, "concurrency"?, "private"?, "optionBytes"?, "options"?: JSON Schema, "result"?: JSON Schema,
         "progress"?: JSON Schema}], "events"?: [{"name", "summary", "open"?}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
         "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
-       "name" of a task: 1 to 128 bytes, all of them visible characters, that do not begin with "bridge.", "plugin." or
-       "rpc.": those are the daemon's, and a plugin with such a task is refused.
+       "name" of a task: 1 to 128 of the characters A-Z, a-z, 0-9 and . _ / : -, which do not begin with "bridge.",
+       "plugin." or "rpc.": those are the daemon's, and a plugin with such a task is refused. "name" of an event: the same
+       characters.
        "open": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md says
        anything. "optionVerbs": options that name what not every caller may name, each with the policy's verb that the daemon
        asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".

@@ -1,7 +1,6 @@
 import BridgeJSON
+import BridgeMessage
 import CTaskPlugin
-import EventLoop
-import Glibc
 import PluginInterface
 import TaskRuntime
 
@@ -11,42 +10,34 @@ import TaskRuntime
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
-final class InProcessHost: TaskHost {
+final class InProcessHost: PluginReceiver, TaskHost {
     let isolation = "none"
     let log: HostLog
 
     private let table: UnsafePointer<trestle_plugin>
     private let callers: CallerFaces
-    /// What the plugin was given as its way back; points to this host.
-    private let face: UnsafeMutablePointer<trestle_host>
     /// Not retained: the runtime outlives its hosts.
     private let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var slot: PluginSlot?
     /// The plugin's figures, for any thread: set before the plugin can call.
-    private(set) var metrics: PluginMetrics?
+    private var metrics: PluginMetrics?
     /// The runtime's end, used with every call without counting a reference.
     @exclusivity(unchecked) private var unretainedSlot: Unmanaged<PluginSlot>?
     /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
     /// need no second check.
-    @exclusivity(unchecked) private(set) var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// How many functions of the plugin are on the stack: one can lead to another.
     @exclusivity(unchecked) private var depth = 0
 
-    /// The thread that hosts live on: the loop's.
-    let loopThread = pthread_self()
-
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
-        precondition(LoopActor.isOnLoopThread, "A plugin's host is made on the loop thread.")
         table = library.table
         unretainedRuntime = .passUnretained(runtime)
         self.log = log
         callers = CallerFaces(runtime)
-        face = .allocate(capacity: 1)
-        // Never released: the plugin may keep its way back for as long as the process lives.
-        face.initialize(to: HostFace.make(context: Unmanaged.passRetained(self).toOpaque()))
+        super.init()
     }
 
     /// From here on the plugin can answer.
@@ -87,13 +78,6 @@ final class InProcessHost: TaskHost {
         if call.takesProgress { flags |= TRESTLE_REQUEST_PROGRESS }
         if call.isOneWay { flags |= TRESTLE_REQUEST_ONE_WAY }
         return flags
-    }
-
-    /// The plugin has answered a call, on the loop thread.
-    func reply(_ call: CallHandle, _ result: UnsafeRawBufferPointer) {
-        let isChecked =
-            result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
-        unretainedSlot?._withUnsafeGuaranteedRef { $0.reply(call, result, isChecked: isChecked) }
     }
 
     /// What a function that the plugin left out is taken to have answered.
@@ -139,6 +123,57 @@ final class InProcessHost: TaskHost {
         if change == .closed { callers.forget(session) }
         leave()
     }
+
+    // MARK: From the plugin
+
+    override func replied(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {
+        let isChecked =
+            result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
+        unretainedSlot?._withUnsafeGuaranteedRef {
+            $0.reply(CallHandle(rawValue: call), result, isChecked: isChecked)
+        }
+    }
+
+    override func failed(_ call: trestle_call, _ error: BridgeError) {
+        slot?.fail(CallHandle(rawValue: call), error)
+    }
+
+    override func progressed(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {
+        slot?.progress(CallHandle(rawValue: call), value)
+    }
+
+    override func writes(level: UInt32) -> Bool { log.writes(level: level) }
+
+    override var logsAnywhere: Bool { true }
+
+    override func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {
+        log.write(level: level, text, call == 0 ? nil : runtime.logMetadata(of: CallHandle(rawValue: call)))
+    }
+
+    override func published(_ event: PluginEvent) {
+        let data = event.data.isEmpty ? Array("null".utf8) : event.data
+        let fault = data.withUnsafeBytes {
+            slot?.publish(event.name, data: $0, to: event.sessions, unasked: event.isUnasked)
+        }
+        if let fault = fault ?? nil { log.write(level: UInt32(TRESTLE_LOG_WARNING), fault) }
+    }
+
+    override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call {
+        slot.map { PluginBridgeCall.make(request, $0, runtime).rawValue } ?? 0
+    }
+
+    override func cancelled(_ call: trestle_call) {
+        runtime.cancelPluginCall(CallHandle(rawValue: call))
+    }
+
+    override func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
+        guard let metrics else { return 0 }
+        return UInt32(try metrics.declare(figure))
+    }
+
+    override func setFigure(_ number: UInt32, to value: Double) { metrics?.set(Int(number), value) }
+
+    override func addToFigure(_ number: UInt32, _ amount: Double) { metrics?.add(Int(number), amount) }
 }
 
 extension PluginWork {

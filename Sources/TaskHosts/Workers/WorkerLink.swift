@@ -195,6 +195,7 @@ final class WorkerLink {
             fault?("said what is no message: it is nested too deep")
             return
         }
+        if let slot = host.slot { host.runtime.noteStep(of: slot) }
         switch item {
         case .call(let call): own.receive(call.pointee)
         case .message(let message):
@@ -253,9 +254,10 @@ final class WorkerLink {
                 BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error"))
         }
         if let result = callback.result, let json = try? JSON(parsing: result) { return .success(json) }
-        guard let text = callback.error, let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
+        guard let text = callback.error, let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
             return .failure(BridgeError(.pluginInvalidReply, "the callback's error has no code and message"))
         }
+        error.isUnforeseen = json["unforeseen"] == true
         return .failure(error)
     }
 

@@ -1,15 +1,15 @@
 import EventLoop
+import WorkerProtocol
 
 /// What a worker writes to its standard output or standard error, a line at a time, for the log.
 @LoopActor
 final class WorkerOutput: UnixStreamDelegate {
-    /// A longer line is cut.
-    private static let longestLineBytes = 8 << 10
-
     private let stream: UnixStream
     private let say: (() -> String) -> Void
     private var line: [UInt8] = []
     private var isCut = false
+    /// Where the process takes turns with others.
+    private var turns: StreamTurns?
 
     /// - Parameter say: told of each line, whose text is made when it is asked for: many are left out. The stream is closed
     ///   by this.
@@ -20,19 +20,33 @@ final class WorkerOutput: UnixStreamDelegate {
         stream.startReading()
     }
 
+    /// Has the process take turns with other users of the loop.
+    func share(_ scheduler: FairScheduler, as name: FairUser.Name) {
+        turns = StreamTurns(stream, scheduler, as: name)
+    }
+
     /// Takes what is still there, and closes the stream.
     func finish() {
+        turns?.close()
+        turns = nil
+        stream.startReading()
         // As much as a pipe holds.
         stream.readAvailable(limitBytes: 1 << 20)
         endLine()
         stream.close()
     }
 
+    func mayRead() -> Bool { turns?.mayRead() ?? true }
+
     func read(bytes: UnsafeRawBufferPointer) {
+        if let turns { turns.charged { take(bytes) } } else { take(bytes) }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
             if byte == 0x0A {
                 endLine()
-            } else if line.count < Self.longestLineBytes {
+            } else if line.count < WorkerProtocol.logLineBytes {
                 line.append(byte)
             } else {
                 isCut = true

@@ -11,10 +11,11 @@ final class WorkerOwnCalls {
     private static let mostUnreadBytes = 64 << 20
 
     // Both outlive this: the link owns it, and the link's host is there as long as any of its processes.
-    private unowned(unsafe) let link: WorkerLink
-    private unowned(unsafe) let host: WorkerHost
+    unowned(unsafe) let link: WorkerLink
+    unowned(unsafe) let host: WorkerHost
     /// By the id as it was sent.
     private var inFlight: [[UInt8]: CallHandle] = [:]
+    let check = JSONCheck()
     /// Those without an id.
     private var oneWay: Set<CallHandle> = []
 
@@ -129,71 +130,5 @@ final class WorkerOwnCalls {
     private static func number(_ text: UnsafeRawBufferPointer) -> UInt64? {
         guard let number = (try? JSON(parsing: text))?.int64Value, number > 0 else { return nil }
         return UInt64(number)
-    }
-
-    // MARK: Tasks for workers alone
-
-    private struct Line: Decodable {
-        var level: String
-        var message: String
-        var call: UInt64?
-    }
-
-    private func say(_ call: CallMessage) {
-        guard let line = read(Line.self, call) else { return }
-        let metadata = line.call.flatMap(link.call(ofID:)).map(host.runtime.logMetadata(of:))
-        host.say(HostLog.level(named: line.level), line.message, metadata)
-    }
-
-    private struct Event: Decodable {
-        var event: String
-        var data: JSON?
-        var sessions: [UInt64]?
-        var unasked: Bool?
-    }
-
-    private func publish(_ call: CallMessage) {
-        guard let event = read(Event.self, call) else { return }
-        (event.data ?? .null).bytes.withUnsafeBytes {
-            host.runtime.publish(event.event, data: $0, to: event.sessions, unasked: event.unasked ?? false)
-        }
-    }
-
-    private struct Figures: Decodable {
-        struct Figure: Decodable {
-            var name: String
-            var kind: String
-            var unit: String?
-            var help: String?
-            var value: Double
-
-            var declaration: FigureDeclaration {
-                FigureDeclaration(
-                    name: name, kind: kind == "counter" ? .counter : .gauge, unit: unit, help: help ?? name)
-            }
-        }
-        var metrics: [Figure]
-    }
-
-    private func setMetrics(_ call: CallMessage) {
-        guard let figures = read(Figures.self, call), let all = host.slot?.metrics else { return }
-        for figure in figures.metrics {
-            do throws(FigureRefusal) {
-                try host.figures.take(figure.declaration, figure.value, from: link, into: all)
-            } catch {
-                host.say(UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", nil)
-            }
-        }
-    }
-
-    /// What the process said, where it can be read; else the log tells.
-    private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
-        do {
-            return try JSONCoding.decode(T.self, from: JSON(parsing: call.options))
-        } catch {
-            let task = String(decoding: call.task, as: UTF8.self)
-            host.say(UInt32(TRESTLE_LOG_WARNING), "its call of \(task) cannot be read: \(error)", nil)
-            return nil
-        }
     }
 }

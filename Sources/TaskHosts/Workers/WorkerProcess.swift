@@ -32,9 +32,10 @@ final class WorkerProcess {
     ///
     /// - Parameters:
     ///   - lineBytes: the longest line that it may send.
+    ///   - scheduler: what shares the loop between this process and all others; nil: it is read whenever it sends.
     ///   - ended: told once of its end, whether it was expected or not.
     init(
-        _ command: WorkerCommand, link: WorkerLink, lineBytes: Int,
+        _ command: WorkerCommand, link: WorkerLink, lineBytes: Int, scheduler: FairScheduler? = nil,
         ended: @escaping (WorkerProcess, WorkerFault) -> Void
     ) throws(SystemError) {
         self.link = link
@@ -50,6 +51,10 @@ final class WorkerProcess {
         do {
             try Self.limit(child, command.limits)
             channel = try MessageChannel(socket, lineBytes: lineBytes, output: link.output)
+            if let scheduler {
+                channel.share(scheduler, as: .process(child.pid))
+                for output in outputs { output.share(scheduler, as: .process(child.pid)) }
+            }
         } catch {
             // Nobody gets to know this process: it must not stay.
             child.kill(SIGKILL)
@@ -80,6 +85,7 @@ final class WorkerProcess {
         options.standardOutput = .pipe
         options.standardError = .pipe
         options.isSessionLeader = true
+        options.endsDescendants = true
         let (ours, theirs) = try socketPair()
         defer { close(theirs) }
         // The daemon's own sockets never block; a script that reads its socket waits there.

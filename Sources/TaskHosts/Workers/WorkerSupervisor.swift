@@ -22,6 +22,7 @@ final class WorkerSupervisor {
     let host: WorkerHost
     private let runtime: TaskRuntime
     private let times: Times
+    private let scheduler: FairScheduler?
     let log: HostLog
     /// Its pool; nil: one process has all calls.
     var pool: WorkerPool?
@@ -39,7 +40,11 @@ final class WorkerSupervisor {
     private var restarts = 0
     private var lastFault: String?
 
-    init(_ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, times: Times, log: HostLog) {
+    init(
+        _ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, scheduler: FairScheduler?, times: Times,
+        log: HostLog
+    ) {
+        self.scheduler = scheduler
         self.command = command
         self.host = host
         self.runtime = runtime
@@ -93,7 +98,7 @@ final class WorkerSupervisor {
         do {
             let process = try WorkerProcess(
                 command, link: WorkerLink(host),
-                lineBytes: runtime.limits.messageBytes + WorkerProtocol.envelopeBytes
+                lineBytes: runtime.limits.messageBytes + WorkerProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
             running += 1
             let member = WorkerMember(process, times: times)

@@ -12,7 +12,12 @@ final class BridgeTasks: TaskProvider {
         let isOpen: Bool
         /// The type of its options; nil: it looks at none.
         let options: (any Decodable.Type)?
-        let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+        /// How long its options may be; nil: as long as a message.
+        let optionBytes: Int?
+        /// Answers with JSON text.
+        let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> [UInt8]?
+        /// What callers need: what is neither open nor internal administers the daemon. Nil: the task's name.
+        var permission: String? { isOpen || isInternal ? nil : Policy.administration }
 
         init<Options: Decodable>(
             _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false, isOpen: Bool = false,
@@ -23,15 +28,67 @@ final class BridgeTasks: TaskProvider {
             self.isInternal = isInternal
             self.isOpen = isOpen
             self.options = options
+            optionBytes = TaskEntry.usualOptionBytes
+            self.run = { call, bytes throws(BridgeError) in try run(call, Self.decode(options, bytes))?.bytes }
+        }
+
+        /// A task that answers with text.
+        ///
+        /// - Parameter takesAny: Whether options that are no object count as none: they were not looked at before there
+        ///   were any.
+        init<Options: Decodable>(
+            answeringText name: String, _ summary: String, _ options: Options.Type, isOpen: Bool = false,
+            takesAny: Bool = false, run: @escaping (Call, Options) throws(BridgeError) -> [UInt8]?
+        ) {
+            self.name = name
+            self.summary = summary
+            isInternal = false
+            self.isOpen = isOpen
+            self.options = options
+            optionBytes = TaskEntry.usualOptionBytes
             self.run = { call, bytes throws(BridgeError) in
-                let options: Options
-                do throws(JSONMismatch) {
-                    options = try JSONCoding.decode(Options.self, from: bytes)
-                } catch {
-                    throw BridgeError(error)
-                }
-                return try run(call, options)
+                let isNone = takesAny && bytes.first != UInt8(ascii: "{")
+                return try run(call, isNone ? Self.decodeNone(options) : Self.decode(options, bytes))
             }
+        }
+
+        /// A task that answers a page of a table.
+        init(
+            table name: String, _ summary: String, isOpen: Bool = false,
+            run: @escaping (Call, PageRequest) throws(BridgeError) -> [UInt8]?
+        ) {
+            self.init(answeringText: name, summary, PageRequest.self, isOpen: isOpen, takesAny: true, run: run)
+        }
+
+        private static func decodeNone<Options: Decodable>(_ type: Options.Type) throws(BridgeError) -> Options {
+            let result = Array("{}".utf8).withUnsafeBytes { none in
+                Result { () throws(BridgeError) in try decode(type, none) }
+            }
+            return try result.get()
+        }
+
+        private static func decode<Options: Decodable>(
+            _ type: Options.Type, _ bytes: UnsafeRawBufferPointer
+        ) throws(BridgeError) -> Options {
+            do throws(JSONMismatch) {
+                return try JSONCoding.decode(type, from: bytes)
+            } catch {
+                throw BridgeError(error)
+            }
+        }
+
+        /// A task that reads its options as text, because they may be as long as a message.
+        init<Options: Decodable>(
+            _ name: String, _ summary: String, text options: Options.Type, isOpen: Bool = false,
+            run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+        ) {
+            self.name = name
+            self.summary = summary
+            isInternal = false
+            self.isOpen = isOpen
+            self.options = options
+            optionBytes = nil
+            self.run = { call, bytes throws(BridgeError) in try run(call, bytes)?.bytes }
         }
 
         /// A task that looks at no options.
@@ -43,17 +100,21 @@ final class BridgeTasks: TaskProvider {
             isInternal = false
             self.isOpen = isOpen
             options = nil
-            self.run = { call, _ throws(BridgeError) in try run(call) }
+            optionBytes = nil
+            self.run = { call, _ throws(BridgeError) in try run(call)?.bytes }
         }
     }
 
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
     private unowned(unsafe) let runtime: TaskRuntime
     private let tasks: [Task]
+    /// The schemas of their options, once they have been derived.
+    private var schemas: [JSON?]
 
     init(runtime: TaskRuntime, tasks: [Task]) {
         self.runtime = runtime
         self.tasks = tasks
+        schemas = tasks.map { _ in nil }
     }
 
     var providerName: String { "the daemon" }
@@ -62,7 +123,7 @@ final class BridgeTasks: TaskProvider {
         call.state = .running
         do throws(BridgeError) {
             guard let result = try tasks[task.index].run(call, options) else { return }
-            result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
+            result.withUnsafeBytes { runtime.end(call, .result($0)) }
         } catch {
             runtime.end(call, .failure(error))
         }
@@ -71,10 +132,19 @@ final class BridgeTasks: TaskProvider {
     /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun.
     func abandon(_ call: Call, reason: CancelReason) {}
 
-    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
+    func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
+        done(TaskSchemas(options: optionsSchema(of: task.index)))
+    }
+
+    func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts {
+        SchemaTexts(TaskSchemas(options: optionsSchema(of: task.index)))
+    }
+
+    private func optionsSchema(of index: Int) -> JSON? {
+        if let known = schemas[index] { return known }
         // `try?`: a test derives all of them.
-        let schema = tasks[task.index].options.map { try? JSONSchema.derive(from: $0) } ?? ["type": "object"]
-        done(TaskSchemas(options: schema))
+        schemas[index] = tasks[index].options.map { try? JSONSchema.derive(from: $0) } ?? ["type": "object"]
+        return schemas[index]
     }
 }
 
@@ -87,17 +157,23 @@ extension TaskRuntime {
         for (index, task) in tasks.enumerated() {
             registry.insert(
                 TaskEntry(
-                    TaskDescription(name: task.name, summary: task.summary, isOpen: task.isOpen), index: index,
-                    provider: provider,
-                    isInternal: task.isInternal))
+                    TaskDescription(
+                        name: task.name, summary: task.summary, permission: task.permission, isOpen: task.isOpen,
+                        optionBytes: task.optionBytes ?? .max),
+                    index: index, provider: provider, isInternal: task.isInternal))
         }
     }
 
     /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
     public func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) {
+        answer(handle, text: result.map(\.bytes))
+    }
+
+    /// The same with JSON text.
+    func answer(_ handle: CallHandle, text result: Result<[UInt8], BridgeError>) {
         guard let call = calls.call(handle) else { return }
         switch result {
-        case .success(let value): value.bytes.withUnsafeBytes { end(call, .result($0)) }
+        case .success(let text): text.withUnsafeBytes { end(call, .result($0)) }
         case .failure(let error): end(call, .failure(error))
         }
     }

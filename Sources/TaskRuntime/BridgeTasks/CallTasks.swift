@@ -5,7 +5,9 @@ import BridgeMessage
 extension TaskRuntime {
     var callTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.calls", "Lists the calls in flight.") { [unowned self] _ in listCalls() },
+            BridgeTasks.Task(table: "bridge.calls", "Lists the calls in flight.") {
+                [unowned self] _, request throws(BridgeError) in try listCalls(request)
+            },
             BridgeTasks.Task(
                 "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self,
                 isOpen: true
@@ -18,9 +20,11 @@ extension TaskRuntime {
         ]
     }
 
-    private func listCalls() -> JSON {
+    private func listCalls(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
-        return ["calls": .array(calls.inFlight.filter { $0.origin != .question }.map { describe($0, now) })]
+        return try page(
+            "calls", request, of: calls.inFlight(behind: try request.number()), place: { String($0.number) },
+            text: { $0.origin == .question ? nil : describe($0, now).bytes })
     }
 
     private func describe(_ call: Call, _ now: RuntimeInstant) -> JSON {
@@ -71,7 +75,7 @@ extension TaskRuntime {
     }
 
     private func kill(_ caller: Call, _ options: Kill) throws(BridgeError) -> JSON {
-        guard let call = calls.inFlight.first(where: { $0.number == options.call }), call != caller,
+        guard let call = calls.call(numbered: options.call), call != caller,
             call.origin != .question
         else {
             throw BridgeError(.callNotFound, "no call \(options.call) is in flight; bridge.calls lists those that are")

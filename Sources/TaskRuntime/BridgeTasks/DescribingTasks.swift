@@ -4,12 +4,14 @@ import BridgeJSON
 extension TaskRuntime {
     var describingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.tasks", "Lists the tasks that the caller may call.", isOpen: true) {
-                [unowned self] call in
-                listTasks(call)
+            BridgeTasks.Task(table: "bridge.tasks", "Lists the tasks that the caller may call.", isOpen: true) {
+                [unowned self] call, request throws(BridgeError) in
+                try listTasks(call, request)
             },
             BridgeTasks.Task(
-                "bridge.describe", "Describes a task, or all: options, result, permission.", Describe.self, isOpen: true
+                answeringText: "bridge.describe", "Describes a task, or all: options, result, permission.",
+                Describe.self,
+                isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try describe(call, options)
             },
@@ -20,16 +22,18 @@ extension TaskRuntime {
         ]
     }
 
-    private func listTasks(_ call: Call) -> JSON {
-        [
-            "tasks": .array(
-                callableTasks(call).map {
-                    ["name": .string($0.name), "summary": .string($0.summary), "open": .bool($0.description.isOpen)]
-                })
-        ]
+    private func listTasks(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
+        try page(
+            "tasks", request, of: registry.behind(request.cursor ?? ""), place: { $0.name },
+            text: { task in
+                guard mayCall(task, call) else { return nil }
+                let shown: JSON = [
+                    "name": .string(task.name), "summary": .string(source(of: task, for: call.session).summary),
+                    "open": .bool(task.description.isOpen),
+                ]
+                return shown.bytes
+            })
     }
-
-    private func callableTasks(_ call: Call) -> [TaskEntry] { registry.all.filter { mayCall($0, call) } }
 
     private func mayCall(_ task: TaskEntry, _ call: Call) -> Bool {
         guard !task.isInternal else { return false }
@@ -37,64 +41,115 @@ extension TaskRuntime {
         return mayCall(task, session)
     }
 
+    // MARK: Schemas
+
+    /// Calls `done` once the plugins have told the schemas of their tasks, as far as they do: at once where they have.
+    private func learnSchemas(of plugins: [PluginSlot], _ done: @escaping () -> Void) {
+        let asked = plugins.filter { !$0.hasDescribedItself }
+        if asked.isEmpty { return done() }
+        var missing = asked.count
+        for plugin in asked {
+            plugin.describe { _ in
+                missing -= 1
+                if missing == 0 { done() }
+            }
+        }
+    }
+
+    private func plugins(of tasks: some Sequence<TaskEntry>) -> [PluginSlot] {
+        tasks.reduce(into: []) { found, task in
+            guard let plugin = task.provider as? PluginSlot, !found.contains(where: { $0 === plugin }) else { return }
+            found.append(plugin)
+        }
+    }
+
+    // MARK: bridge.describe
+
     private struct Describe: Decodable {
         var task: String?
+        /// Without `task`: how many are wanted, at most.
+        var limit: Int?
+        /// Without `task`: where the page before ended.
+        var cursor: String?
+
+        var page: PageRequest { PageRequest(limit: limit, cursor: cursor) }
     }
 
-    private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> JSON? {
-        let handle = call.handle
-        guard let name = options.task else {
-            withSchemas(of: callableTasks(call)) { [unowned self] described in
-                answer(handle, .success(["tasks": .array(described.map(description))]))
-            }
-            return nil
-        }
+    private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> [UInt8]? {
+        guard let name = options.task else { return try describePage(call, options.page) }
         guard let task = registry.find(name), mayCall(task, call) else {
-            throw BridgeError(.taskNotFound, "there is no task \(name); bridge.tasks lists those that there are")
+            throw BridgeError(
+                .taskNotFound, "there is no task \(name.prefix(128)); bridge.tasks lists those that there are")
         }
-        withSchemas(of: [task]) { [unowned self] described in
-            answer(handle, .success(description(of: described[0])))
-        }
-        return nil
-    }
-
-    private func discover(_ call: Call) -> JSON? {
         let handle = call.handle
-        withSchemas(of: callableTasks(call)) { [unowned self] described in
-            answer(handle, .success(OpenRPCDocument(described, version: daemon.version).json))
+        learnSchemas(of: plugins(of: [task])) { [unowned self] in
+            guard let call = calls.call(handle) else { return }
+            answer(handle, text: .success(description(of: task, for: call.session)))
         }
         return nil
     }
 
-    /// Tells the tasks with their schemas, at once or later.
-    private func withSchemas(of tasks: [TaskEntry], _ done: @escaping ([DescribedTask]) -> Void) {
-        var described = tasks.map { DescribedTask(task: $0, schemas: TaskSchemas()) }
-        var missing = tasks.count
-        if missing == 0 { return done([]) }
-        for (index, task) in tasks.enumerated() {
-            task.provider.describe(task) { schemas in
-                described[index].schemas = schemas
-                missing -= 1
-                if missing == 0 { done(described) }
-            }
+    private func describePage(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8]? {
+        // Refuses what is wrong before any plugin is asked.
+        _ = try TablePage("tasks", request, messageBytes: limits.messageBytes)
+        let handle = call.handle
+        let first = registry.behind(request.cursor ?? "").prefix(TablePage.mostEntries)
+        learnSchemas(of: plugins(of: first)) { [unowned self] in
+            guard let call = calls.call(handle) else { return }
+            answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
         }
+        return nil
     }
 
-    private func description(of described: DescribedTask) -> JSON {
-        let (task, schemas) = (described.task, described.schemas)
+    private func descriptions(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
+        try page(
+            "tasks", request, of: registry.behind(request.cursor ?? ""), place: { $0.name },
+            text: { mayCall($0, call) ? description(of: $0, for: call.session) : nil },
+            name: { ["name": .string($0.name)] })
+    }
+
+    /// Where what is said of a task comes from: of a client's task, from the session that gets the caller's calls.
+    private func source(of task: TaskEntry, for caller: Session?) -> (summary: String, provider: Session?) {
+        guard let client = task.provider as? ClientTask, let provider = client.provider(of: task, for: caller) else {
+            return (task.description.summary, nil)
+        }
+        return (provider.description?.summary ?? task.description.summary, provider.session)
+    }
+
+    private func description(of task: TaskEntry, for caller: Session?) -> [UInt8] {
+        if let known = task.shown.description { return known }
         let plugin = task.provider as? PluginSlot
-        let events = plugin?.manifest.events ?? []
-        return [
-            "name": .string(task.name), "summary": .string(task.summary),
-            "permission": .string(task.description.permission), "open": .bool(task.description.isOpen),
-            "optionVerbs": .object(optionVerbs(of: task)), "options": schemas.options ?? true,
-            "result": schemas.result ?? true, "progress": schemas.progress ?? .null,
-            "events": .array(
-                events.map {
+        let source = source(of: task, for: caller)
+        let schemas = task.provider.schemaTexts(of: task, for: caller)
+        let anything = Array("true".utf8)
+        var text = ObjectText()
+        text.add("name", .string(task.name))
+        text.add("summary", .string(source.summary))
+        text.add("permission", .string(task.description.permission))
+        text.add("open", .bool(task.description.isOpen))
+        text.add("optionVerbs", .object(optionVerbs(of: task)))
+        text.add("options", text: schemas.options ?? anything)
+        text.add("result", text: schemas.result ?? anything)
+        text.add("progress", text: schemas.progress ?? Array("null".utf8))
+        text.add(
+            "events",
+            .array(
+                (plugin?.manifest.events ?? []).map {
                     ["name": .string($0.name), "summary": .string($0.summary), "open": .bool($0.isOpen)]
-                }),
-            "plugin": plugin.map { .string($0.name) } ?? .null,
-            "provider": .string(task.provider.providerName), "interceptors": describeInterceptors(of: task),
+                }))
+        text.add("plugin", plugin.map { .string($0.name) } ?? .null)
+        text.add("provider", .string(task.provider.providerName))
+        text.add("describedBy", source.provider.map(describer) ?? .null)
+        text.add("interceptors", describeInterceptors(of: task))
+        let description = text.finished()
+        if isShownForGood(task) { task.shown.description = description }
+        return description
+    }
+
+    /// The session whose words a description is, and its user.
+    private func describer(_ session: Session) -> JSON {
+        [
+            "session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(session.peer.uid))),
         ]
     }
 
@@ -105,10 +160,35 @@ extension TaskRuntime {
         }
         return verbs
     }
-}
 
-/// A task and what is known of its options and results.
-struct DescribedTask {
-    var task: TaskEntry
-    var schemas: TaskSchemas
+    /// Whether nothing that is shown of a task changes but its interceptors.
+    private func isShownForGood(_ task: TaskEntry) -> Bool {
+        if let plugin = task.provider as? PluginSlot { return plugin.hasDescribedItself }
+        return task.provider is BridgeTasks
+    }
+
+    // MARK: rpc.discover
+
+    private func discover(_ call: Call) -> JSON? {
+        let handle = call.handle
+        learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }) { [unowned self] in
+            guard let call = calls.call(handle) else { return }
+            answer(handle, text: Result { () throws(BridgeError) in try document(for: call) })
+        }
+        return nil
+    }
+
+    private func document(for call: Call) throws(BridgeError) -> [UInt8] {
+        var document = OpenRPCDocument(version: daemon.version, mostBytes: limits.messageBytes)
+        while document.step(registry, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) }) {}
+        return try document.finished()
+    }
+
+    private func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
+        if let known = task.shown.method { return known }
+        let method = OpenRPCDocument.method(
+            task, source(of: task, for: caller).summary, task.provider.schemaTexts(of: task, for: caller))
+        if isShownForGood(task) { task.shown.method = method }
+        return method
+    }
 }

@@ -12,7 +12,9 @@ extension TaskRuntime {
             BridgeTasks.Task("bridge.unsubscribe", "Listens to events no more.", Events.self, isOpen: true) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
             },
-            BridgeTasks.Task("bridge.publish", "Sends an event to those who listen.", Publish.self, isOpen: true) {
+            BridgeTasks.Task(
+                "bridge.publish", "Sends an event to those who listen.", text: Publish.self, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try publishEvent(call, options)
             },
         ]
@@ -24,11 +26,12 @@ extension TaskRuntime {
 
     private func patterns(_ options: Events) throws(BridgeError) -> [EventPattern] {
         var patterns: [EventPattern] = []
+        patterns.reserveCapacity(options.events.count)
         for (index, text) in options.events.enumerated() {
             guard let pattern = EventPattern(text) else {
                 throw BridgeError(
                     JSONMismatch(
-                        path: "$.events[\(index)]", expected: "the name of an event, * allowed at its end",
+                        path: "$.events[\(index)]", expected: "the name of an event: \(EventPattern.rule)",
                         got: "\"\(text.prefix(64))\""))
             }
             patterns.append(pattern)
@@ -38,46 +41,32 @@ extension TaskRuntime {
 
     private func subscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        let before = session.patterns
-        var all = before
-        let wanted = try patterns(options)
+        var known = Set(session.subscriptions.keys)
+        let added = try patterns(options).filter { known.insert($0).inserted }
+        // Before anything is asked about each of them.
+        try checkSubscriptions(known.count, of: session)
         // Behind a beginning are events of all kinds: each is looked at when it is sent.
-        for pattern in wanted where pattern.text.last != "*" && !mayGet(pattern.text, session) {
+        for pattern in added where !pattern.isBeginning && !mayGet(pattern.text, session) {
             try check(.subscribe, pattern.text, by: session, to: "listen to \(pattern.text)")
         }
-        for pattern in wanted where !all.contains(pattern) { all.append(pattern) }
-        try checkSubscriptions(all.count, of: session)
-        session.patterns = all
+        let kept = retained.events(for: added, butNotFor: session.patterns)
+        for pattern in added { subscriptions.add(pattern, to: session) }
         session.subscribedDialect = call.record.pointee.dialect
-        updateSubscriber(session)
         // The callback first: then the client knows what an event is for.
-        subscriptions(session).bytes.withUnsafeBytes { end(call, .result($0)) }
-        let kept = retained.events { name in
-            session.patterns.contains { $0.matches(name) } && !before.contains { $0.matches(name) }
-                && mayGet(name, session)
+        subscriptionList(session).bytes.withUnsafeBytes { end(call, .result($0)) }
+        for event in kept where mayGet(event.name, session) {
+            send(event.line(in: session.eventDialect), to: session)
         }
-        for (name, data) in kept { send(name, data, to: [session]) }
         return nil
     }
 
     private func unsubscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
-        let ended = Set(try patterns(options))
-        session.patterns.removeAll { ended.contains($0) }
-        updateSubscriber(session)
-        return subscriptions(session)
+        for pattern in try patterns(options) { subscriptions.remove(pattern, from: session) }
+        return subscriptionList(session)
     }
 
-    private func updateSubscriber(_ session: Session) {
-        let isKnown = subscribers.contains { $0 === session }
-        if session.patterns.isEmpty {
-            subscribers.removeAll { $0 === session }
-        } else if !isKnown, session.phase == .open || session.phase == .inputEnded {
-            subscribers.append(session)
-        }
-    }
-
-    private func subscriptions(_ session: Session) -> JSON {
+    private func subscriptionList(_ session: Session) -> JSON {
         ["events": .array(session.patterns.map { .string($0.text) })]
     }
 
@@ -90,10 +79,16 @@ extension TaskRuntime {
         var forget: Bool?
     }
 
-    private func publishEvent(_ call: Call, _ event: Publish) throws(BridgeError) -> JSON {
-        guard let pattern = EventPattern(event.event), !pattern.text.contains("*") else {
+    /// The data stay text, however long they are; everything else is short.
+    private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
+        let members = try OptionMembers(["event", "data", "retain", "forget"], of: options, check)
+        let event = try members.decode(Publish.self, without: "data")
+        let data = members["data"].map { Array($0) } ?? Array("null".utf8)
+        guard PublicName.isAllowed(event.event) else {
             throw BridgeError(
-                JSONMismatch(path: "$.event", expected: "the name of an event", got: "\"\(event.event.prefix(64))\""))
+                JSONMismatch(
+                    path: "$.event", expected: "the name of an event: \(PublicName.rule)",
+                    got: "\"\(event.event.prefix(64))\""))
         }
         guard !isReserved(event.event) else {
             throw BridgeError(
@@ -104,24 +99,30 @@ extension TaskRuntime {
         if let session = call.session {
             try check(.publish, event.event, by: session, to: "publish \(event.event)")
         }
+        if event.forget == true || event.retain == true { try checkReplacing(event.event, by: call.session) }
         if event.forget == true {
             retained.forget(event.event)
             return .object([:])
         }
-        if event.retain == true {
-            try retain(event.event, (event.data ?? .null).bytes, of: call.session?.account)
-        }
+        if event.retain == true { try retain(event.event, data, of: call.session) }
         if let change = Self.lifecycle[event.event], let session = call.session {
             for plugin in plugins { plugin.tell(change, session) }
         }
-        publish(event.event, data: event.data ?? .null)
+        publish(event.event, data: data)
         return .object([:])
+    }
+
+    /// A retained event is its owner's to replace and to forget, or of whom a rule allows it. Plugins may do so in their own
+    /// name.
+    private func checkReplacing(_ name: String, by session: Session?) throws(BridgeError) {
+        guard let session, let kept = retained.event(name), !kept.isOwned(by: session) else { return }
+        try check(.replace, name, by: session, to: "replace the retained event \(name) of another user or origin")
     }
 
     /// Whether an event of this name is news of the daemon's own or of a plugin's, which others rely on.
     private func isReserved(_ event: String) -> Bool {
         Self.reservedBeginnings.contains { event.hasPrefix($0) }
-            || plugins.contains { $0.manifest.events.contains { $0.name == event } }
+            || plugins.contains { $0.manifest.events.contains { $0.name.isExactly(event) } }
     }
 
     private static let reservedBeginnings = ["bridge.", "daemon.", "plugin.", "session."]

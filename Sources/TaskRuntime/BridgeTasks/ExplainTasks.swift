@@ -13,9 +13,6 @@ extension TaskRuntime {
         ]
     }
 
-    /// Asking about others takes this permission, which no task bears.
-    static var othersPermission: String { "bridge.explain.others" }
-
     private struct Explain: Decodable {
         /// What is asked about: a task's name with `call`, else what the verb says.
         var task: String?
@@ -56,7 +53,7 @@ extension TaskRuntime {
             told["permission"] = .string(permission)
             told["known"] = .bool(task != nil)
         }
-        if case .rule(let rule) = decision.reason {
+        if let rule = decision.decisive {
             told["file"] = .string(rule.file)
             told["line"] = .number(JSONNumber(rule.line))
         }
@@ -73,7 +70,7 @@ extension TaskRuntime {
     /// Who is asked about: of what the question leaves out, as the session is that it names, or that asks.
     private func subject(of question: Explain, _ call: Call) throws(BridgeError) -> PolicySubject {
         if question.isAboutSomebody, let asker = call.session {
-            try check(.call, Self.othersPermission, by: asker, to: "ask what others may do")
+            try check(.call, Policy.administration, by: asker, to: "ask what others may do")
         }
         if let plugin = question.plugin { return PolicySubject(plugin: plugin, daemonUID: policy.daemonUID) }
         var subject = PolicySubject(uid: policy.daemonUID)

@@ -4,7 +4,9 @@ import BridgeJSON
 extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.hello", "Names the client and tells about the daemon.", Hello.self, isOpen: true) {
+            BridgeTasks.Task(
+                "bridge.hello", "Names the client and tells about the daemon.", Hello.self, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },
             BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.", isOpen: true) { [unowned self] _ in
@@ -27,6 +29,7 @@ extension TaskRuntime {
 
     private func hello(_ call: Call, _ hello: Hello) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
+        try check(hello)
         if let origin = hello.origin { try name(origin, session) }
         session.client = hello.client ?? session.client
         session.version = hello.version ?? session.version
@@ -47,23 +50,28 @@ extension TaskRuntime {
         ]
     }
 
-    private func name(_ origin: String, _ session: Session) throws(BridgeError) {
-        guard !session.hasNamedOrigin || session.origin == origin else {
-            throw BridgeError(.permissionDenied, "the session named its origin before: \(session.origin)")
-        }
-        guard !origin.isEmpty, origin.utf8.count <= Self.longestOriginBytes else {
-            throw BridgeError(
-                JSONMismatch(
-                    path: "$.origin", expected: "a string of 1 to \(Self.longestOriginBytes) bytes",
-                    got: "\(origin.utf8.count) bytes"))
-        }
-        if session.origin != origin { try check(.origin, origin, by: session, to: "speak for \(origin)") }
-        session.origin = origin
-        session.hasNamedOrigin = true
+    private func check(_ hello: Hello) throws(BridgeError) {
+        try TextBounds.check("$.client", hello.client?.utf8.count ?? 0, atMost: TextBounds.name)
+        try TextBounds.check("$.version", hello.version?.utf8.count ?? 0, atMost: TextBounds.name)
+        try TextBounds.check("$.userAgent", hello.userAgent?.utf8.count ?? 0, atMost: TextBounds.userAgent)
+        let pageBytes = (hello.page?.url?.utf8.count ?? 0) + (hello.page?.title?.utf8.count ?? 0)
+        try TextBounds.check("$.page", pageBytes, atMost: TextBounds.page)
     }
 
-    /// An origin is a scheme, a host and a port: a DNS name has at most 253 bytes.
-    private static var longestOriginBytes: Int { 512 }
+    private func name(_ origin: String, _ session: Session) throws(BridgeError) {
+        let isSame = session.origin.isExactly(origin)
+        guard !session.hasNamedOrigin || isSame else {
+            throw BridgeError(.permissionDenied, "the session named its origin before: \(session.origin)")
+        }
+        guard !origin.isEmpty, origin.utf8.count <= TextBounds.origin else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.origin", expected: "a string of 1 to \(TextBounds.origin) bytes",
+                    got: "\(origin.utf8.count) bytes"))
+        }
+        if !isSame { try check(.origin, origin, by: session, to: "speak for \(origin)") }
+        session.speak(for: origin, on: try account(of: session, for: origin))
+    }
 
     private func ping() -> JSON {
         [

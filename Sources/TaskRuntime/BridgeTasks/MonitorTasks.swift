@@ -9,10 +9,18 @@ extension TaskRuntime {
             ) {
                 [unowned self] call, options throws(BridgeError) in try monitor(call, options)
             },
-            BridgeTasks.Task("bridge.metrics", "Tells the daemon's figures as OpenMetrics text.") { [unowned self] _ in
-                ["text": .string(metricsText())]
+            BridgeTasks.Task(
+                answeringText: "bridge.metrics", "Tells the daemon's figures as OpenMetrics text.", Metrics.self,
+                takesAny: true
+            ) {
+                [unowned self] _, options throws(BridgeError) in try metricsPage(options.cursor).bytes
             },
         ]
+    }
+
+    private struct Metrics: Decodable {
+        /// Where the page before ended; nil: the first page.
+        var cursor: String?
     }
 
     private struct Monitor: Decodable {
@@ -51,7 +59,7 @@ extension TaskRuntime {
         guard let pattern = EventPattern(text) else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$.task", expected: "the name of a task, * allowed at its end",
+                    path: "$.task", expected: "the name of a task: \(EventPattern.rule)",
                     got: "\"\(text.prefix(64))\""))
         }
         return pattern

@@ -1,41 +1,89 @@
 import BridgeJSON
 
 /// Tasks as an OpenRPC document, for those who come by JSON-RPC: https://spec.open-rpc.org, version 1.3.
+///
+/// It is made in steps, each of which looks at no more tasks and makes no more text than one page of a table.
 struct OpenRPCDocument {
-    private let tasks: [DescribedTask]
-    private let version: String
+    private let mostBytes: Int
+    private var text: [UInt8]
+    private var isFirst = true
+    private var lastName = ""
 
-    /// - Parameter version: the daemon's.
-    init(_ tasks: [DescribedTask], version: String) { (self.tasks, self.version) = (tasks, version) }
-
-    var json: JSON {
-        [
-            "openrpc": "1.3.2",
-            "info": ["title": "Trestle", "version": .string(version)],
-            "methods": .array(tasks.map(method)),
-        ]
+    /// - Parameters:
+    ///   - version: The daemon's.
+    ///   - mostBytes: The longest document that there may be.
+    init(version: String, mostBytes: Int) {
+        self.mostBytes = mostBytes
+        let head: JSON = ["openrpc": "1.3.2", "info": ["title": "Trestle", "version": .string(version)]]
+        text = head.bytes
+        text.removeLast()
+        text += #","methods":["#.utf8
     }
 
-    private func method(_ described: DescribedTask) -> JSON {
-        let options = described.schemas.options
-        var method: JSONObject = [
-            "name": .string(described.task.name), "summary": .string(described.task.summary),
-            "params": .array(parameters(options)),
-            "result": ["name": "result", "schema": described.schemas.result ?? true],
-        ]
-        if let plugin = described.task.provider as? PluginSlot { method["tags"] = [["name": .string(plugin.name)]] }
+    private var isTooLong: Bool { text.count > mostBytes }
+
+    /// Adds the next tasks.
+    ///
+    /// - Parameters:
+    ///   - isShown: Whether a task is for the caller's eyes.
+    ///   - method: A task's text.
+    /// - Returns: False where all have been added, or the document is too long.
+    mutating func step(
+        _ registry: TaskRegistry, isShown: (TaskEntry) -> Bool, method: (TaskEntry) -> [UInt8]
+    ) -> Bool {
+        var lookedAt = 0
+        let start = text.count
+        for task in registry.behind(lastName) {
+            guard lookedAt < TablePage.mostEntries, text.count - start < TablePage.mostBytes else { return !isTooLong }
+            lookedAt += 1
+            lastName = task.name
+            guard isShown(task) else { continue }
+            if !isFirst { text.append(UInt8(ascii: ",")) }
+            isFirst = false
+            text += method(task)
+        }
+        return false
+    }
+
+    /// The document, complete.
+    ///
+    /// - Throws: `result.too_large`.
+    consuming func finished() throws(BridgeError) -> [UInt8] {
+        guard !isTooLong else {
+            throw BridgeError(
+                .resultTooLarge,
+                "the document of all tasks is longer than the \(mostBytes) bytes that a message may have; "
+                    + "bridge.describe answers the same in pages: call it with the cursor of the page before")
+        }
+        text += "]}".utf8
+        return text
+    }
+
+    /// A task as a method.
+    static func method(_ task: TaskEntry, _ summary: String, _ schemas: SchemaTexts) -> [UInt8] {
+        // What is kept was JSON.
+        let options = schemas.options.flatMap { try? JSON(parsing: $0) }
+        var text = ObjectText()
+        text.add("name", .string(task.name))
+        text.add("summary", .string(summary))
+        text.add("params", .array(parameters(options)))
+        var result = ObjectText()
+        result.add("name", "result")
+        result.add("schema", text: schemas.result ?? Array("true".utf8))
+        text.add("result", text: result.finished())
+        if let plugin = task.provider as? PluginSlot { text.add("tags", [["name": .string(plugin.name)]]) }
         // A parameter is a member of an object: options of another kind have no other place here.
-        if options?["properties"] == nil { method["x-options"] = options ?? true }
-        if let progress = described.schemas.progress { method["x-progress"] = progress }
-        return .object(method)
+        if options?["properties"] == nil { text.add("x-options", options ?? true) }
+        if let progress = schemas.progress { text.add("x-progress", text: progress) }
+        return text.finished()
     }
 
-    private func parameters(_ options: JSON?) -> [JSON] {
-        let required = options?["required"]?.arrayValue ?? []
+    private static func parameters(_ options: JSON?) -> [JSON] {
+        let required = Set((options?["required"]?.arrayValue ?? []).compactMap(\.stringValue))
         return (options?["properties"]?.objectValue ?? [:]).map { key, schema in
             var parameter: JSONObject = ["name": .string(key), "schema": schema]
             if let summary = schema["description"] { parameter["summary"] = summary }
-            if required.contains(.string(key)) { parameter["required"] = true }
+            if required.contains(key) { parameter["required"] = true }
             return .object(parameter)
         }
     }

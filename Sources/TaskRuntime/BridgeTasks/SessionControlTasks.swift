@@ -23,6 +23,7 @@ extension TaskRuntime {
     }
 
     private func identify(_ request: Identify) throws(BridgeError) -> JSON {
+        try TextBounds.check("$.user", request.user?.utf8.count ?? 0, atMost: TextBounds.name)
         try livingSession(request.session).user = request.user
         return .object([:])
     }

@@ -5,18 +5,27 @@ import BridgeMessage
 extension TaskRuntime {
     var statusTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.sessions", "Lists who is connected.") { [unowned self] _ in listSessions() },
-            BridgeTasks.Task("bridge.status", "Tells how the daemon is.") { [unowned self] _ in status() },
-            BridgeTasks.Task("bridge.plugins", "Lists the plugins and their state.") { [unowned self] _ in listPlugins()
+            BridgeTasks.Task(table: "bridge.sessions", "Lists who is connected.") {
+                [unowned self] _, request throws(BridgeError) in try listSessions(request)
+            },
+            BridgeTasks.Task(table: "bridge.status", "Tells how the daemon is.") {
+                [unowned self] _, request throws(BridgeError) in try status(request)
+            },
+            BridgeTasks.Task(table: "bridge.plugins", "Lists the plugins and their state.") {
+                [unowned self] _, request throws(BridgeError) in try listPlugins(request)
             },
         ]
     }
 
-    private func listSessions() -> JSON {
+    private func listSessions(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
-        let ordered = sessions.values.sorted { $0.number < $1.number }
-        return ["sessions": .array(ordered.map { describe($0, now) })]
+        return try page(
+            "sessions", request, of: sessions.behind(try request.number()), place: { String($0.number) },
+            text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
+
+    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where nobody has set more.
+    private static var mostListed: Int { 256 }
 
     private func describe(_ session: Session, _ now: RuntimeInstant) -> JSON {
         [
@@ -31,26 +40,25 @@ extension TaskRuntime {
             "receivedBytes": .number(JSONNumber(session.receivedBytes)),
             "sentBytes": .number(JSONNumber(session.sentBytes)),
             "queuedBytes": .number(JSONNumber(session.queuedBytes)),
-            "tasks": .array(session.registrations.sorted().map { .string($0) }),
-            "subscriptions": .array(session.patterns.map { .string($0.text) }),
+            "tasks": .array(session.registrations.prefix(Self.mostListed).sorted().map { .string($0) }),
+            "subscriptions": .array(session.patterns.prefix(Self.mostListed).map { .string($0.text) }),
             "openMs": .number(JSONNumber(now.since(session.openedAt).wholeMilliseconds)),
         ]
     }
 
-    /// What waits for clients that have yet to read it, of all sessions.
-    var waitingOutput: (bytes: Int, events: Int) {
-        sessions.values.reduce(into: (0, 0)) { sum, session in
-            sum.bytes += session.queuedBytes
-            sum.events += session.queuedEvents
-        }
+    /// The first page has everything; the others go on with the tasks.
+    private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
+        try page(
+            "tasks", behind: request.cursor == nil ? status() : [:], request, of: registry.behind(request.cursor ?? ""),
+            place: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil })
     }
 
-    private func status() -> JSON {
-        let waiting = waitingOutput
-        return [
+    private func status() -> JSONObject {
+        [
             "version": .string(daemon.version), "pid": .number(JSONNumber(Int64(daemon.pid))),
             "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
             "loopLagUs": .number(JSONNumber(loopLag().clampedNanoseconds / 1000)),
+            "longTurns": reportLongTurns(),
             "draining": .bool(isDraining), "sessions": .number(JSONNumber(sessions.count)),
             "callsInFlight": .number(JSONNumber(calls.count)),
             "messages": .number(JSONNumber(counters.messages)),
@@ -61,10 +69,9 @@ extension TaskRuntime {
             "sessionsOpened": .number(JSONNumber(counters.sessionsOpened)),
             "monitors": .number(JSONNumber(watchers.count)),
             "waitingCalls": .number(JSONNumber(plugins.reduce(0) { $0 + $1.waitingCount })),
-            "queuedBytes": .number(JSONNumber(waiting.bytes)), "queuedEvents": .number(JSONNumber(waiting.events)),
+            "queuedBytes": .number(JSONNumber(unread.bytes)), "queuedEvents": .number(JSONNumber(unread.events)),
             "quotaRefusals": quotaRefusals,
             "launch": .array(launch.reports.map(describe)),
-            "tasks": .array(registry.all.filter { $0.statistics.calls > 0 }.map(describe)),
             "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),
             "interceptors": reportInterceptors(),
             "metrics": .array(plugins.flatMap { plugin in plugin.metrics.all.map { describe($0, of: plugin) } }),
@@ -113,27 +120,35 @@ extension TaskRuntime {
         ]
     }
 
-    private func listPlugins() -> JSON {
-        let running = (plugins + leavingPlugins).map { plugin -> JSON in
-            var described: JSONObject = [
-                "name": .string(plugin.name), "version": .string(plugin.manifest.version),
-                "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),
-                "path": .string(plugin.path),
-                "tasks": .array(plugin.tasks.map { .string($0.name) }),
-                "waiting": .number(JSONNumber(plugin.waitingCount)),
-                "restarts": .number(JSONNumber(plugin.restartCount)),
-            ]
-            if !plugin.interceptors.isEmpty {
-                described["interceptors"] = .array(plugin.interceptors.map { .string($0.name) })
-            }
-            if let worker = plugin.host.workerStatus {
-                described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
-                described["lastFault"] = worker.lastFault.map { .string($0) }
-                described["pool"] = worker.pool.map(describe)
-            }
-            return .object(described)
+    /// In the order of the list, whose places are the cursors: nothing else names a plugin that was refused.
+    private func listPlugins(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
+        let listed =
+            (plugins + leavingPlugins).map { plugin in { self.describe(plugin) } }
+            + refusedPlugins.map { plugin in { self.describe(plugin) } }
+        let start = Int(clamping: try request.number())
+        return try page(
+            "plugins", request, of: listed.enumerated().dropFirst(start), place: { String($0.offset + 1) },
+            text: { $0.element().bytes })
+    }
+
+    private func describe(_ plugin: PluginSlot) -> JSON {
+        var described: JSONObject = [
+            "name": .string(plugin.name), "version": .string(plugin.manifest.version),
+            "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),
+            "path": .string(plugin.path),
+            "tasks": .array(plugin.tasks.map { .string($0.name) }),
+            "waiting": .number(JSONNumber(plugin.waitingCount)),
+            "restarts": .number(JSONNumber(plugin.restartCount)),
+        ]
+        if !plugin.interceptors.isEmpty {
+            described["interceptors"] = .array(plugin.interceptors.map { .string($0.name) })
         }
-        return ["plugins": .array(running + refusedPlugins.map(describe))]
+        if let worker = plugin.host.workerStatus {
+            described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
+            described["lastFault"] = worker.lastFault.map { .string($0) }
+            described["pool"] = worker.pool.map(describe)
+        }
+        return .object(described)
     }
 
     private func describe(_ pool: PoolStatus) -> JSON {

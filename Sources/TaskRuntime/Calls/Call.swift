@@ -77,6 +77,12 @@ public struct Call {
 
     /// The session that the call was addressed to, where the caller named one.
     var target: Session? { record.pointee.extras?.target }
+    /// The session that gets the call because its description has named the parameters; nil where none has, or where the call
+    /// is of another task by now.
+    var namer: Session? {
+        guard let extras = record.pointee.extras, extras.namedTask == task?.number else { return nil }
+        return extras.namer
+    }
     /// The plugin that made the call.
     var pluginName: String? { record.pointee.extras?.pluginName }
     /// The call on whose behalf this one was made.

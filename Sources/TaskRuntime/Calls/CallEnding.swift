@@ -77,12 +77,16 @@ extension TaskRuntime {
             session._withUnsafeGuaranteedRef { session in
                 if call.record.pointee.isIndexed { session.index.remove(call) }
                 session.callsInFlight -= 1
+                session.madeCalls.remove(call)
                 session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
             }
             clientCallsInFlight -= 1
         }
         if let provider = call.record.pointee.provider {
-            provider._withUnsafeGuaranteedRef { $0.forwardedCount -= 1 }
+            provider._withUnsafeGuaranteedRef {
+                $0.forwardedCount -= 1
+                $0.providedCalls.remove(call)
+            }
             call.record.pointee.provider = nil
         }
         if call.record.pointee.heldBytes != 0 { letGoOfHeld(call) }

@@ -14,6 +14,9 @@ public struct CallHandle: Sendable, Hashable {
     /// Which place in the call table it has; each is used again and again.
     public var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 
+    /// How many calls had this place before.
+    var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
+
     /// The handle of the slot's next call. Generations begin at 1, also when all have been used.
     var next: CallHandle {
         let (sum, isOver) = rawValue.addingReportingOverflow(1 << 32)

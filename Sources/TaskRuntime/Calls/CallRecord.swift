@@ -22,6 +22,8 @@ struct CallRecord: ~Copyable {
     var heapIndex = -1
     /// The next one in the table's stock of unused ones, by its slot; -1: none.
     var nextFree = -1
+    /// Its place in the table's order of calls in flight.
+    var orderPlace = -1
     var number: UInt64 = 0
     /// Not retained: the registry keeps a task that was taken out until its calls have ended.
     var task: Unmanaged<TaskEntry>?
@@ -36,10 +38,13 @@ struct CallRecord: ~Copyable {
     var providerID: UInt64 = 0
     /// That session. Not retained: it leaves its calls before it is forgotten.
     var provider: Unmanaged<Session>?
+    /// Its place among the calls of its session, and among those that a session works on.
+    var madeLinks = CallLinks()
+    var providedLinks = CallLinks()
     var id = KeptCallbackID()
     var extras: CallExtras?
 
-    init(slot: Int) { handle = CallHandle(slot: slot, generation: 0) }
+    init(slot: Int, generation: UInt32) { handle = CallHandle(slot: slot, generation: generation) }
 }
 
 /// What a call consists of when it begins.
@@ -57,6 +62,9 @@ struct CallRequest {
 /// The rarer parts of a call; see the properties of ``Call`` of the same names.
 final class CallExtras {
     var target: Session?
+    /// The session whose description has named the parameters of a client's task, and that task's number.
+    var namer: Session?
+    var namedTask: UInt64 = 0
     var batch: RPCBatch?
     var pluginName: String?
     /// The plugin that made it.

@@ -10,7 +10,8 @@ import BridgeMessage
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class CallTable {
-    /// Records stay where they are: they are made in blocks of this many, and the blocks are kept.
+    /// Records stay where they are: they are made in blocks of this many, and the blocks are kept until
+    /// ``giveBackMemory()``.
     private static let blockBits = 6
     private static let blockCount = 1 << blockBits
 
@@ -21,6 +22,9 @@ final class CallTable {
     @exclusivity(unchecked) private var lastNumber: UInt64 = 0
     private var lastSerial: UInt64 = 0
     @exclusivity(unchecked) private(set) var deadlines = DeadlineHeap()
+    @exclusivity(unchecked) private var order = CallOrder()
+    /// The generation of records that are made: as high as any of those that were given back.
+    private var firstGeneration: UInt32 = 0
 
     /// How many calls there have been: each has a number.
     var begunCount: UInt64 { lastNumber }
@@ -46,6 +50,7 @@ final class CallTable {
         record.pointee.handle = record.pointee.handle.next
         record.pointee.state = .waiting
         record.pointee.number = lastNumber
+        record.pointee.orderPlace = order.append(number: lastNumber, slot: record.pointee.handle.slot)
         record.pointee.origin = request.origin
         record.pointee.task = request.task
         record.pointee.session = request.session
@@ -69,7 +74,7 @@ final class CallTable {
     private func make() -> UnsafeMutablePointer<CallRecord> {
         if slotCount == blocks.count << Self.blockBits { blocks.append(.allocate(capacity: Self.blockCount)) }
         let made = record(slotCount)
-        made.initialize(to: CallRecord(slot: slotCount))
+        made.initialize(to: CallRecord(slot: slotCount, generation: firstGeneration))
         slotCount += 1
         return made
     }
@@ -100,6 +105,7 @@ final class CallTable {
         call.record.pointee.provider = .passUnretained(session)
         call.record.pointee.providerID = id
         session.forwardedCount += 1
+        session.providedCalls.append(call)
         return id
     }
 
@@ -126,6 +132,8 @@ final class CallTable {
         precondition(call.state != .free, "a call ends once")
         call.state = .free
         if call.record.pointee.heapIndex >= 0 { deadlines.remove(call) }
+        order.remove(at: call.record.pointee.orderPlace)
+        if order.hasManyGaps { closeGaps() }
         count -= 1
     }
 
@@ -142,9 +150,54 @@ final class CallTable {
     /// The earliest call whose deadline has come.
     func popExpired(at now: RuntimeInstant) -> Call? { deadlines.popExpired(at: now) }
 
-    /// All calls in flight, the oldest first.
-    var inFlight: [Call] {
-        (0..<slotCount).lazy.map { Call(record: self.record($0)) }.filter { $0.state != .free }
-            .sorted { $0.number < $1.number }
+    private func closeGaps() { order.close { record($0).pointee.orderPlace = $1 } }
+
+    // MARK: All of them
+
+    /// All calls in flight, the oldest first. A copy: whoever goes through it may end calls.
+    var inFlight: [Call] { Array(inFlight(behind: 0)) }
+
+    /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
+    func inFlight(behind number: UInt64) -> some Sequence<Call> {
+        order.entries[order.place(behind: number)...].lazy.filter { $0.slot >= 0 }
+            .map { Call(record: self.record(Int($0.slot))) }
     }
+
+    /// The call in flight of this number.
+    func call(numbered number: UInt64) -> Call? {
+        guard number > 0 else { return nil }
+        return inFlight(behind: number - 1).first { _ in true }.flatMap { $0.number == number ? $0 : nil }
+    }
+
+    // MARK: Memory
+
+    /// So many records are kept: those of one session that has as many calls in flight as it may.
+    private static let keptSlots = 1_024
+
+    /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the loop:
+    /// nobody holds a call then, only handles.
+    func giveBackMemory() {
+        closeGaps()
+        deadlines.giveBackMemory()
+        guard slotCount > Self.keptSlots else { return }
+        let lastUsed = order.entries.reduce(0) { max($0, Int($1.slot)) }
+        let keptBlocks = (max(lastUsed + 1, Self.keptSlots) + Self.blockCount - 1) >> Self.blockBits
+        guard keptBlocks < blocks.count else { return }
+        for slot in keptBlocks << Self.blockBits..<slotCount {
+            // A handle of a call that has ended leads to none of those that will be in its slot.
+            firstGeneration = max(firstGeneration, record(slot).pointee.handle.generation)
+            record(slot).deinitialize(count: 1)
+        }
+        for block in blocks[keptBlocks...] { block.deallocate() }
+        blocks = Array(blocks[..<keptBlocks])
+        slotCount = keptBlocks << Self.blockBits
+        firstFree = -1
+        for slot in (0..<slotCount).reversed() where record(slot).pointee.state == .free {
+            record(slot).pointee.nextFree = firstFree
+            firstFree = slot
+        }
+    }
+
+    /// How many records there are, in use or not.
+    var recordCount: Int { slotCount }
 }

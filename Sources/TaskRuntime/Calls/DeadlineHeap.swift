@@ -6,6 +6,11 @@ struct DeadlineHeap {
     /// The earliest deadline.
     var earliest: RuntimeInstant { calls.first?.deadline ?? .never }
 
+    /// Gives back the memory of calls that have ended, where none is left.
+    mutating func giveBackMemory() {
+        if calls.isEmpty { calls = [] }
+    }
+
     /// Takes in a call that has a deadline.
     mutating func insert(_ call: Call) {
         call.record.pointee.heapIndex = calls.count

@@ -20,20 +20,51 @@ extension TaskRuntime {
 
     /// Hands a call to its provider once it is known what its options are called.
     private func dispatchPositional(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        // Names are given on the loop, whatever the task itself may take.
+        guard options.count <= TaskDescription.usualOptionBytes else {
+            let handle = call.handle
+            noteBegin(of: call, task, options: options)
+            refusePositional(call, options.count)
+            return settle(call, handle, options.count)
+        }
         let handle = call.handle
         let values = Array(options)
         noteBegin(of: call, task, options: options)
-        task.provider.describe(task) { [unowned self] schemas in
+        let begin = { [unowned self] (names: [String]) in
             // It may have ended meanwhile, or another plugin taken the place of its own.
             guard let call = calls.call(handle), let task = call.task else { return }
             do throws(BridgeError) {
-                let named = try PositionalOptions.named(values, for: task.name, schemas.options)
+                let named = try PositionalOptions.named(values, for: task.name, names)
                 named.withPadding { start(call, of: task, options: $0) }
             } catch {
                 end(call, error: error)
             }
         }
+        if let client = task.provider as? ClientTask {
+            begin(parameterNames(of: client, naming: call, of: task))
+        } else {
+            task.provider.describe(task, to: call.session) { begin($0.parameterNames) }
+        }
         settle(call, handle, values.count)
+    }
+
+    private func refusePositional(_ call: Call, _ bytes: Int) {
+        do throws(BridgeError) {
+            try Self.checkLength(bytes, TaskDescription.usualOptionBytes)
+        } catch {
+            var error = error
+            error.message += "; name the parameters of longer ones"
+            end(call, error: error)
+        }
+    }
+
+    /// The names of a client's task's parameters, as the session says that gets the call. It gets it also when interceptors
+    /// have been asked and another one would: what it calls the parameters holds for nobody else.
+    private func parameterNames(of client: ClientTask, naming call: Call, of task: TaskEntry) -> [String] {
+        guard let provider = client.provider(of: task, for: call.session, naming: call.target) else { return [] }
+        call.extras.namer = provider.session
+        call.extras.namedTask = task.number
+        return provider.description?.parameterNames ?? []
     }
 
     /// Where a call's answer goes. The task is the one that the caller named.
@@ -76,21 +107,40 @@ extension TaskRuntime {
 
     // MARK: Batches of JSON-RPC
 
-    /// Takes in the batch that a decoder has come upon, where it is one of JSON-RPC's: all of it at once, because it is
-    /// answered by one array.
+    /// Begins the batch that a decoder has come upon, where it is one of JSON-RPC's: its items are answered by one array.
     ///
-    /// - Returns: Whether it is. Where its first item tells nothing, it is if the session has spoken nothing else.
-    public func receiveRPCBatch(_ decoder: MessageDecoder, from session: Session) -> Bool {
-        guard decoder.isRPCBatch ?? (session.onlyDialect == Dialects.jsonRPC) else { return false }
+    /// - Returns: nil where it is none. Where its first item is no message, it is one if the session has spoken nothing
+    ///   else.
+    public func openBatch(_ decoder: MessageDecoder, of session: Session) -> RPCBatch? {
+        guard decoder.isRPCBatch ?? (session.onlyDialect == Dialects.jsonRPC) else { return nil }
         let batch = RPCBatch()
         session.openBatch = batch
+        return batch
+    }
+
+    /// Items follow later.
+    public func suspendBatch(of session: Session) { session.openBatch = nil }
+
+    /// Items of a suspended batch follow.
+    public func resume(_ batch: RPCBatch, of session: Session) { session.openBatch = batch }
+
+    /// All items have been received.
+    public func close(_ batch: RPCBatch, of session: Session) {
+        session.openBatch = nil
+        batch.isComplete = true
+        finish(batch, of: session)
+    }
+
+    /// Takes in the whole batch that a decoder has come upon, where it is one of JSON-RPC's.
+    ///
+    /// - Returns: Whether it is.
+    public func receiveRPCBatch(_ decoder: MessageDecoder, from session: Session) -> Bool {
+        guard let batch = openBatch(decoder, of: session) else { return false }
         _ = decoder.decodeBatch { item in
             receive(item, from: session)
             return session.takesMessages
         }
-        session.openBatch = nil
-        batch.isComplete = true
-        finish(batch, of: session)
+        close(batch, of: session)
         return true
     }
 
@@ -103,7 +153,7 @@ extension TaskRuntime {
 }
 
 /// The answers to a batch of JSON-RPC, until all of them are there.
-final class RPCBatch {
+public final class RPCBatch {
     /// Calls whose answers are to come.
     var waitingCalls = 0
     /// Whether all items have been received.
@@ -133,19 +183,20 @@ final class RPCBatch {
 
 /// Options without names.
 enum PositionalOptions {
-    /// The elements of an array as an object, by the order of the properties of the options' schema; as they are, where no
-    /// schema names any.
+    /// So many names are listed where there are more elements.
+    private static let mostListed = 32
+
+    /// The elements of an array as an object, by these names; as they are, where there are none.
     ///
-    /// - Throws: `options.invalid`, where there are more elements than properties.
-    static func named(_ options: [UInt8], for task: String, _ schema: JSON?) throws(BridgeError) -> [UInt8] {
-        guard let properties = schema?["properties"]?.objectValue, !properties.isEmpty,
-            let values = (try? JSON(parsing: options))?.arrayValue
-        else { return options }
-        let names = properties.map(\.key)
+    /// - Parameter names: The properties of the options' schema, in their order.
+    /// - Throws: `options.invalid`, where there are more elements than names.
+    static func named(_ options: [UInt8], for task: String, _ names: [String]) throws(BridgeError) -> [UInt8] {
+        guard !names.isEmpty, let values = (try? JSON(parsing: options))?.arrayValue else { return options }
         guard values.count <= names.count else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$[\(names.count)]", expected: "the end: \(task) takes \(names.joined(separator: ", "))",
+                    path: "$[\(names.count)]",
+                    expected: "the end: \(task) takes \(names.prefix(mostListed).joined(separator: ", "))",
                     got: "\(values.count) parameters"))
         }
         var object = JSONObject()

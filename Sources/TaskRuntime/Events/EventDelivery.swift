@@ -5,53 +5,74 @@ import BridgeMessage
 extension TaskRuntime {
     /// Sends an event to every session that subscribed to its name.
     public func publish(_ name: String, data: JSON) {
-        guard !subscribers.isEmpty || isMonitored else { return }
-        deliver(
-            name, data.bytes, to: subscribers.filter { $0.patterns.contains { $0.matches(name) } && mayGet(name, $0) })
+        guard !subscriptions.isEmpty || isMonitored else { return }
+        publish(name, data: data.bytes)
+    }
+
+    /// Sends an event, whose data are JSON, to every session that subscribed to its name.
+    func publish(_ name: String, data: [UInt8]) {
+        deliver(name, data, to: subscriptions.sessions(for: name).filter { mayGet(name, $0) })
     }
 
     /// Sends an event to some sessions only: to those of them that subscribed, or unasked to all of them.
     ///
     /// - Parameter data: JSON, checked.
-    public func publish(_ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, unasked: Bool) {
-        // Each once, however often it was named.
-        let candidates = numbers.map { Set($0).sorted().compactMap { sessions[$0] } } ?? subscribers
-        let isUnasked = unasked && numbers != nil
-        // Whom a plugin names may get what it sends: that is the plugin's to know.
-        let wanted = candidates.filter {
-            isUnasked || $0.patterns.contains { $0.matches(name) } && (numbers != nil || mayGet(name, $0))
+    /// - Returns: Why the event is not sent; nil: it is.
+    @discardableResult
+    public func publish(
+        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, unasked: Bool
+    ) -> String? {
+        guard PublicName.isAllowed(name) else {
+            return
+                "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
         }
-        deliver(name, Array(data), to: wanted)
+        guard let numbers else {
+            publish(name, data: Array(data))
+            return nil
+        }
+        // Each once, however often it was named.
+        let named = Set(numbers).sorted().compactMap { sessions[$0] }
+        // Whom a plugin names may get what it sends: that is the plugin's to know.
+        deliver(name, Array(data), to: unasked ? named : named.filter { $0.listens(to: name) })
+        return nil
     }
 
     private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
         if isMonitored { showEvent(name, data, to: receivers) }
-        send(name, data, to: receivers)
+        let event = EventLines(name, data)
+        for session in receivers where session.phase == .open || session.phase == .inputEnded {
+            send(event.line(in: session.eventDialect), to: session)
+        }
     }
 
-    func send(_ name: String, _ data: [UInt8], to receivers: [Session]) {
-        guard !receivers.isEmpty else { return }
-        // Written once for each dialect; there is hardly ever more than one.
-        var lines: [DialectID: OutputBuffer] = [:]
-        for session in receivers where session.phase == .open || session.phase == .inputEnded {
-            let dialect = session.eventDialect
-            let line = lines[dialect] ?? OutputBuffer()
-            if line.isEmpty {
-                data.withUnsafeBytes { MessageEncoder.event(in: dialect, name: name, data: $0, to: line) }
-                lines[dialect] = line
-            }
-            if session.events.isEmpty, session.output.count < Self.slowReaderBytes {
-                session.output.append(line.bytes)
-                markDirty(session)
-            } else if isOverQuota(session) {
-                session.events.drop()
-                counters.droppedEvents += 1
-            } else {
-                let dropped = session.events.append(Array(line.bytes), limits: limits)
-                counters.droppedEvents += UInt64(dropped)
-                countQueued(session)
-            }
+    /// Lines from this length on are not copied for each receiver.
+    private static var sharedLineBytes: Int { 4 * 1024 }
+
+    /// Sends a line to a session, or has it wait behind the events that wait.
+    func send(_ line: SharedLine, to session: Session) {
+        if session.events.isEmpty, session.output.count < Self.slowReaderBytes, line.bytes.count < Self.sharedLineBytes
+        {
+            session.output.append(line.bytes)
+            markDirty(session)
+        } else if !hasRoomForEvent(line, session) {
+            session.events.drop()
+            counters.droppedEvents += 1
+            markDirty(session)
+        } else if session.events.isEmpty, session.output.isEmpty {
+            session.output.lead(with: line)
+            countQueued(session)
+            markDirty(session)
+        } else {
+            let dropped = session.events.append(line, limits: limits)
+            counters.droppedEvents += UInt64(dropped)
+            countQueued(session)
+            markDirty(session)
         }
+    }
+
+    /// A shared line counts in full for each of its receivers, and before it waits.
+    private func hasRoomForEvent(_ line: SharedLine, _ session: Session) -> Bool {
+        !isOverQuota(session) && hasRoom(for: line.bytes.count, of: session.account)
     }
 
     /// The client has read on: what waited for it goes out, as far as there is room. The server calls this when the
@@ -80,12 +101,45 @@ extension TaskRuntime {
             let data: JSON = ["count": .number(JSONNumber(dropped))]
             data.bytes.withUnsafeBytes {
                 MessageEncoder.event(
-                    in: session.eventDialect, name: "bridge.events_dropped", data: $0, to: session.output)
+                    in: session.eventDialect, name: Self.droppedEvents, data: $0, to: session.output)
             }
         }
-        while session.output.count < limitBytes, let line = session.events.popFirst() {
-            line.withUnsafeBytes { session.output.append($0) }
+        while session.output.count < limitBytes, let line = session.events.first {
+            // Long lines wait until nothing else does, so that they need not be copied.
+            if session.output.isEmpty, line.bytes.count >= Self.sharedLineBytes {
+                session.output.lead(with: line)
+            } else if line.bytes.count < Self.sharedLineBytes || limitBytes == .max {
+                session.output.append(line.bytes)
+            } else {
+                break
+            }
+            _ = session.events.popFirst()
         }
         markDirty(session)
+    }
+}
+
+/// An event as a line, written once for each dialect that asks.
+final class EventLines {
+    let name: String
+    private let data: [UInt8]
+    private var lines: [(dialect: DialectID, line: SharedLine)] = []
+
+    /// - Parameter data: JSON.
+    init(_ name: String, _ data: [UInt8]) {
+        self.name = name
+        self.data = data
+    }
+
+    /// The event's data, JSON.
+    var text: [UInt8] { data }
+
+    func line(in dialect: DialectID) -> SharedLine {
+        if let known = lines.first(where: { $0.dialect == dialect }) { return known.line }
+        let output = OutputBuffer()
+        data.withUnsafeBytes { MessageEncoder.event(in: dialect, name: name, data: $0, to: output) }
+        let line = SharedLine(output)
+        lines.append((dialect, line))
+        return line
     }
 }

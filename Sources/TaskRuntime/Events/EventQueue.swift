@@ -1,8 +1,9 @@
+import BridgeMessage
 import DequeModule
 
 /// Events that wait for a session whose reader is slow: bounded in number and bytes, the oldest dropped first.
 struct EventQueue {
-    private var lines: Deque<[UInt8]> = []
+    private var lines: Deque<SharedLine> = []
     private(set) var queuedBytes = 0
     /// Dropped and not yet told.
     private(set) var untoldDrops = 0
@@ -11,12 +12,12 @@ struct EventQueue {
     var count: Int { lines.count }
 
     /// Takes in an event as a whole line. Returns how many had to go for it, itself included where it is too large.
-    mutating func append(_ line: [UInt8], limits: RuntimeLimits) -> Int {
+    mutating func append(_ line: SharedLine, limits: RuntimeLimits) -> Int {
         lines.append(line)
-        queuedBytes += line.count
+        queuedBytes += line.bytes.count
         var dropped = 0
         while let oldest = lines.first, lines.count > limits.queuedEvents || queuedBytes > limits.queuedEventBytes {
-            queuedBytes -= oldest.count
+            queuedBytes -= oldest.bytes.count
             lines.removeFirst()
             dropped += 1
         }
@@ -28,9 +29,12 @@ struct EventQueue {
     mutating func drop() { untoldDrops += 1 }
 
     /// The next event.
-    mutating func popFirst() -> [UInt8]? {
+    var first: SharedLine? { lines.first }
+
+    /// Takes out the next event.
+    mutating func popFirst() -> SharedLine? {
         guard let line = lines.popFirst() else { return nil }
-        queuedBytes -= line.count
+        queuedBytes -= line.bytes.count
         return line
     }
 

@@ -8,6 +8,8 @@ public struct RetainedEvent: Codable, Sendable, Equatable {
     public var data: JSON
     /// Whose session it came from; nil: no session.
     public var uid: UInt32?
+    /// What that session spoke for; nil: nothing but its user.
+    public var origin: String?
 }
 
 /// The last events of names that somebody asked to be retained: one for each name, in the order in which they were
@@ -18,16 +20,47 @@ struct RetainedEvents {
         var events = 0
         var bytes = 0
 
+        mutating func remove(_ event: Entry) {
+            events -= 1
+            bytes -= event.name.utf8.count + event.event.text.count
+        }
+
         mutating func add(_ event: Entry) {
             events += 1
-            bytes += event.name.utf8.count + event.data.count
+            bytes += event.name.utf8.count + event.event.text.count
         }
     }
 
     struct Entry {
-        var name: String
-        var data: [UInt8]
-        var uid: UInt32?
+        /// Whose size it counts for.
+        struct Payer: Hashable {
+            /// Whose session it came from; nil: no session.
+            var uid: UInt32?
+            /// Whether that session was trusted.
+            var isTrusted: Bool
+        }
+
+        /// Its name, its data, and its lines once somebody has asked for them.
+        var event: EventLines
+        let payer: Payer
+        /// What the session that it came from spoke for.
+        let origin: String
+        /// Its place in the order in which the events were published.
+        var order: UInt64 = 0
+
+        init(name: String, data: [UInt8], uid: UInt32?, origin: String, isTrusted: Bool) {
+            event = EventLines(name, data)
+            payer = Payer(uid: uid, isTrusted: isTrusted)
+            self.origin = origin
+        }
+
+        var name: String { event.name }
+        var uid: UInt32? { payer.uid }
+
+        /// Whether it is this session's user's, in the same origin.
+        func isOwned(by session: Session) -> Bool {
+            uid == session.peer.uid && origin.isExactly(session.origin)
+        }
     }
 
     /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
@@ -35,38 +68,70 @@ struct RetainedEvents {
     /// Of one user who is not root or the daemon's: others have to find room, too.
     static let mostOfUser = Size(events: 256, bytes: 1 << 20)
 
-    private var entries: [Entry] = []
+    /// By name. Names are ASCII, so that two are equal exactly where their bytes are.
+    private var entries: [String: Entry] = [:]
+    private var lastOrder: UInt64 = 0
+    private var size = Size()
+    private var sizeOfUser: [Entry.Payer: Size] = [:]
 
     /// All of them.
     var all: [RetainedEvent] {
         // What is kept was JSON.
-        entries.map { RetainedEvent(event: $0.name, data: (try? JSON(parsing: $0.data)) ?? .null, uid: $0.uid) }
+        entries.values.sorted { $0.order < $1.order }.map {
+            RetainedEvent(
+                event: $0.name, data: (try? JSON(parsing: $0.event.text)) ?? .null, uid: $0.uid,
+                origin: $0.origin.isExactly(Session.localOrigin) ? nil : $0.origin)
+        }
     }
 
     /// What there would be with an event in the place of the one before of its name: of all, and of its user.
     func size(with new: Entry) -> (all: Size, ofUser: Size) {
-        var sizes = (all: Size(), ofUser: Size())
-        for entry in entries where entry.name != new.name {
-            sizes.all.add(entry)
-            if entry.uid == new.uid { sizes.ofUser.add(entry) }
+        var sizes = (all: size, ofUser: sizeOfUser[new.payer] ?? Size())
+        if let old = entries[new.name] {
+            sizes.all.remove(old)
+            if old.payer == new.payer { sizes.ofUser.remove(old) }
         }
         sizes.all.add(new)
         sizes.ofUser.add(new)
         return sizes
     }
 
+    /// The event of this name.
+    func event(_ name: String) -> Entry? { entries[name] }
+
     /// Keeps an event in the place of the one before of its name.
     mutating func keep(_ event: Entry) {
         forget(event.name)
-        entries.append(event)
+        lastOrder += 1
+        var entry = event
+        entry.order = lastOrder
+        entries[event.name] = entry
+        size.add(entry)
+        sizeOfUser[entry.payer, default: Size()].add(entry)
     }
 
     /// Keeps the event of this name no longer.
-    mutating func forget(_ name: String) { entries.removeAll { $0.name == name } }
+    mutating func forget(_ name: String) {
+        guard let entry = entries.removeValue(forKey: name) else { return }
+        size.remove(entry)
+        var ofUser = sizeOfUser[entry.payer] ?? Size()
+        ofUser.remove(entry)
+        sizeOfUser[entry.payer] = ofUser.events == 0 ? nil : ofUser
+    }
 
-    /// Those that fulfil a condition.
-    func events(where isWanted: (String) -> Bool) -> [(name: String, data: [UInt8])] {
-        entries.filter { isWanted($0.name) }.map { ($0.name, $0.data) }
+    /// Those that any of the patterns matches, and none of the others, in the order in which they were published.
+    func events(for patterns: [EventPattern], butNotFor others: [EventPattern]) -> [EventLines] {
+        guard !entries.isEmpty, !patterns.isEmpty else { return [] }
+        let wanted = Self.tree(patterns)
+        let unwanted = Self.tree(others)
+        return entries.values.filter { wanted.matches($0.name) && !unwanted.matches($0.name) }
+            .sorted { $0.order < $1.order }.map(\.event)
+    }
+
+    private static func tree(_ patterns: [EventPattern]) -> PatternTree<Void> {
+        let tree = PatternTree<Void>()
+        for pattern in patterns { _ = tree.insert((), pattern) }
+        return tree
     }
 }
 
@@ -74,10 +139,13 @@ extension TaskRuntime {
     /// Events that are kept for those who subscribe later, in the order in which they were published.
     public var retainedEvents: [RetainedEvent] { retained.all }
 
-    /// Keeps what the daemon before kept. What is too much is left out.
+    /// Keeps what the daemon before kept. What is too much, or has a name that nobody may publish, is left out.
     public func retain(_ events: [RetainedEvent]) {
-        for event in events {
-            let entry = RetainedEvents.Entry(name: event.event, data: event.data.bytes, uid: event.uid)
+        for event in events where PublicName.isAllowed(event.event) {
+            let origin = event.origin ?? Session.localOrigin
+            let entry = RetainedEvents.Entry(
+                name: event.event, data: event.data.bytes, uid: event.uid, origin: origin,
+                isTrusted: event.uid.map { policy.trusts(PolicySubject(uid: $0, origin: origin)) } ?? false)
             let size = retained.size(with: entry).all
             guard size.events <= RetainedEvents.most.events, size.bytes <= RetainedEvents.most.bytes else { continue }
             retained.keep(entry)
@@ -86,13 +154,15 @@ extension TaskRuntime {
 
     /// Keeps an event for those who subscribe later.
     ///
-    /// - Parameter account: Whose session published it; nil: no session.
+    /// - Parameter session: Which published it; nil: none.
     /// - Throws: `quota.exceeded`; the one before of its name is kept then.
-    func retain(_ name: String, _ data: [UInt8], of account: UserAccount?) throws(BridgeError) {
-        let entry = RetainedEvents.Entry(name: name, data: data, uid: account?.uid)
+    func retain(_ name: String, _ data: [UInt8], of session: Session?) throws(BridgeError) {
+        let entry = RetainedEvents.Entry(
+            name: name, data: data, uid: session?.peer.uid, origin: session?.origin ?? Session.localOrigin,
+            isTrusted: session?.isTrusted ?? false)
         let sizes = retained.size(with: entry)
-        if let account, !account.isTrusted {
-            try checkRetained(sizes.ofUser, RetainedEvents.mostOfUser, of: account.label)
+        if let session, !session.isTrusted {
+            try checkRetained(sizes.ofUser, RetainedEvents.mostOfUser, of: session.account.label)
         }
         try checkRetained(sizes.all, RetainedEvents.most, of: "all users")
         retained.keep(entry)

@@ -134,7 +134,7 @@ extension TaskRuntime {
     /// Sends a line to those who want it, built once for all that are shown as much of a payload. It is no event that
     /// others could subscribe to, and no traffic itself.
     private func show(where isWanted: (TrafficWatcher) -> Bool, _ build: (_ payloadBytes: Int) -> TrafficLine) {
-        var lines: [Int: [UInt8]] = [:]
+        var lines: [Int: EventLines] = [:]
         for index in watchers.indices where isWanted(watchers[index]) {
             let session = watchers[index].session
             guard takesLine(&watchers[index]) else {
@@ -143,10 +143,10 @@ extension TaskRuntime {
                 continue
             }
             let payloadBytes = watchers[index].filter.payloadBytes
-            let line = lines[payloadBytes] ?? build(payloadBytes).finished()
+            let line = lines[payloadBytes] ?? EventLines("bridge.traffic", build(payloadBytes).finished())
             lines[payloadBytes] = line
-            watchers[index].bytesInTurn += line.count
-            send("bridge.traffic", line, to: [session])
+            watchers[index].bytesInTurn += line.text.count
+            send(line.line(in: session.eventDialect), to: session)
         }
     }
 

@@ -151,20 +151,17 @@ enum SecretNames {
         return isOne(name)
     }
 
-    private static func isOne(_ name: UnsafeRawBufferPointer) -> Bool {
-        name.indices.contains { start in
-            parts.contains { part in begins(with: part, UnsafeRawBufferPointer(rebasing: name[start...])) }
-        }
-    }
-
-    private static func begins(with part: [UInt8], _ name: UnsafeRawBufferPointer) -> Bool {
-        var matched = 0
+    /// The same of the bytes of a name. A sequence, which is read once: the work is linear in the name's length.
+    static func isOne(_ name: some Sequence<UInt8>) -> Bool {
+        var letters: [UInt8] = []
         for byte in name where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
             // Sets the bit by which small letters differ from capitals.
-            guard byte | 0x20 == part[matched] else { return false }
-            matched += 1
-            if matched == part.count { return true }
+            letters.append(byte | 0x20)
+            if parts.contains(where: { $0.last == byte | 0x20 && letters.suffix($0.count) == $0[...] }) { return true }
+            if letters.count == 2 * longestPart { letters.removeFirst(longestPart) }
         }
         return false
     }
+
+    private static let longestPart = parts.map(\.count).max() ?? 0
 }

@@ -9,6 +9,7 @@ extension PluginManifest {
             var permission: String?
             var timeout: JSON?
             var concurrency: Int?
+            var optionBytes: Int?
             var `private`: Bool?
             var open: Bool?
             var optionVerbs: [String: String]?
@@ -57,8 +58,9 @@ extension PluginManifest {
 
     /// Reads a manifest that has been parsed.
     ///
+    /// - Parameter optionBytes: how long options of a task may be where the manifest says nothing.
     /// - Throws: a ``BridgeError`` with a sentence that says what is wrong with it.
-    public init(_ json: JSON) throws(BridgeError) {
+    public init(_ json: JSON, optionBytes: Int = TaskDescription.usualOptionBytes) throws(BridgeError) {
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: json) } catch {
             throw Self.refusal("\(error.path): expected \(error.expected), got \(error.got)")
@@ -70,7 +72,11 @@ extension PluginManifest {
         // A task's "timeout" that is null means none, an absent one the daemon's own: both read as nil when decoded.
         let written = json["tasks"]?.arrayValue ?? []
         tasks = []
-        for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw)) }
+        for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw, optionBytes)) }
+        for event in text.events ?? [] where !PublicName.isAllowed(event.name) {
+            let name = JSON.string(String(event.name.prefix(64))).text
+            throw Self.refusal("the event \(name) is to have a name of \(PublicName.rule)")
+        }
         events = (text.events ?? []).map { EventSummary(name: $0.name, summary: $0.summary, isOpen: $0.open ?? false) }
         workers = []
         for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
@@ -85,7 +91,9 @@ extension PluginManifest {
         }
     }
 
-    private static func task(_ task: Text.Task, _ raw: JSON) throws(BridgeError) -> TaskDescription {
+    private static func task(
+        _ task: Text.Task, _ raw: JSON, _ usualOptionBytes: Int
+    ) throws(BridgeError) -> TaskDescription {
         guard TaskName.isAllowed(task.name) else {
             throw refusal("the task \(JSON.string(String(task.name.prefix(64))).text) is to have \(TaskName.rule)")
         }
@@ -94,12 +102,16 @@ extension PluginManifest {
             throw refusal("the options of the task \(task.name) have no JSON Schema: \(error)")
         }
         if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
+        if let bytes = task.optionBytes, bytes < 1 {
+            throw refusal("the task \(task.name) takes less than one byte of options")
+        }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
             isOpen: task.open ?? false, optionVerbs: try optionVerbs(of: task),
             deadline: try deadline(raw["timeout"], of: task.name),
             concurrency: task.concurrency,
             isPrivate: task.private ?? false,
+            optionBytes: task.optionBytes ?? usualOptionBytes,
             schemas: schemas)
     }
 
@@ -138,7 +150,7 @@ extension PluginManifest {
         guard !said.name.isEmpty else { throw refusal("an interceptor has no name") }
         for task in said.tasks where EventPattern(task) == nil {
             throw refusal(
-                "the interceptor \(said.name) is for \(JSON.string(task).text), which is no name of a task with at most a * at its end"
+                "the interceptor \(said.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name of a task: \(EventPattern.rule)"
             )
         }
         return InterceptorDescription(

@@ -39,6 +39,7 @@ extension TaskRuntime {
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
     public func call(_ request: PluginCall, by plugin: PluginSlot) -> CallHandle {
+        noteStep(of: plugin)
         let task: TaskEntry
         let target: Session?
         let parent: Call?

@@ -147,7 +147,7 @@ extension TaskRuntime {
     /// Tells that a plugin is at work, and the plugin of the sessions that it has not seen open.
     func announce(_ plugin: PluginSlot) {
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
-        for number in sessions.keys.sorted() {
+        for number in sessions.keys {
             if let session = sessions[number] { plugin.tell(.opened, session) }
         }
     }

@@ -26,9 +26,16 @@ final class PluginSchemas {
 }
 
 extension PluginSlot {
-    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
+    func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
         describe { done($0.tasks[task.index].schemas) }
     }
+
+    func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts {
+        SchemaTexts((schemas.manifest ?? manifest).tasks[task.index].schemas)
+    }
+
+    /// Whether the plugin has told its schemas.
+    var hasDescribedItself: Bool { schemas.manifest != nil }
 
     /// Tells the manifest with all schemas that are to be had, at once or later.
     public func describe(_ done: @escaping (PluginManifest) -> Void) {

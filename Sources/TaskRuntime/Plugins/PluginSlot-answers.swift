@@ -48,7 +48,7 @@ extension PluginSlot {
     public func fail(_ handle: CallHandle, _ error: BridgeError) {
         guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
         noteEndOfWork(call)
-        runtime.end(call, error: sendable(error))
+        runtime.end(call, error: sendable(error.isUnforeseen ? shown(error, of: call) : error))
         afterWork()
     }
 

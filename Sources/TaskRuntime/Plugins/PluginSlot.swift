@@ -53,6 +53,8 @@ public final class PluginSlot: TaskProvider {
     let schemas = PluginSchemas()
 
     let host: any TaskHost
+    /// Its number among all plugins that there ever were.
+    let number: UInt64
     /// Not retained: the runtime owns this.
     let unretainedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
@@ -85,6 +87,8 @@ public final class PluginSlot: TaskProvider {
         self.path = path
         self.host = host
         unretainedRuntime = .passUnretained(runtime)
+        runtime.lastPluginNumber += 1
+        number = runtime.lastPluginNumber
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
         interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
     }

@@ -5,6 +5,7 @@ extension TaskRuntime {
     /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
     public func apply(_ policy: Policy) {
         self.policy = policy
+        policyRevision += 1
         forgetRights()
     }
 
@@ -83,16 +84,21 @@ extension TaskRuntime {
         if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
         if let known = session.eventRights[event] { return known }
         let isAllowed = decide(.subscribe, event, isOpen: isOpenEvent(event), by: session).isAllowed
+        guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
         // Names are made up by whoever may publish.
         if session.eventRights.count >= Self.mostEventRights { session.eventRights.removeAll() }
         session.eventRights[event] = isAllowed
         return isAllowed
     }
 
-    /// Whether a plugin marks events of this name as open.
+    /// Whether a plugin marks events of this name as open, or they are news about the session that gets them.
     func isOpenEvent(_ name: String) -> Bool {
-        plugins.contains { $0.manifest.events.contains { $0.name == name && $0.isOpen } }
+        name.isExactly(Self.droppedEvents)
+            || plugins.contains { $0.manifest.events.contains { $0.name.isExactly(name) && $0.isOpen } }
     }
+
+    /// The event that says how many others were dropped.
+    static var droppedEvents: String { "bridge.events_dropped" }
 
     private static var mostEventRights: Int { 256 }
 }

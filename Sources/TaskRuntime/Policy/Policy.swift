@@ -1,10 +1,12 @@
+import BridgeJSON
+
 /// Whether something may be done, and why.
 public struct PolicyDecision: Sendable, Equatable {
     /// What decided.
     public enum Reason: Sendable, Equatable {
         /// A rule of the policy.
         case rule(PolicyRule)
-        /// Root and the daemon's own user may do everything that no rule denies.
+        /// Local sessions of root and of the daemon's own user may do everything that no rule denies.
         case trusted
         /// It is open to the group that the daemon is there for.
         case open
@@ -14,6 +16,10 @@ public struct PolicyDecision: Sendable, Equatable {
         case own
         /// No rule allows it.
         case nothing(daemonUID: UInt32)
+        /// No rule allows it to a session that speaks for an origin.
+        case notLocal(daemonUID: UInt32)
+        /// A rule allows it, but to local sessions only.
+        case localOnly(PolicyRule)
     }
 
     /// Whether it may be done.
@@ -25,22 +31,43 @@ public struct PolicyDecision: Sendable, Equatable {
     public var rule: String {
         switch reason {
         case .rule(let rule): rule.summary
-        case .trusted: "default: root and the daemon's user may do everything that no rule denies"
-        case .open: "default: the group \(Policy.groupName) may use what is open"
+        case .trusted: "default: local sessions of root and the daemon's user may do everything that no rule denies"
+        case .open: "default: root, the daemon's user and the group \(Policy.groupName) may use what is open"
         case .plugin: "default: plugins may do everything that no rule denies"
         case .own: "default: a session's own namespace is its own"
         case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need none"
+        case .notLocal(let uid):
+            """
+            default: no rule with the condition origin allows it, and only local sessions of root and uid \(uid) need none
+            """
+        case .localOnly(let rule):
+            "default: \(rule.summary) has no condition origin, so that it allows to local sessions only"
+        }
+    }
+
+    /// The rule that decided, or that would have without an origin; nil: no rule is the reason.
+    public var decisive: PolicyRule? {
+        switch reason {
+        case .rule(let rule), .localOnly(let rule): rule
+        case .trusted, .open, .plugin, .own, .nothing, .notLocal: nil
         }
     }
 }
 
 /// Who may do what. The one place where that is decided; the router asks it before anything else happens.
 ///
-/// Nobody may do anything, except: root, the daemon's own user and plugins everything; members of a group what is marked as
-/// open; and whoever a rule allows it. A rule that denies beats all of these.
+/// Nobody may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these users
+/// and members of a group what is marked as open; and whoever a rule allows it. A rule that denies beats all of these.
+///
+/// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the session's: it is
+/// never trusted, and of the rules that allow, only those with the condition `origin` are about it.
 public struct Policy: Sendable {
     /// The name of the group that may use what is open.
     public static let groupName = "trestle"
+
+    /// The permission to administer the daemon: to see and end what others do, to load plugins, to reload. A rule that
+    /// allows lends it by this name alone, not by a beginning of it, and not by naming nothing.
+    public static let administration = "bridge.admin"
 
     /// The user id that the daemon runs under.
     public let daemonUID: UInt32
@@ -77,11 +104,12 @@ public struct Policy: Sendable {
     /// The rules about a verb.
     public func rules(about verb: PolicyVerb) -> [PolicyRule] { rulesByVerb[verb] ?? [] }
 
-    /// Whether a peer is root or the daemon's own user.
-    public func trusts(_ peer: PeerIdentity) -> Bool { trusts(uid: peer.uid) }
+    /// Whether somebody may do everything that no rule denies: a local session of root or of the daemon's own user.
+    public func trusts(_ subject: PolicySubject) -> Bool {
+        subject.plugin == nil && subject.isLocal && isTrusted(uid: subject.uid)
+    }
 
-    /// Whether a user is root or the daemon's own.
-    public func trusts(uid: UInt32) -> Bool { uid == 0 || uid == daemonUID }
+    private func isTrusted(uid: UInt32) -> Bool { uid == 0 || uid == daemonUID }
 
     /// May the subject do this?
     ///
@@ -92,20 +120,42 @@ public struct Policy: Sendable {
         _ verb: PolicyVerb, _ name: String, isOpen: Bool = false, for subject: PolicySubject
     ) -> PolicyDecision {
         // To name it is to ask for what one gets without naming anything.
-        if verb == .store, let own = subject.namespace, own.utf8.elementsEqual(name.utf8) {
+        if verb == .store, let own = subject.namespace, own.isExactly(name) {
             return PolicyDecision(isAllowed: true, reason: .own)
         }
         var allowing: PolicyRule?
+        var silenced: PolicyRule?
         for rule in rules(about: verb) where rule.applies(verb, name, subject) {
             guard rule.effect == .allow else { return PolicyDecision(isAllowed: false, reason: .rule(rule)) }
-            allowing = allowing ?? rule
+            if rule.origins == nil, !subject.isLocal {
+                silenced = silenced ?? rule
+            } else {
+                allowing = allowing ?? rule
+            }
         }
         if let allowing { return PolicyDecision(isAllowed: true, reason: .rule(allowing)) }
-        if subject.plugin != nil { return PolicyDecision(isAllowed: true, reason: .plugin) }
-        if trusts(uid: subject.uid) { return PolicyDecision(isAllowed: true, reason: .trusted) }
-        if isOpen, let openGroup, subject.gids.contains(openGroup) {
-            return PolicyDecision(isAllowed: true, reason: .open)
+        if verb == .close, let rule = ruleToAdminister(subject) {
+            return PolicyDecision(isAllowed: true, reason: .rule(rule))
         }
-        return PolicyDecision(isAllowed: false, reason: .nothing(daemonUID: daemonUID))
+        if subject.plugin != nil { return PolicyDecision(isAllowed: true, reason: .plugin) }
+        if trusts(subject) { return PolicyDecision(isAllowed: true, reason: .trusted) }
+        if isOpen, mayUseWhatIsOpen(subject) { return PolicyDecision(isAllowed: true, reason: .open) }
+        return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced))
+    }
+
+    /// The rule by which the subject may administer the daemon, which includes closing others' sessions.
+    private func ruleToAdminister(_ subject: PolicySubject) -> PolicyRule? {
+        let decision = decide(.call, Self.administration, for: subject)
+        if decision.isAllowed, case .rule(let rule) = decision.reason { return rule }
+        return nil
+    }
+
+    private func mayUseWhatIsOpen(_ subject: PolicySubject) -> Bool {
+        isTrusted(uid: subject.uid) || openGroup.map { subject.gids.contains($0) } ?? false
+    }
+
+    private func whyNot(_ subject: PolicySubject, _ silenced: PolicyRule?) -> PolicyDecision.Reason {
+        if let silenced { return .localOnly(silenced) }
+        return subject.isLocal ? .nothing(daemonUID: daemonUID) : .notLocal(daemonUID: daemonUID)
     }
 }

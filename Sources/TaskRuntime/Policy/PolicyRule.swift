@@ -1,3 +1,5 @@
+public import BridgeJSON
+
 /// What may be done, or not.
 public enum PolicyVerb: String, Sendable, CaseIterable {
     /// Calling a task. Its names are permissions: what tasks say that their callers need.
@@ -8,6 +10,8 @@ public enum PolicyVerb: String, Sendable, CaseIterable {
     case serve
     /// Sending an event; by its name.
     case publish
+    /// Replacing, or forgetting, a retained event of another user or origin; by its name.
+    case replace
     /// Getting events; by their names.
     case subscribe
     /// Naming the session that a call is to go to; by the task's name.
@@ -28,17 +32,23 @@ public struct PolicyName: Sendable, Hashable {
     /// As it is written.
     public let text: String
 
+    /// Whether the two have the same bytes.
+    public static func == (left: PolicyName, right: PolicyName) -> Bool { left.text.isExactly(right.text) }
+
+    /// Adds the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ExactText(text)) }
+
     /// Nil where it is empty, or has a `*` anywhere but at its end.
     public init?(_ text: String) {
         guard !text.isEmpty, !text.dropLast().contains("*") else { return nil }
         self.text = text
     }
 
-    private var isBeginning: Bool { text.last == "*" }
+    private var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     func matches(_ name: String) -> Bool {
-        // By bytes: Swift holds two spellings of an accented letter to be equal, who gets the name need not.
-        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.utf8.elementsEqual(text.utf8)
+        // By bytes, as all names: Swift holds two spellings of an accented letter to be equal, who gets the name need not.
+        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
     }
 
     /// Whether everything that the other one matches is matched by this one.
@@ -68,14 +78,15 @@ public struct PolicyRule: Sendable, Hashable {
     public var uids: [UInt32]?
     /// Groups of which it is in one at least; nil: whatever groups it is in.
     public var gids: [UInt32]?
-    /// What its session speaks for, exactly one of these; nil: anything.
-    public var origins: [String]?
+    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``Session/localOrigin`` where
+    /// it allows.
+    public var origins: [ExactText]?
     /// Who is logged in to its session; nil: anybody or nobody.
-    public var users: [String]?
+    public var users: [ExactText]?
     /// The systemd unit that the program runs in; nil: any or none.
-    public var units: [String]?
+    public var units: [ExactText]?
     /// The plugins whose own calls it is about; nil: it is about clients.
-    public var plugins: [String]?
+    public var plugins: [ExactText]?
     /// Where it stands: a file's path and a line.
     public var file: String
     /// See ``file``; counted from 1.
@@ -91,16 +102,27 @@ public struct PolicyRule: Sendable, Hashable {
 
     /// Whether it says anything about this.
     func applies(_ verb: PolicyVerb, _ name: String, _ subject: PolicySubject) -> Bool {
-        verbs.contains(verb) && (names.map { $0.contains { $0.matches(name) } } ?? true) && isAbout(subject)
+        verbs.contains(verb) && names(verb, name) && isAbout(subject)
+    }
+
+    private func names(_ verb: PolicyVerb, _ name: String) -> Bool {
+        if effect == .allow, verb == .call, name.isExactly(Policy.administration) {
+            return names?.contains { $0.text.isExactly(name) } ?? false
+        }
+        return names.map { $0.contains { $0.matches(name) } } ?? true
     }
 
     private func isAbout(_ subject: PolicySubject) -> Bool {
-        if let plugin = subject.plugin { return plugins?.contains(plugin) ?? false }
+        if let plugin = subject.plugin { return Self.hold(plugins, plugin) ?? false }
         guard plugins == nil, uids?.contains(subject.uid) ?? true else { return false }
         guard gids.map({ !$0.allSatisfy { !subject.gids.contains($0) } }) ?? true else { return false }
-        guard origins?.contains(subject.origin) ?? true else { return false }
-        guard users.map({ users in subject.user.map(users.contains) ?? false }) ?? true else { return false }
-        return units.map { units in subject.unit.map(units.contains) ?? false } ?? true
+        return Self.hold(origins, subject.origin) ?? true && Self.hold(users, subject.user) ?? true
+            && Self.hold(units, subject.unit) ?? true
+    }
+
+    /// Whether one of the values is this text; nil: there is no such condition.
+    private static func hold(_ values: [ExactText]?, _ text: String?) -> Bool? {
+        values.map { values in text.map { text in values.contains { $0.equals(text) } } ?? false }
     }
 
     /// The rule in short, for who is denied something and for who asks why: `deny call, 50-notes.toml:3`.
@@ -111,7 +133,7 @@ public struct PolicyRule: Sendable, Hashable {
 }
 
 /// Whom a decision is about.
-public struct PolicySubject: Sendable, Hashable {
+public struct PolicySubject: Sendable {
     /// The user that runs the program.
     public var uid: UInt32
     /// All its groups.
@@ -143,12 +165,15 @@ public struct PolicySubject: Sendable, Hashable {
         self.plugin = plugin
     }
 
+    /// Whether it speaks for nothing but its user; a plugin does.
+    public var isLocal: Bool { origin.isExactly(Session.localOrigin) }
+
     /// What is stored for it; nil: a plugin has no namespace of its own.
     public var namespace: String? { plugin == nil ? "\(uid):\(origin)" : nil }
 
     /// Who that is, for sentences.
     public var label: String {
         if let plugin { return "the plugin \(plugin)" }
-        return origin == Session.localOrigin ? "uid \(uid)" : "uid \(uid) (origin \(origin))"
+        return isLocal ? "uid \(uid)" : "uid \(uid) (origin \(origin))"
     }
 }

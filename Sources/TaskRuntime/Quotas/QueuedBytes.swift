@@ -14,6 +14,20 @@ extension TaskRuntime {
         let bytes = session.queuedBytes + session.heldInputBytes + session.batchBytes
         hold(bytes - session.countedBytes, for: session.account)
         session.countedBytes = bytes
+        countUnread(UnreadOutput(bytes: session.queuedBytes, events: session.queuedEvents), of: session)
+    }
+
+    private func countUnread(_ output: UnreadOutput, of session: Session) {
+        unread.bytes += output.bytes - session.countedUnread.bytes
+        unread.events += output.events - session.countedUnread.events
+        session.countedUnread = output
+    }
+
+    /// The session is gone: nothing is held for it.
+    func letGoOfQueued(_ session: Session) {
+        hold(-session.countedBytes, for: session.account)
+        session.countedBytes = 0
+        countUnread(UnreadOutput(), of: session)
     }
 
     /// Whether more is held for the session's user, or for all, than may be.

@@ -86,4 +86,5 @@ enum QuotaName: String, CaseIterable {
     case tasks
     case retainedEvents = "retained_events"
     case retainedBytes = "retained_bytes"
+    case descriptionBytes = "description_bytes"
 }

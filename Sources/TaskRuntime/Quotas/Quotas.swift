@@ -19,16 +19,33 @@ extension TaskRuntime {
         hasPaces = sessionPace != nil || quotas.user.calls.callsPerSecond > 0
     }
 
-    func account(of peer: PeerIdentity) -> UserAccount {
-        accounts.account(of: peer.uid, isTrusted: policy.trusts(peer), quotas, now: clock.now)
+    /// What a user has taken, by sessions that are trusted as those of this origin are.
+    func account(of peer: PeerIdentity, origin: String = Session.localOrigin) -> UserAccount {
+        let isTrusted = policy.trusts(PolicySubject(uid: peer.uid, origin: origin))
+        return accounts.account(of: peer.uid, isTrusted: isTrusted, quotas, now: clock.now)
+    }
+
+    /// The account of a session that is to speak for an origin.
+    ///
+    /// - Throws: `busy` or `quota.exceeded`, where the account changes and has no room for what the session has.
+    func account(of session: Session, for origin: String) throws(BridgeError) -> UserAccount {
+        let account = account(of: session.peer, origin: origin)
+        guard account !== session.account else { return account }
+        guard account.connections < account.quota.connections else { throw tooManyConnections(account) }
+        try check(
+            .subscriptions, account.subscriptions + session.subscriptions.count, account.quota.subscriptions,
+            of: account.label, "patterns of events to listen to")
+        try check(
+            .tasks, account.tasks + session.registrations.count, account.quota.tasks, of: account.label,
+            "tasks to provide")
+        try checkDescriptions(session.descriptionBytes, of: account)
+        return account
     }
 
     /// The session is gone, and what it had is nobody's any more.
     func settleAccount(of session: Session) {
         session.account.connections -= 1
-        session.account.queuedBytes -= session.countedBytes
-        queuedBytes -= session.countedBytes
-        session.countedBytes = 0
+        letGoOfQueued(session)
     }
 
     // MARK: Connections
@@ -38,7 +55,11 @@ extension TaskRuntime {
         let account = account(of: peer)
         guard account.connections >= account.quota.connections else { return nil }
         noteTurnedAway(account)
-        return busy(
+        return tooManyConnections(account)
+    }
+
+    private func tooManyConnections(_ account: UserAccount) -> BridgeError {
+        busy(
             .connections, account.quota.connections, of: account.label,
             "\(account.label) has \(account.connections) connections, as many as it may", retryAfter: .seconds(1))
     }
@@ -61,7 +82,7 @@ extension TaskRuntime {
 
     /// - Throws: `quota.exceeded`, where the session or its user would listen to too many patterns.
     func checkSubscriptions(_ count: Int, of session: Session) throws(BridgeError) {
-        let added = count - session.patterns.count
+        let added = count - session.subscriptions.count
         guard added > 0 else { return }
         try check(
             .subscriptions, count, quotas.sessionSubscriptions, of: "session \(session.number)",
@@ -81,6 +102,15 @@ extension TaskRuntime {
             "tasks to provide")
         let account = session.account
         try check(.tasks, account.tasks + added, account.quota.tasks, of: account.label, "tasks to provide")
+    }
+
+    /// - Throws: `quota.exceeded`, where so much more must not be held for descriptions of tasks.
+    func checkDescriptions(_ addedBytes: Int, of account: UserAccount) throws(BridgeError) {
+        guard addedBytes > 0 else { return }
+        let most = account.isTrusted ? DescriptionBytes.most : DescriptionBytes.mostOfUser
+        let what = "bytes of descriptions of tasks"
+        try check(.descriptionBytes, account.descriptionBytes + addedBytes, most, of: account.label, what)
+        try check(.descriptionBytes, descriptionBytes + addedBytes, DescriptionBytes.most, of: "all users", what)
     }
 
     /// - Throws: `quota.exceeded`, where so much must not be retained.

@@ -1,10 +1,24 @@
 /// What the sessions of one uid have taken together. Loop thread only.
 ///
+/// Of root and the daemon's own user there are two accounts: one of local sessions, which are trusted and may take more, and
+/// one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the user's own
+/// programs have.
+///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
-final class UserAccount {
-    let uid: UInt32
-    /// Whether it is root or the daemon's own user.
+public final class UserAccount {
+    /// What one session has taken of its account, itself included.
+    struct Taken {
+        var callsInFlight: Int
+        var subscriptions: Int
+        var tasks: Int
+        var queuedBytes: Int
+        var descriptionBytes: Int
+    }
+
+    /// The user id.
+    public let uid: UInt32
+    /// Whether it is that of local sessions of root or of the daemon's own user.
     let isTrusted: Bool
     private(set) var quota = UserQuota()
     private(set) var pace: CallPace?
@@ -15,8 +29,12 @@ final class UserAccount {
     @exclusivity(unchecked) private(set) var mostCallsInFlight = Int.max
     var subscriptions = 0
     var tasks = 0
+    /// What is held for the descriptions of tasks that they provide.
+    var descriptionBytes = 0
     @exclusivity(unchecked) var queuedBytes = 0
     var rate = CallRate()
+    /// Work that waits for the user's share of the loop.
+    @exclusivity(unchecked) var steps = StepQueue()
     /// Connections that were turned away and not told in the log, and when others were told.
     var untoldConnections = 0
     var toldAt: RuntimeInstant?
@@ -37,15 +55,33 @@ final class UserAccount {
 
     var label: String { "uid \(uid)" }
 
+    func add(_ session: Taken) { add(session, times: 1) }
+    func remove(_ session: Taken) { add(session, times: -1) }
+
+    private func add(_ session: Taken, times sign: Int) {
+        connections += sign
+        callsInFlight += sign * session.callsInFlight
+        subscriptions += sign * session.subscriptions
+        tasks += sign * session.tasks
+        queuedBytes += sign * session.queuedBytes
+        descriptionBytes += sign * session.descriptionBytes
+    }
+
     /// Whether a new account would be the same.
     func isIdle(at now: RuntimeInstant) -> Bool {
-        connections == 0 && callsInFlight == 0 && queuedBytes == 0 && rate.isFull(now: now.nanoseconds)
+        connections == 0 && callsInFlight == 0 && queuedBytes == 0 && steps.jobs.isEmpty
+            && rate.isFull(now: now.nanoseconds)
     }
 }
 
-/// The accounts, one for each uid that is connected or was not long ago.
+/// The accounts, one for each uid that is connected or was not long ago, and for whether it is trusted.
 struct UserAccounts {
-    private var accounts: [UInt32: UserAccount] = [:]
+    private struct Key: Hashable {
+        var uid: UInt32
+        var isTrusted: Bool
+    }
+
+    private var accounts: [Key: UserAccount] = [:]
     /// From so many on those that nobody needs any more are given up before another one is made: an account outlives its
     /// last session, because its rate must not begin anew with each connection.
     private var crowd = 64
@@ -53,13 +89,14 @@ struct UserAccounts {
     var all: some Collection<UserAccount> { accounts.values }
 
     mutating func account(of uid: UInt32, isTrusted: Bool, _ limits: QuotaLimits, now: RuntimeInstant) -> UserAccount {
-        if let known = accounts[uid] { return known }
+        let key = Key(uid: uid, isTrusted: isTrusted)
+        if let known = accounts[key] { return known }
         if accounts.count >= crowd {
             accounts = accounts.filter { !$0.value.isIdle(at: now) }
             crowd = max(64, accounts.count * 2)
         }
         let made = UserAccount(uid: uid, isTrusted: isTrusted, limits)
-        accounts[uid] = made
+        accounts[key] = made
         return made
     }
 }

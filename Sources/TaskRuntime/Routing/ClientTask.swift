@@ -29,34 +29,56 @@ struct Provision {
     var scope = ProviderScope.any
     /// The dialect in which it is called: that in which it registered.
     var dialect = DialectID.native
-    var description: ProvidedDescription?
+    private(set) var description: KeptDescription?
+    /// What options are checked against; nil: anything fits.
+    private(set) var check: SchemaCheck?
+
+    /// Nothing is said of the task.
+    init(scope: ProviderScope, dialect: DialectID) {
+        (self.scope, self.dialect, description) = (scope, dialect, nil)
+    }
+
+    /// - Throws: where the options' schema is none.
+    init(scope: ProviderScope, dialect: DialectID, description: ProvidedDescription?) throws(JSONSchemaError) {
+        self.init(scope: scope, dialect: dialect)
+        self.description = description.map { KeptDescription($0) }
+        check = try description?.schemas.optionsCheck()
+    }
 }
 
 /// A task that clients provide: which of them do, and which of them gets a call.
 final class ClientTask: TaskProvider {
-    private struct Registration {
+    /// One provider. A class: what was decided about it is kept, and it is moved within lists.
+    private final class Registration {
         let session: Session
         let provision: Provision
-        /// What options are checked against; nil: anything fits.
-        let check: SchemaCheck?
-        /// The session's, for comparing without touching it.
-        let uid: UInt32
+        /// Whether it may serve others, and what that decision rests on.
+        private var decision: (policy: UInt64, identity: UInt32, PolicyDecision)?
 
         init(_ session: Session, _ provision: Provision) {
             self.session = session
             self.provision = provision
-            // `try?`: a broken schema was refused.
-            check = (try? provision.description?.schemas.optionsCheck()) ?? nil
-            uid = session.peer.uid
         }
 
+        var uid: UInt32 { session.peer.uid }
         var scope: ProviderScope { provision.scope }
+
+        /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
+        func mayServe(_ task: String, _ runtime: TaskRuntime) -> PolicyDecision {
+            let now = (policy: runtime.policyRevision, identity: session.identityRevision)
+            if let decision, decision.policy == now.policy, decision.identity == now.identity { return decision.2 }
+            let made = runtime.decide(.serve, task, by: session)
+            decision = (now.policy, now.identity, made)
+            return made
+        }
     }
 
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
     private unowned(unsafe) let runtime: TaskRuntime
     /// The newest last.
     @exclusivity(unchecked) private var registrations: [Registration] = []
+    /// The newest of each user that takes anybody's calls; found without a look at what others registered.
+    private var newestOfUser: [UInt32: Registration] = [:]
 
     init(runtime: TaskRuntime) { self.runtime = runtime }
 
@@ -64,56 +86,81 @@ final class ClientTask: TaskProvider {
     var isEmpty: Bool { registrations.isEmpty }
     /// Who provides it, the newest last.
     var providers: [(session: Session, provision: Provision)] { registrations.map { ($0.session, $0.provision) } }
-    /// What the newest provider says of it.
-    var description: ProvidedDescription? { registrations.last?.provision.description }
+
+    /// The session that gets a caller's call, and what it says of the task; nil: none would get it.
+    ///
+    /// - Parameters:
+    ///   - caller: nil: a plugin, or the daemon.
+    ///   - target: the session that the call names.
+    func provider(
+        of task: TaskEntry, for caller: Session?, naming target: Session? = nil
+    ) -> (session: Session, description: KeptDescription?)? {
+        // `try?`: a call says why there is none.
+        guard let chosen = try? registration(of: task.name, for: caller, naming: target) else { return nil }
+        return (chosen.session, chosen.provision.description)
+    }
 
     /// Enters a session, or changes what it says. One that registers anew counts as the newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)
-        registrations.append(Registration(session, provision))
+        let registration = Registration(session, provision)
+        registrations.append(registration)
+        runtime.holdDescription(provision.description?.heldBytes ?? 0, for: session)
+        if provision.scope == .any { newestOfUser[registration.uid] = registration }
     }
 
     func unregister(_ session: Session) {
-        registrations.removeAll { $0.session === session }
+        guard let index = registrations.lastIndex(where: { $0.session === session }) else { return }
+        let left = registrations.remove(at: index)
+        runtime.holdDescription(-(left.provision.description?.heldBytes ?? 0), for: session)
+        guard newestOfUser[left.uid] === left else { return }
+        newestOfUser[left.uid] = registrations.last { $0.uid == left.uid && $0.scope == .any }
+    }
+
+    /// What is held for the session's description.
+    func heldBytes(of session: Session) -> Int {
+        registrations.last { $0.session === session }?.provision.description?.heldBytes ?? 0
     }
 
     // MARK: Calls
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         do throws(BridgeError) {
-            let place = try provider(for: call)
-            if let check = registrations[place].check, !runtime.fits(call, options, check) { return }
-            call.record.pointee.providerDialect = registrations[place].provision.dialect
-            // Not retained: who provides a task is a session that is open.
-            Unmanaged.passUnretained(registrations[place].session)._withUnsafeGuaranteedRef {
-                forward(call, of: task, options, to: $0)
-            }
+            let registration = try provider(for: call)
+            let provision = registration.provision
+            if let check = provision.check, !runtime.fits(call, options, check) { return }
+            call.record.pointee.providerDialect = provision.dialect
+            forward(call, of: task, options, to: registration.session)
         } catch {
             runtime.end(call, .failure(error))
         }
     }
 
-    /// The place of the session that the call names, else of the newest of the caller's own uid, else of the newest that the
-    /// policy lets serve others.
-    private func provider(for call: Call) throws(BridgeError) -> Int {
-        if call.hasExtras, let target = call.target {
-            guard let place = registrations.firstIndex(where: { $0.session === target }) else {
-                throw BridgeError(
-                    .taskNotFound, "session \(target.number) provides no task \(call.task?.name ?? "of that name")")
+    private func provider(for call: Call) throws(BridgeError) -> Registration {
+        let target = call.hasExtras ? call.target ?? call.namer : nil
+        let caller = call.record.pointee.session?.takeUnretainedValue()
+        return try registration(of: call.task?.name ?? "of that name", for: caller, naming: target)
+    }
+
+    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy lets serve
+    /// others.
+    private func registration(
+        of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
+    ) throws(BridgeError) -> Registration {
+        if let target {
+            guard let named = registrations.first(where: { $0.session === target }) else {
+                throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task())")
             }
-            return place
+            return named
         }
-        let uid = uid(of: call)
-        for index in registrations.indices.reversed()
-        where registrations[index].uid == uid && registrations[index].scope == .any {
-            return index
-        }
+        let uid = caller?.peer.uid
+        if let uid, let own = newestOfUser[uid] { return own }
         var denial: PolicyDecision?
-        for index in registrations.indices.reversed() where registrations[index].scope == .any {
+        for registration in registrations.reversed() where registration.scope == .any {
             // Plugins' own calls go to whoever provides the task.
-            if uid == nil { return index }
-            let decision = runtime.decide(.serve, call.task?.name ?? "", by: registrations[index].session)
-            if decision.isAllowed { return index }
+            if uid == nil { return registration }
+            let decision = registration.mayServe(task(), runtime)
+            if decision.isAllowed { return registration }
             denial = decision
         }
         if let denial {
@@ -126,10 +173,6 @@ final class ClientTask: TaskProvider {
             throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
-    }
-
-    private func uid(of call: Call) -> UInt32? {
-        call.record.pointee.session?._withUnsafeGuaranteedRef { $0.peer.uid }
     }
 
     private func forward(
@@ -173,8 +216,12 @@ final class ClientTask: TaskProvider {
         runtime.markDirty(session)
     }
 
-    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void) {
-        done(description?.schemas ?? TaskSchemas())
+    func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts {
+        provider(of: task, for: caller)?.description?.schemaTexts ?? SchemaTexts()
+    }
+
+    func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
+        done(provider(of: task, for: caller)?.description?.schemas ?? TaskSchemas())
     }
 }
 
@@ -203,7 +250,12 @@ extension TaskRuntime {
         guard callback.isValid else {
             return BridgeError(.pluginInvalidReply, "the provider answered with neither or both of result and error")
         }
-        guard let text = callback.error, let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
+        guard let text = callback.error, text.count <= TaskDescription.usualOptionBytes else {
+            return BridgeError(
+                .pluginInvalidReply,
+                "the provider answered with an error of more than \(TaskDescription.usualOptionBytes) bytes")
+        }
+        guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
             return BridgeError(
                 .pluginInvalidReply, "the provider answered with an error that is no object with code and message")
         }
@@ -230,6 +282,12 @@ extension TaskRuntime {
 
     // MARK: Registration
 
+    /// So much more is held for descriptions of tasks that the session provides.
+    func holdDescription(_ bytes: Int, for session: Session) {
+        session.descriptionBytes += bytes
+        descriptionBytes += bytes
+    }
+
     /// The session provides a task from now on.
     func register(_ name: String, by session: Session, _ provision: Provision) throws(BridgeError) {
         let task: ClientTask
@@ -241,16 +299,17 @@ extension TaskRuntime {
             task = known
         } else {
             task = ClientTask(runtime: self)
-            let description = TaskDescription(name: name, summary: "Provided by a client.")
+            // Options go to the client as text.
+            let description = TaskDescription(name: name, summary: "Provided by a client.", optionBytes: .max)
             registry.insert(TaskEntry(description, index: 0, provider: task))
         }
         task.register(session, provision)
-        session.registrations.insert(name)
+        session.setProvides(name, true)
     }
 
     /// The session provides the task no more. Calls that it works on go on.
     func unregister(_ name: String, by session: Session) {
-        session.registrations.remove(name)
+        session.setProvides(name, false)
         guard let entry = registry.find(name), let task = entry.provider as? ClientTask else { return }
         task.unregister(session)
         if task.isEmpty { registry.remove(entry) }

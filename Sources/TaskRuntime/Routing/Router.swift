@@ -12,10 +12,14 @@ extension TaskRuntime {
             receive(call, from: session)
         case .message(let message):
             counters.messages += 1
+            noteStep(.message, of: session)
             receiveOther(message.pointee, from: session)
+            noteInputTime()
         case .problem(let problem):
             counters.invalidMessages += 1
+            noteStep(.line, of: session)
             answer(problem.pointee, to: session)
+            noteInputTime()
         }
     }
 
@@ -49,6 +53,7 @@ extension TaskRuntime {
         }
         let now = callTime
         task._withUnsafeGuaranteedRef { entry in
+            noteStep(.call, entry.number, of: session)
             let call = calls.begin(
                 CallRequest(
                     origin: .session, task: task, session: .passUnretained(session),
@@ -59,6 +64,7 @@ extension TaskRuntime {
                 call.extras.target = sessions[message.pointee.sessionNumber]
             }
             session.callsInFlight += 1
+            session.madeCalls.append(call)
             session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight += 1 }
             session.callsMade &+= 1
             clientCallsInFlight += 1
@@ -86,9 +92,21 @@ extension TaskRuntime {
     /// Begins a call's work, unless its options do not fit; where its task has interceptors, these come first.
     @inline(__always)
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
         if task.interceptors != nil { return intercept(call, of: task, options: options) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
         task.provider.start(call, of: task, options: options)
+    }
+
+    private func refuseLength(of call: Call, _ bytes: Int, _ maximumBytes: Int) {
+        do throws(BridgeError) { try Self.checkLength(bytes, maximumBytes) } catch { end(call, error: error) }
+    }
+
+    /// - Throws: `options.invalid`, where options are longer than their task takes.
+    static func checkLength(_ bytes: Int, _ maximumBytes: Int) throws(BridgeError) {
+        guard bytes > maximumBytes else { return }
+        throw BridgeError(
+            JSONMismatch(path: "$", expected: "at most \(maximumBytes) bytes of options", got: "\(bytes) bytes"))
     }
 
     /// False where the options do not fit, or name what the caller may not name, and the call has been answered so.
@@ -97,10 +115,15 @@ extension TaskRuntime {
         return check.rights.isEmpty || mayName(call, options, check.rights)
     }
 
-    /// False where the options do not fit, and the call has been answered so.
+    /// False where the options do not fit, or are longer than what is made into values on the loop, and the call has been
+    /// answered so.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: SchemaCheck) -> Bool {
-        do throws(JSONMismatch) {
-            try check.check(options)
+        guard options.count <= TaskDescription.usualOptionBytes else {
+            refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)
+            return false
+        }
+        do throws(SchemaMisfit) {
+            try check.check(options, in: schemaRoom)
             return true
         } catch {
             end(call, error: BridgeError(error))
@@ -180,6 +203,7 @@ extension TaskRuntime {
     }
 
     private func refuse(_ message: UnsafePointer<CallMessage>, _ error: BridgeError, _ session: Session) {
+        noteStep(.refusal, of: session)
         noteRefusal(of: message.pointee.task, error, session)
         guard let id = message.pointee.callbackID else { return }
         let address = CallbackAddress(message.pointee.dialect, id: id.text, task: message.pointee.task)

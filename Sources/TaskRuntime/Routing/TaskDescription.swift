@@ -26,16 +26,23 @@ public struct TaskDescription: Sendable {
     public var deadline: TaskDeadline
     /// How many calls may run at once; nil: any number.
     public var concurrency: Int?
+    /// How long options may be, in bytes of JSON; longer ones are refused before anything reads them.
+    public var optionBytes: Int
     /// Whether options and results are secret: never logged, never shown.
     public var isPrivate: Bool
     /// What is known of its options and results from the start; a plugin may tell more when it is asked.
     public var schemas: TaskSchemas
 
+    /// How long options may be where a task says nothing: what is decoded on the loop in well under a share of time that
+    /// others notice. Tasks that hand options on as text, or decode them elsewhere, say more.
+    public static let usualOptionBytes = 64 * 1024
+
     /// A description; all but the name may be left out.
     public init(
         name: String, summary: String = "", permission: String? = nil, isOpen: Bool = false,
         optionVerbs: [String: PolicyVerb] = [:], deadline: TaskDeadline = .standard,
-        concurrency: Int? = nil, isPrivate: Bool = false, schemas: TaskSchemas = TaskSchemas()
+        concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int = TaskDescription.usualOptionBytes,
+        schemas: TaskSchemas = TaskSchemas()
     ) {
         self.name = name
         self.summary = summary
@@ -45,7 +52,23 @@ public struct TaskDescription: Sendable {
         self.deadline = deadline
         self.concurrency = concurrency
         self.isPrivate = isPrivate
+        self.optionBytes = optionBytes
         self.schemas = schemas
+    }
+}
+
+/// ``TaskSchemas`` as text.
+struct SchemaTexts {
+    var options: [UInt8]?
+    var result: [UInt8]?
+    var progress: [UInt8]?
+
+    init() {}
+
+    init(_ schemas: TaskSchemas) {
+        options = schemas.options?.bytes
+        result = schemas.result?.bytes
+        progress = schemas.progress?.bytes
     }
 }
 
@@ -64,6 +87,9 @@ public struct TaskSchemas: Codable, Sendable, Hashable {
         self.result = result
         self.progress = progress
     }
+
+    /// What the parameters of calls by position are called.
+    var parameterNames: [String] { options?["properties"]?.objectValue?.keys ?? [] }
 
     /// What options are checked against before the task is called; nil: anything fits.
     ///

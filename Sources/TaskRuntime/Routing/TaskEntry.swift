@@ -1,5 +1,12 @@
 import BridgeJSON
 
+/// A task as lists show it: text that holds until the task's interceptors change. Only of tasks whose schemas are known for
+/// good; nil: it is to be made anew.
+struct ShownTask {
+    var description: [UInt8]?
+    var method: [UInt8]?
+}
+
 /// A task that can be called: its description, who does the work, and what happened so far.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
@@ -22,10 +29,15 @@ final class TaskEntry {
     let mostRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?
+    /// How long options may be.
+    let optionBytes: Int
+    static var usualOptionBytes: Int { TaskDescription.usualOptionBytes }
     /// What options are checked against before the task is called; nil: nothing.
     let optionsCheck: OptionsCheck?
     /// Who is asked before a call goes to the provider, in this order; nil: nobody.
-    @exclusivity(unchecked) var interceptors: [Interceptor]?
+    @exclusivity(unchecked) var interceptors: [Interceptor]? { didSet { shown = ShownTask() } }
+    /// What `bridge.describe` and `rpc.discover` show of it, once they have.
+    var shown = ShownTask()
     /// What its calls are counted by; nil: nobody has set a quota for them.
     var meters: TaskMeters? { didSet { isMetered = meters != nil } }
     @exclusivity(unchecked) private(set) var isMetered = false
@@ -41,8 +53,6 @@ final class TaskEntry {
     let quotedName: UnsafeRawBufferPointer
 
     var name: String { description.name }
-    /// One sentence for a person; of a client's task what its newest provider says.
-    var summary: String { (provider as? ClientTask)?.description?.summary ?? description.summary }
 
     init(
         _ description: TaskDescription, index: Int, provider: any TaskProvider, isInternal: Bool = false,
@@ -55,6 +65,7 @@ final class TaskEntry {
         self.isInternal = isInternal
         self.isInterceptor = isInterceptor
         optionsCheck = OptionsCheck(description)
+        optionBytes = description.optionBytes
         mostRunning = description.concurrency ?? .max
         timeoutNanoseconds =
             switch description.deadline {

@@ -1,14 +1,13 @@
 /// The one rule for the names of tasks that are not the daemon's own: those of clients, workers and libraries alike.
 enum TaskName {
     /// What a name must be, as the end of a sentence.
-    static let rule = "a name of 1 to 128 visible characters that does not begin with bridge., plugin. or rpc."
+    static let rule = "a name of \(PublicName.rule), that does not begin with bridge., plugin. or rpc."
 
     /// The daemon's own tasks, what it asks of plugins, and what is JSON-RPC's own begin with these.
     private static let reservedPrefixes = ["bridge.", "plugin.", "rpc."]
 
     /// Whether a task may have the name.
     static func isAllowed(_ name: String) -> Bool {
-        (1...128).contains(name.utf8.count) && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
-            && !reservedPrefixes.contains { name.hasPrefix($0) }
+        PublicName.isAllowed(name) && !reservedPrefixes.contains { name.hasPrefix($0) }
     }
 }

@@ -12,8 +12,14 @@ protocol TaskProvider: AnyObject {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer)
     /// The call has ended for its caller before the work did: stop working on it.
     func abandon(_ call: Call, reason: CancelReason)
-    /// Tells what is known of a task's options and results, at once or later.
-    func describe(_ task: TaskEntry, _ done: @escaping (TaskSchemas) -> Void)
+    /// What is known of a task's options and results now, without asking anybody.
+    ///
+    /// - Parameter caller: whose calls it is to be right for; nil: those of a plugin or the daemon.
+    func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts
+    /// Answers what is known of a task's options and results, at once or later.
+    ///
+    /// - Parameter caller: as above.
+    func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void)
 }
 
 /// Why work is no longer wanted.

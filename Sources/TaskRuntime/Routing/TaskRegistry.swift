@@ -3,8 +3,8 @@ import Glibc
 /// The tasks that can be called, found by the bytes of their name: no string is built to look one up, and no reference
 /// is counted.
 ///
-/// An open table of linear probing, at most half full; names come and go rarely, so that taking one out simply builds
-/// the table anew. Loop thread only.
+/// An open table of linear probing, at most half full, whose hash is seeded: clients choose names, and cannot choose those
+/// that collide. To take one out moves those behind it up. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
@@ -13,11 +13,13 @@ final class TaskRegistry {
     private(set) var interceptors = InterceptorRegistry()
     /// What calls of tasks are counted by.
     private var meters = CallMeters()
-    /// Who owns the tasks that the table points to.
+    /// Who owns the tasks that the table points to: by name, bytewise.
     private var entries: [TaskEntry] = []
     private var lastNumber: UInt64 = 0
     /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
     private var retired: [TaskEntry] = []
+    private var retiredBound = 16
+    private let seed = NameHash.Seed.random()
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
     @exclusivity(unchecked) private var slotCount = 32
 
@@ -29,8 +31,16 @@ final class TaskRegistry {
     deinit { slots.deallocate() }
 
     /// All tasks, by name.
-    var all: [TaskEntry] { entries.sorted { $0.name < $1.name } }
+    var all: [TaskEntry] { entries }
     var count: Int { entries.count }
+
+    /// The tasks whose names come behind this one, by name.
+    func behind(_ name: String) -> ArraySlice<TaskEntry> {
+        var name = name
+        return name.withUTF8 { bytes in
+            entries[entries.partition { Self.precedes(UnsafeRawBufferPointer(bytes), $0.nameBytes) }...]
+        }
+    }
 
     /// The task of this name. Good until tasks are taken out, and for its calls until they have ended.
     @inline(__always)
@@ -48,6 +58,9 @@ final class TaskRegistry {
         return name.withUTF8 { find(UnsafeRawBufferPointer($0))?.takeUnretainedValue() }
     }
 
+    /// The name of the task of this number; nil: it has gone.
+    func name(of number: UInt64) -> String? { entries.first { $0.number == number }?.name }
+
     /// Enters a task whose name is not taken.
     func insert(_ entry: TaskEntry) {
         precondition(find(entry.name) == nil, "the name \(entry.name) is taken; the caller has asked before")
@@ -55,7 +68,7 @@ final class TaskRegistry {
         entry.number = lastNumber
         entry.interceptors = interceptors.those(of: entry)
         entry.meters = meters.those(of: entry)
-        entries.append(entry)
+        entries.insert(entry, at: entries.partition { !Self.precedes($0.nameBytes, entry.nameBytes) })
         if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }
     }
 
@@ -72,11 +85,52 @@ final class TaskRegistry {
     }
 
     func remove(_ entry: TaskEntry) {
-        guard let index = entries.firstIndex(where: { $0 === entry }) else { return }
+        let index = entries.partition { !Self.precedes($0.nameBytes, entry.nameBytes) }
+        guard index < entries.count, entries[index] === entry else { return }
         entries.remove(at: index)
-        rebuild(slotCount: slotCount)
-        retired.removeAll { $0.statistics.inFlight == 0 }
-        if entry.statistics.inFlight > 0 { retired.append(entry) }
+        clear(slot(of: entry))
+        retire(entry)
+    }
+
+    /// Keeps a task until its calls have ended. Those that have none any more go; looked at when their number has doubled,
+    /// so that each costs the same, however many there are.
+    private func retire(_ entry: TaskEntry) {
+        guard entry.statistics.inFlight > 0 else { return }
+        if retired.count >= retiredBound {
+            retired.removeAll { $0.statistics.inFlight == 0 }
+            retiredBound = max(16, retired.count * 2)
+        }
+        retired.append(entry)
+    }
+
+    private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard let first = left.baseAddress else { return right.count > 0 }
+        guard let second = right.baseAddress else { return false }
+        let order = memcmp(first, second, min(left.count, right.count))
+        return order != 0 ? order < 0 : left.count < right.count
+    }
+
+    private func slot(of entry: TaskEntry) -> Int {
+        var index = home(of: entry.nameBytes)
+        while slots[index]?.toOpaque() != Unmanaged.passUnretained(entry).toOpaque() {
+            index = (index + 1) & (slotCount - 1)
+        }
+        return index
+    }
+
+    /// Empties a slot, and moves those behind it up that had to make way for it.
+    private func clear(_ position: Int) {
+        var hole = position
+        var index = position
+        while true {
+            index = (index + 1) & (slotCount - 1)
+            guard let entry = slots[index] else { break }
+            let distance = entry._withUnsafeGuaranteedRef { (index &- home(of: $0.nameBytes)) & (slotCount - 1) }
+            guard distance >= (index &- hole) & (slotCount - 1) else { continue }
+            slots[hole] = entry
+            hole = index
+        }
+        slots[hole] = nil
     }
 
     private func place(_ entry: TaskEntry) {
@@ -100,11 +154,8 @@ final class TaskRegistry {
         return memcmp(left, address, right.count) == 0
     }
 
-    /// FNV-1a, 64 bits, its halves folded. Task names are registered by trusted peers only.
     @inline(__always)
     private func home(of name: UnsafeRawBufferPointer) -> Int {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        return Int(truncatingIfNeeded: hash ^ hash >> 32) & (slotCount - 1)
+        Int(truncatingIfNeeded: NameHash.hash(of: name, seed)) & (slotCount - 1)
     }
 }

@@ -16,6 +16,12 @@ extension SessionTransport {
     public func peerUnit() -> String? { nil }
 }
 
+/// What clients have yet to read.
+struct UnreadOutput {
+    var bytes = 0
+    var events = 0
+}
+
 /// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
 /// listens to. Loop thread only.
 ///
@@ -38,8 +44,8 @@ public final class Session {
     public let number: UInt64
     /// Who is at the other end.
     public let peer: PeerIdentity
-    /// Whether the peer is root or the daemon's own user.
-    public let isTrusted: Bool
+    /// Whether it may do everything that no rule denies: it is local, and root's or the daemon's own user's.
+    @exclusivity(unchecked) public private(set) var isTrusted: Bool
     /// Messages on their way to the client.
     public let output = OutputBuffer()
 
@@ -51,19 +57,24 @@ public final class Session {
 
     let openedAt: RuntimeInstant
     /// What its user has taken, this session included.
-    let account: UserAccount
+    private(set) var account: UserAccount
     /// The same for the way of a call: not retained, because it is held above.
-    let lentAccount: Unmanaged<UserAccount>
+    @exclusivity(unchecked) private(set) var lentAccount: Unmanaged<UserAccount>
     /// The connection; nil once it is gone.
     var transport: (any SessionTransport)?
     @exclusivity(unchecked) var phase = Phase.open
     /// Whether the server knows that there is something to write.
     @exclusivity(unchecked) var isDirty = false
 
+    /// Jobs of the session that wait for a share of the loop.
+    @exclusivity(unchecked) var waitingJobs = 0
+    /// Whether input has to wait until jobs of the session are done.
+    public var waitsForJobs: Bool { waitingJobs > 0 }
+
     // What the client said of itself, or a plugin of it.
     /// What it speaks for.
-    public internal(set) var origin = Session.localOrigin { didSet { identityChanged() } }
-    var hasNamedOrigin = false
+    public private(set) var origin = Session.localOrigin { didSet { identityChanged() } }
+    private(set) var hasNamedOrigin = false
     /// The user that is logged in.
     public internal(set) var user: String? { didSet { identityChanged() } }
     /// The name that the client gave itself.
@@ -85,6 +96,26 @@ public final class Session {
     func forgetRights() {
         callRights.forget()
         eventRights.removeAll()
+    }
+
+    /// Speaks for an origin from now on.
+    ///
+    /// - Parameter account: what its user has taken by sessions that are trusted as it is then. It may be the one before.
+    func speak(for origin: String, on account: UserAccount) {
+        if account !== self.account { move(to: account) }
+        hasNamedOrigin = true
+        self.origin = origin
+    }
+
+    private func move(to account: UserAccount) {
+        let taken = UserAccount.Taken(
+            callsInFlight: callsInFlight, subscriptions: subscriptions.count, tasks: registrations.count,
+            queuedBytes: countedBytes, descriptionBytes: descriptionBytes)
+        self.account.remove(taken)
+        account.add(taken)
+        self.account = account
+        lentAccount = .passUnretained(account)
+        isTrusted = account.isTrusted
     }
 
     private func identityChanged() {
@@ -111,18 +142,32 @@ public final class Session {
     @exclusivity(unchecked) var callsMade: UInt64 = 0
     /// Its calls in flight, one-way calls included.
     @exclusivity(unchecked) var callsInFlight = 0
+    @exclusivity(unchecked) var madeCalls = CallList(.made)
 
     // Calls to it.
     /// How many calls it works on.
     var forwardedCount = 0
-    var registrations: Set<String> = [] {
-        didSet { account.tasks += registrations.count - oldValue.count }
+    @exclusivity(unchecked) var providedCalls = CallList(.provided)
+    private(set) var registrations: Set<String> = []
+
+    /// What is held for its descriptions of these.
+    var descriptionBytes = 0 {
+        didSet { account.descriptionBytes += descriptionBytes - oldValue }
+    }
+
+    /// Notes that it provides a task, or no longer does.
+    func setProvides(_ task: String, _ isProvided: Bool) {
+        let before = registrations.count
+        if isProvided { registrations.insert(task) } else { registrations.remove(task) }
+        account.tasks += registrations.count - before
     }
 
     // Events.
-    var patterns: [EventPattern] = [] {
-        didSet { account.subscriptions += patterns.count - oldValue.count }
-    }
+    /// What it listens to. ``Subscriptions`` alone changes this.
+    var subscriptions: [EventPattern: Subscriptions.Subscription] = [:]
+    var nextSubscription = 0
+    /// The last event that it was found for: ``Subscriptions/sessions(for:)``.
+    var eventMark: UInt64 = 0
     @exclusivity(unchecked) var events = EventQueue()
     /// Calls whose progress waits until the client has read on.
     @exclusivity(unchecked) var heldProgress: [CallHandle] = []
@@ -134,6 +179,8 @@ public final class Session {
     @exclusivity(unchecked) var batchBytes = 0
     /// How much of all this has been counted.
     @exclusivity(unchecked) public internal(set) var countedBytes = 0
+    /// What was left unwritten when that was counted.
+    var countedUnread = UnreadOutput()
     /// How often it called of late, where that is bounded.
     @exclusivity(unchecked) var rate = CallRate()
 

@@ -65,7 +65,7 @@ extension TaskRuntime {
     public var lastSession: UInt64 { lastSessionNumber }
 
     /// All sessions, in their order.
-    public var sessionNumbers: [UInt64] { sessions.keys.sorted() }
+    public var sessionNumbers: [UInt64] { sessions.keys }
 
     /// The sessions that can go on in another process, in their order.
     public var sessionsAtRest: [UInt64] { sessions.values.filter(isAtRest).map(\.number).sorted() }
@@ -89,7 +89,7 @@ extension TaskRuntime {
             number: session.number, openMs: clock.now.since(session.openedAt).wholeMilliseconds,
             origin: session.hasNamedOrigin ? session.origin : nil, user: session.user, client: session.client,
             version: session.version, userAgent: session.userAgent, page: session.page,
-            events: session.patterns.isEmpty ? nil : session.patterns.map(\.text),
+            events: session.subscriptions.isEmpty ? nil : session.patterns.map(\.text),
             traffic: watchers.first { $0.session === session }?.filter.record,
             dialects: Dialects.all.filter { $0.bit & session.dialects != 0 }.map(\.name),
             eventDialect: session.subscribedDialect?.name)
@@ -103,7 +103,7 @@ extension TaskRuntime {
                 .map {
                     ProviderRecord(
                         task: entry.name, session: $0.session.number, scope: $0.provision.scope.rawValue,
-                        dialect: $0.provision.dialect.name, description: $0.provision.description)
+                        dialect: $0.provision.dialect.name, description: $0.provision.description?.provided)
                 }
         }
     }
@@ -121,21 +121,18 @@ extension TaskRuntime {
             openedAt: RuntimeInstant(
                 nanoseconds: openNanoseconds.overflow ? 0 : now - min(now, openNanoseconds.partialValue)),
             transport: transport)
-        if let origin = record.origin {
-            session.origin = origin
-            session.hasNamedOrigin = true
-        }
+        session.account.connections += 1
+        if let origin = record.origin { session.speak(for: origin, on: account(of: peer, origin: origin)) }
         session.user = record.user
-        session.client = record.client
-        session.version = record.version
-        session.userAgent = record.userAgent
-        session.page = record.page
+        session.client = TextBounds.kept(record.client, atMost: TextBounds.name)
+        session.version = TextBounds.kept(record.version, atMost: TextBounds.name)
+        session.userAgent = TextBounds.kept(record.userAgent, atMost: TextBounds.userAgent)
+        // Twice as long with its escapes.
+        if let page = record.page, page.bytes.count <= 2 * TextBounds.page { session.page = page }
         for dialect in (record.dialects ?? []).compactMap(DialectID.init(named:)) { session.dialects |= dialect.bit }
         session.subscribedDialect = record.eventDialect.flatMap(DialectID.init(named:))
-        session.patterns = (record.events ?? []).compactMap(EventPattern.init)
-        if !session.patterns.isEmpty { subscribers.append(session) }
+        for pattern in (record.events ?? []).compactMap(EventPattern.init) { subscriptions.add(pattern, to: session) }
         if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
-        session.account.connections += 1
         sessions[session.number] = session
         for plugin in plugins { plugin.tell(.opened, session) }
         return session
@@ -148,11 +145,14 @@ extension TaskRuntime {
     /// task belongs to a plugin now, is returned.
     public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
         providers.filter { provider in
-            guard let session = sessions[provider.session], session.phase == .open else { return true }
-            let provision = Provision(
-                scope: provider.scope.flatMap(ProviderScope.init) ?? .any,
-                dialect: provider.dialect.flatMap(DialectID.init(named:)) ?? .native, description: provider.description)
-            do throws(BridgeError) {
+            guard let session = sessions[provider.session], session.phase == .open, TaskName.isAllowed(provider.task)
+            else { return true }
+            do {
+                // A schema that this daemon does not take is never left out in silence: the task is not entered.
+                let provision = try Provision(
+                    scope: provider.scope.flatMap(ProviderScope.init) ?? .any,
+                    dialect: provider.dialect.flatMap(DialectID.init(named:)) ?? .native,
+                    description: provider.description)
                 try register(provider.task, by: session, provision)
                 return false
             } catch {

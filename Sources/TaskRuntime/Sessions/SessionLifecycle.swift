@@ -11,6 +11,7 @@ extension TaskRuntime {
             number: lastSessionNumber, peer: peer, account: account(of: peer), openedAt: clock.now, transport: transport
         )
         session.account.connections += 1
+        noteStep(.connection, of: session)
         sessions[session.number] = session
         tellPlugins(.opened, session)
         publish(
@@ -23,16 +24,16 @@ extension TaskRuntime {
     public func endInput(of session: Session) {
         guard session.phase == .open else { return }
         session.phase = .inputEnded
-        endProviding(session)
-        closeIfDone(session)
+        begin(SessionEnding(session, .input), for: session.account)
     }
 
     /// The client is gone, or is to be treated so: its calls are cancelled, and nobody is told of their end.
     public func hangUp(_ session: Session) {
         guard session.phase != .closed else { return }
         session.phase = .closed
-        cancelCalls(of: session, BridgeError(.callCancelled, "the caller is gone"), reason: .gone)
-        forget(session)
+        noteStep(.connection, of: session)
+        session.transport = nil
+        begin(SessionEnding(session, .hangUp), for: session.account)
     }
 
     /// Closes a session for its user's sake or an operator's: calls by it end with `call.cancelled`, calls to it with
@@ -45,15 +46,7 @@ extension TaskRuntime {
     /// Closes a session that is open, or has ended its input; the event is the last thing that it gets.
     func close(_ session: Session, saying event: String, _ data: JSON) {
         session.phase = .closing
-        cancelCalls(of: session, BridgeError(.callCancelled, "the session was closed"), reason: .caller)
-        endProviding(session)
-        endListening(session)
-        refillEvents(of: session)
-        data.bytes.withUnsafeBytes {
-            MessageEncoder.event(in: session.eventDialect, name: event, data: $0, to: session.output)
-        }
-        markDirty(session)
-        session.transport?.closeWhenWritten()
+        begin(SessionEnding(session, .closing(event: event, data)), for: session.account)
     }
 
     /// The connection of a closing session has been closed.
@@ -67,34 +60,14 @@ extension TaskRuntime {
         session.transport?.closeWhenWritten()
     }
 
-    private func cancelCalls(of session: Session, _ error: BridgeError, reason: CancelReason) {
-        guard session.callsInFlight > 0 else { return }
-        for call in calls.inFlight where call.origin == .session && call.session === session {
-            abort(call, error, reason: reason)
-        }
-    }
-
-    /// What the session provides is gone, and calls that it was working on end.
-    private func endProviding(_ session: Session) {
-        for name in session.registrations { unregister(name, by: session) }
-        let error = BridgeError(
-            .sessionClosed, "the client that provides the task has gone", data: ["started": true], isTransient: true)
-        guard session.forwardedCount > 0 else { return }
-        for handle in calls.inFlight.filter({ $0.isHanded(to: session) }).map(\.handle) {
-            if let call = calls.call(handle) { end(call, error: error) }
-        }
-    }
-
-    private func endListening(_ session: Session) {
-        session.patterns = []
-        subscribers.removeAll { $0 === session }
+    func endListening(_ session: Session) {
+        subscriptions.removeAll(of: session)
         if isMonitored { unwatchTraffic(session) }
     }
 
-    private func forget(_ session: Session) {
-        endProviding(session)
-        endListening(session)
-        session.transport = nil
+    /// Nothing of the session is left to end.
+    func forget(_ session: Session) {
+        session.output.removeAll()
         session.output.releaseMemory()
         guard sessions.removeValue(forKey: session.number) != nil else { return }
         settleAccount(of: session)

@@ -21,18 +21,49 @@ struct OpenMetricsText {
     /// The text, complete.
     consuming func finished() -> String { text + "# EOF\n" }
 
-    /// Begins a family. Its name ends with its unit, where it has one.
+    /// A family of samples. Its name ends with its unit, where it has one.
+    struct Family {
+        let name: String
+        let kind: Kind
+        let unit: String?
+        let help: String
+
+        init(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
+            self.name = unit.map { name + "_" + $0 } ?? name
+            (self.kind, self.unit, self.help) = (kind, unit, help)
+        }
+    }
+
+    /// How long the text is by now.
+    var byteCount: Int { text.utf8.count }
+
+    /// The text without an end: more of it follows elsewhere.
+    consuming func unfinished() -> String { text }
+
+    /// Begins a family.
     ///
     /// - Returns: whether the name was free; the samples of one that was not have no place.
     @discardableResult
-    mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) -> Bool {
-        let name = unit.map { name + "_" + $0 } ?? name
-        guard families.insert(name).inserted else { return false }
-        (family, self.kind) = (name, kind)
-        text += "# TYPE \(name) \(kind.rawValue)\n"
-        if let unit { text += "# UNIT \(name) \(unit)\n" }
-        text += "# HELP \(name) \(Self.escaped(help))\n"
+    mutating func begin(_ family: Family) -> Bool {
+        guard resume(family) else { return false }
+        text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
+        if let unit = family.unit { text += "# UNIT \(family.name) \(unit)\n" }
+        text += "# HELP \(family.name) \(Self.escaped(family.help))\n"
         return true
+    }
+
+    /// Goes on with a family that was begun in the text before this one.
+    @discardableResult
+    mutating func resume(_ family: Family) -> Bool {
+        guard families.insert(family.name).inserted else { return false }
+        (self.family, kind) = (family.name, family.kind)
+        return true
+    }
+
+    /// Begins a family.
+    @discardableResult
+    mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) -> Bool {
+        begin(Family(name, kind, unit: unit, help))
     }
 
     /// A sample of the family that was begun last.

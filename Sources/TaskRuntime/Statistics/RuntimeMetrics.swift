@@ -1,20 +1,9 @@
 import BridgeJSON
 import BridgeMessage
 
-// What bridge.metrics tells. docs/monitoring.md says what each figure means.
+// The figures of bridge.metrics, part by part. docs/monitoring.md says what each figure means.
 extension TaskRuntime {
-    func metricsText() -> String {
-        var text = OpenMetricsText()
-        writeDaemon(&text)
-        writeTraffic(&text)
-        writeTasks(&text)
-        writePlugins(&text)
-        writeInterceptors(&text)
-        writeProcess(&text)
-        return text.finished()
-    }
-
-    private func writeDaemon(_ text: inout OpenMetricsText) {
+    func writeDaemon(_ text: inout OpenMetricsText) {
         text.begin("trestle_build_info", .gauge, "Always 1; its label tells the daemon's version.")
         text.add(.init(1), ["version": daemon.version])
         text.add(
@@ -23,6 +12,7 @@ extension TaskRuntime {
         text.add(
             "trestle_loop_lag", .gauge, unit: "seconds", .init(loopLag()),
             "The longest turn of the event loop within the last five to ten seconds.")
+        writeLongTurns(&text)
         text.add("trestle_draining", .gauge, .init(isDraining ? 1 : 0), "1 while the daemon is stopping.")
         text.begin(
             "trestle_launch_worker_duration", .gauge, unit: "seconds", "How long each piece of startup work took.")
@@ -31,8 +21,19 @@ extension TaskRuntime {
         }
     }
 
-    private func writeTraffic(_ text: inout OpenMetricsText) {
-        let waiting = waitingOutput
+    func writeLongTurns(_ text: inout OpenMetricsText) {
+        text.add(
+            "trestle_longest_turn", .gauge, unit: "seconds", .init(longTurns.longest),
+            "The most CPU time that a turn of the event loop took, of those of more than 5 ms.")
+        text.begin("trestle_long_turns", .counter, "Turns of the event loop that took more than 20 ms of CPU time.")
+        for (step, count) in longTurns.steps.sorted(by: { $0.value.turns > $1.value.turns }) {
+            text.add(
+                .init(count.turns),
+                ["step": step.name, "of": step.of ?? "", "uid": step.uid.map { "\($0)" } ?? ""])
+        }
+    }
+
+    func writeTraffic(_ text: inout OpenMetricsText) {
         text.add("trestle_sessions", .gauge, .init(sessions.count), "Clients that are connected.")
         text.add("trestle_sessions_opened", .counter, .init(counters.sessionsOpened), "Clients that have connected.")
         text.add("trestle_messages", .counter, .init(counters.messages), "Messages that made sense.")
@@ -45,9 +46,9 @@ extension TaskRuntime {
             "trestle_replies_dropped", .counter, .init(counters.droppedReplies), "Replies to calls that had ended.")
         text.add(
             "trestle_events_dropped", .counter, .init(counters.droppedEvents), "Events that slow readers missed.")
-        text.add("trestle_events_queued", .gauge, .init(waiting.events), "Events that wait for slow readers.")
+        text.add("trestle_events_queued", .gauge, .init(unread.events), "Events that wait for slow readers.")
         text.add(
-            "trestle_output_queued", .gauge, unit: "bytes", .init(waiting.bytes),
+            "trestle_output_queued", .gauge, unit: "bytes", .init(unread.bytes),
             "Messages that clients have yet to read.")
         text.begin("trestle_quota_refusals", .counter, "What was refused because a quota was reached.")
         for quota in QuotaName.allCases {
@@ -62,18 +63,13 @@ extension TaskRuntime {
     /// where the histogram itself has a bound.
     private static let durationBounds: [UInt64] = stride(from: 12, through: 36, by: 2).map { (1 << $0) - 1 }
 
-    private func writeTasks(_ text: inout OpenMetricsText) {
-        let tasks = registry.all.filter { $0.statistics.calls > 0 }
-        text.begin("trestle_calls", .counter, "Calls that have begun.")
-        for task in tasks { text.add(.init(task.statistics.calls), ["task": task.name]) }
-        text.begin("trestle_call_errors", .counter, "Calls that ended with an error.")
-        for task in tasks { text.add(.init(task.statistics.errors), ["task": task.name]) }
-        text.begin("trestle_calls_in_flight", .gauge, "Calls that have not ended.")
-        for task in tasks { text.add(.init(task.statistics.inFlight), ["task": task.name]) }
-        text.begin(
-            "trestle_call_duration", .histogram, unit: "seconds", "Time from a call's arrival to its callback.")
-        for task in tasks {
-            if let latency = task.statistics.latency { write(latency, of: task.name, &text) }
+    /// A task's samples of the family that was begun last.
+    func write(_ family: TaskFamily, of task: TaskEntry, _ text: inout OpenMetricsText) {
+        switch family {
+        case .calls: text.add(.init(task.statistics.calls), ["task": task.name])
+        case .errors: text.add(.init(task.statistics.errors), ["task": task.name])
+        case .inFlight: text.add(.init(task.statistics.inFlight), ["task": task.name])
+        case .duration: if let latency = task.statistics.latency { write(latency, of: task.name, &text) }
         }
     }
 
@@ -89,7 +85,7 @@ extension TaskRuntime {
 
     // MARK: Plugins
 
-    private func writePlugins(_ text: inout OpenMetricsText) {
+    func writePlugins(_ text: inout OpenMetricsText) {
         text.begin("trestle_plugin_up", .gauge, "1 while the plugin takes calls.")
         for plugin in plugins { text.add(.init(plugin.state == .running ? 1 : 0), ["plugin": plugin.name]) }
         text.begin("trestle_plugin_restarts", .counter, "How often the plugin was started anew.")
@@ -97,22 +93,22 @@ extension TaskRuntime {
         text.begin("trestle_plugin_calls_waiting", .gauge, "Calls that wait for their turn in the plugin.")
         for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }
         text.add("trestle_plugins_refused", .gauge, .init(refusedPlugins.count), "Plugins that could not be used.")
-        for plugin in plugins {
-            for metric in plugin.metrics.all { write(metric, of: plugin, &text) }
-        }
     }
 
     /// A plugin chose the name: where it makes the name of another family, the earlier one stays.
-    private func write(_ metric: PluginMetric, of plugin: PluginSlot, _ text: inout OpenMetricsText) {
-        let declared = metric.declaration
-        text.add(
-            "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(declared.name)",
-            declared.kind == .gauge ? .gauge : .counter, unit: declared.unit, .init(metric.value), declared.help)
+    func write(_ metric: PluginMetric, of plugin: PluginSlot, _ text: inout OpenMetricsText) {
+        if text.begin(Self.family(of: metric.declaration, plugin)) { text.add(.init(metric.value)) }
+    }
+
+    static func family(of figure: FigureDeclaration, _ plugin: PluginSlot) -> OpenMetricsText.Family {
+        .init(
+            "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(figure.name)",
+            figure.kind == .gauge ? .gauge : .counter, unit: figure.unit, figure.help)
     }
 
     // MARK: The process
 
-    private func writeProcess(_ text: inout OpenMetricsText) {
+    func writeProcess(_ text: inout OpenMetricsText) {
         guard let process = processFigures() else { return }
         text.add(
             "process_cpu", .counter, unit: "seconds", .init(process.cpuSeconds),
@@ -125,5 +121,23 @@ extension TaskRuntime {
         text.add(
             "process_start_time", .gauge, unit: "seconds", .init(process.startSeconds),
             "When the daemon was started, since 1970.")
+    }
+}
+
+/// A family of samples of which each task has its own.
+enum TaskFamily: Int, CaseIterable {
+    case calls
+    case errors
+    case inFlight
+    case duration
+
+    var family: OpenMetricsText.Family {
+        switch self {
+        case .calls: .init("trestle_calls", .counter, "Calls that have begun.")
+        case .errors: .init("trestle_call_errors", .counter, "Calls that ended with an error.")
+        case .inFlight: .init("trestle_calls_in_flight", .gauge, "Calls that have not ended.")
+        case .duration:
+            .init("trestle_call_duration", .histogram, unit: "seconds", "Time from a call's arrival to its callback.")
+        }
     }
 }

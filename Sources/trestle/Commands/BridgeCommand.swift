@@ -22,10 +22,10 @@ extension BridgeCommand {
         try await options.run(reconnect: reconnect, body)
     }
 
-    /// Calls a task of the daemon's whose result holds one list, and shows that.
-    func showList(_ task: String, _ member: String, options: JSON = [:], first columns: [String]) async throws {
+    /// Calls a task of the daemon's that answers a table, and shows that.
+    func showList(_ task: String, _ member: String, first columns: [String]) async throws {
         try await withClient { client in
-            let result = try await client.call(task, options: options)
+            let result = try await client.callPages(task, list: member)
             Screen.output.show(list: result[member]?.arrayValue ?? [], first: columns)
         }
     }

@@ -60,14 +60,14 @@ struct CallCommand: BridgeCommand {
         let limit = timeout?.duration
         guard progress else { return try await client.call(task, options: options, session: session, timeout: limit) }
         let stream = try await client.stream(task, options: options, session: session, timeout: limit)
-        for await value in stream { Screen.error.write("\(value.text)\n") }
+        for await value in stream { Screen.error.write(line: value) }
         return try await stream.result
     }
 
     private func show(_ result: JSON) {
         switch result {
-        case .string(let text) where raw: Screen.output.write(text + "\n")
-        case _ where raw: Screen.output.write(result.text + "\n")
+        case .string(let text) where raw: Screen.output.write(foreign: text + "\n")
+        case _ where raw: Screen.output.write(line: result)
         default: Screen.output.show(result)
         }
     }

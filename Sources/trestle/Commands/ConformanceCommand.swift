@@ -39,7 +39,7 @@ struct ConformanceCommand: BridgeCommand {
         let path = connection.socket ?? root.connection.socket ?? SocketLocation.current().path
         let patience = patience?.duration ?? .seconds(10)
         try await withClient { client in
-            let tasks = try await client.call("bridge.tasks")["tasks"]?.arrayValue ?? []
+            let tasks = try await client.callPages("bridge.tasks", list: "tasks")["tasks"]?.arrayValue ?? []
             var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }))
             for vector in vectors { await report.check(vector, path: path, patience: patience) }
             report.finish()
@@ -78,7 +78,7 @@ private struct ConformanceReport {
                 "see": .string(vector.see),
             ]
             line["reason"] = reason.map(JSON.string)
-            return screen.write(JSON.object(line).text + "\n")
+            return screen.write(line: .object(line))
         }
         screen.write("\(outcome)  \(screen.bold(vector.name)): \(vector.rule)\n")
         if let reason { screen.write("        \(PlainText.line(reason))\n") }

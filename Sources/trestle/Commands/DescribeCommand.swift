@@ -26,7 +26,7 @@ struct DescribeCommand: BridgeCommand {
             let description = try await client.call("bridge.describe", options: ["task": .string(task)])
             let screen = Screen.output
             let page = TaskPage(description, isBold: screen.hasColour)
-            screen.write(screen.isTerminal ? page.text : description.text + "\n")
+            if screen.isTerminal { screen.write(page.text) } else { screen.write(line: description) }
         }
     }
 }

@@ -50,7 +50,7 @@ struct GenerateCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            let descriptions = try await client.call("bridge.describe")["tasks"]?.arrayValue ?? []
+            let descriptions = try await client.callPages("bridge.describe", list: "tasks")["tasks"]?.arrayValue ?? []
             let module = GeneratedModule(language: language, daemon: Self.daemon(client.hello), patterns: task)
             let text = module.text(try TaskChoice(patterns: task).choose(from: descriptions))
             if let check { return try compare(text, with: check) }

@@ -22,11 +22,11 @@ struct MetricsCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            let result = try await client.call("bridge.metrics")
+            let result = try await client.callPages("bridge.metrics", list: "text")
             guard let text = result["text"]?.stringValue else {
                 throw BridgeError(.resultInvalid, "the daemon's figures are no text")
             }
-            Screen.output.write(text)
+            Screen.output.write(foreign: text)
         }
     }
 }

@@ -43,7 +43,7 @@ struct MonitorCommand: BridgeCommand {
         if screen.isTerminal, !json {
             screen.write(TrafficText.line(line, colour: screen.hasColour) + "\n")
         } else {
-            screen.write(line.text + "\n")
+            screen.write(line: line)
         }
     }
 }

@@ -57,7 +57,7 @@ struct ReplayCommand: BridgeCommand {
     func run() async throws {
         let recording = try read()
         try await withClient { client in
-            let tasks = try await client.call("bridge.tasks")["tasks"]?.arrayValue ?? []
+            let tasks = try await client.callPages("bridge.tasks", list: "tasks")["tasks"]?.arrayValue ?? []
             let plan = ReplayPlan(recording, provided: Set(tasks.compactMap { $0["name"]?.stringValue }))
             let run = ReplayRun(
                 plan: plan, socketPath: socketPath, ignored: ignore.compactMap(IgnoredPath.init), speed: speed)

@@ -24,9 +24,9 @@ struct StatusCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            let status = try await client.call("bridge.status")
+            let status = try await client.callPages("bridge.status", list: "tasks")
             if json {
-                Screen.output.write(status.text + "\n")
+                Screen.output.write(line: status)
             } else {
                 Screen.output.show(report: Screen.output.isTerminal ? Self.readable(status) : status)
             }

@@ -172,7 +172,7 @@ struct ResultOptions: ParsableArguments {
     var json = false
 
     func show(_ result: JSON) {
-        if json { Screen.output.write(result.text + "\n") } else { Screen.output.show(report: result) }
+        if json { Screen.output.write(line: result) } else { Screen.output.show(report: result) }
     }
 }
 

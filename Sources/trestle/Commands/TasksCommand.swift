@@ -23,7 +23,7 @@ struct TasksCommand: BridgeCommand {
     func run() async throws {
         guard !json else {
             return try await withClient { client in
-                Screen.output.show(try await client.call("bridge.describe")["tasks"] ?? [])
+                Screen.output.show(try await client.callPages("bridge.describe", list: "tasks")["tasks"] ?? [])
             }
         }
         try await showList("bridge.tasks", "tasks", first: ["name", "summary"])

@@ -42,8 +42,8 @@ struct TopCommand: BridgeCommand {
     }
 
     private static func read(_ client: BridgeClient) async throws -> TopReading {
-        async let status = client.call("bridge.status")
-        async let sessions = client.call("bridge.sessions")
+        async let status = client.callPages("bridge.status", list: "tasks")
+        async let sessions = client.callPages("bridge.sessions", list: "sessions")
         return try await TopReading(status: status, sessions: sessions)
     }
 
@@ -52,7 +52,7 @@ struct TopCommand: BridgeCommand {
         while true {
             try await Task.sleep(for: period)
             let after = try await Self.read(client)
-            Screen.output.write(TopRates(before, after).json.text + "\n")
+            Screen.output.write(line: TopRates(before, after).json)
             before = after
         }
     }

@@ -2,21 +2,28 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 
-/// What a shell may complete, as the running daemon tells it: names of tasks, keys of options, and their values where a
-/// schema lists them. Where no daemon answers at once, nothing: a shell must not wait.
+/// What a shell may complete, as the running daemon says: names of tasks, keys of options, and their values where a
+/// schema lists them. Where no daemon answers at once, nothing: a shell must not wait. All of it passes ``CompletionWord``.
 enum TaskCompletion {
     private static let patience = Duration.seconds(1)
 
     /// The names of the tasks.
     static let tasks = CompletionKind.custom { words, _, _ in
-        await answer("bridge.tasks", [:], words)?["tasks"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+        let result = await answer(words) { try await $0.callPages("bridge.tasks", list: "tasks", timeout: patience) }
+        return offered((result?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
     }
 
     /// `key=` of the options of the task that was typed before, and `key=value`.
     static let options = CompletionKind.custom { words, index, _ in
         guard let task = task(in: words, before: index) else { return [] }
-        let description = await answer("bridge.describe", ["task": .string(task)], words)
-        return candidates(description?["options"] ?? true)
+        let description = await answer(words) {
+            try await $0.call("bridge.describe", options: ["task": .string(task)], timeout: patience)
+        }
+        return offered(candidates(description?["options"] ?? true))
+    }
+
+    private static func offered(_ words: [String]) -> [String] {
+        CompletionWord.offered(words, isForZsh: CompletionShell.requesting == .zsh)
     }
 
     static func candidates(_ schema: JSON) -> [String] {
@@ -53,14 +60,16 @@ enum TaskCompletion {
         return nil
     }
 
-    private static func answer(_ task: String, _ options: JSON, _ words: [String]) async -> JSON? {
+    private static func answer(
+        _ words: [String], _ ask: @escaping @Sendable (BridgeClient) async throws -> JSON
+    ) async -> JSON? {
         let path = socket(in: words) ?? SocketLocation.current().path
         return await withTaskGroup(of: JSON?.self) { group in
             group.addTask {
                 guard let client = try? await BridgeClient.connect(to: path, as: "trestle completion") else {
                     return nil
                 }
-                let result = try? await client.call(task, options: options, timeout: patience)
+                let result = try? await ask(client)
                 await client.close()
                 return result
             }

@@ -78,7 +78,12 @@ struct TaskPage {
     }
 
     private var provider: String {
-        let provider = PlainText.line(description["provider"]?.stringValue ?? "?")
+        var provider = PlainText.line(description["provider"]?.stringValue ?? "?")
+        if let describer = description["describedBy"], let session = describer["session"]?.text,
+            let uid = describer["uid"]?.text
+        {
+            provider += ", the session \(session) of uid \(uid), which describes it"
+        }
         guard let permission = description["permission"]?.stringValue, permission != name else { return provider }
         return "\(provider); its rules are those for \(PlainText.line(permission))"
     }

@@ -1,24 +1,13 @@
+import BridgeJSON
+
 /// Text from elsewhere, made harmless for a terminal.
 enum PlainText {
-    /// The text in one line: line ends and control characters, which could move the cursor or worse, are replaced.
-    static func line(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            result.append(isControl(scalar) ? (scalar == "\n" || scalar == "\t" ? " " : "\u{FFFD}") : scalar)
-        }
-        return String(result)
-    }
+    /// The text in one line, without characters that could move the cursor or worse.
+    static func line(_ text: String) -> String { VisibleText.line(text) }
 
     /// The text with its line ends, without any other control characters.
     static func lines(_ text: String) -> [String] {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line(String($0)) }
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        // C0, DEL, C1, and what turns the direction of text round.
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
-            || (0x2066...0x2069).contains(scalar.value)
     }
 
     /// Terminal columns that the text takes up: two for the wide characters of East Asia and for emoji.

@@ -30,6 +30,14 @@ struct Screen: Sendable {
         write((isTerminal ? JSONPrinter(colour: hasColour).print(value) : value.text) + "\n")
     }
 
+    /// One line of JSON. On a terminal what that would obey is escaped.
+    func write(line value: JSON) {
+        write((isTerminal ? VisibleText.json(value.text) : value.text) + "\n")
+    }
+
+    /// Text from elsewhere, to the byte for programs. On a terminal what that would obey is escaped, but for line ends.
+    func write(foreign text: String) { write(isTerminal ? VisibleText.escaped(text, keepsLines: true) : text) }
+
     /// A list: a table for people, one line for each entry for programs.
     func show(list: [JSON], first columns: [String]) {
         if isTerminal {
@@ -41,7 +49,7 @@ struct Screen: Sendable {
 
     /// An object with much in it: a report for people, one line for programs.
     func show(report: JSON) {
-        write(isTerminal ? Report.text(report, colour: hasColour) : report.text + "\n")
+        if isTerminal { write(Report.text(report, colour: hasColour)) } else { write(line: report) }
     }
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

@@ -35,14 +35,14 @@ struct ReplayReport {
         guard !isForPeople else { return }
         var line = Self.head("skipped", call.call)
         line["reason"] = .string(call.reason.rawValue)
-        write(JSON.object(line).text + "\n")
+        write(VisibleText.json(JSON.object(line).text) + "\n")
     }
 
     private func show(_ call: RecordedCall, _ differences: [OutcomeComparison.Difference]) {
         guard isForPeople else {
             var line = Self.head("different", call)
             line["differences"] = .array(differences.map(\.json))
-            return write(JSON.object(line).text + "\n")
+            return write(VisibleText.json(JSON.object(line).text) + "\n")
         }
         var text = "\(file):\(call.line): \(PlainText.line(call.task)), session \(call.session)\n"
         let paths = differences.map { PlainText.line($0.path.description) }
@@ -72,7 +72,7 @@ struct ReplayReport {
 
     /// Tells how it went.
     func finish(_ recording: Recording) {
-        write(isForPeople ? sentence(recording) : summary(recording).text + "\n")
+        write(isForPeople ? sentence(recording) : VisibleText.json(summary(recording).text) + "\n")
     }
 
     private func summary(_ recording: Recording) -> JSON {

@@ -26,9 +26,11 @@ enum TopFrame {
         func size(_ member: String) -> String {
             rates[member]?.doubleValue.map { HumanBytes.text(Int64(clamping: $0)) + "/s" } ?? "-"
         }
+        let longTurns = rates["longTurns"]?["count"]?.int64Value ?? 0
+        let long = longTurns > 0 ? "   long turns \(longTurns)" : ""
         let state = rates["draining"]?.boolValue == true ? "   stopping" : ""
         return [
-            "trestled \(text("version"))   up \(text("uptimeMs"))   lag \(text("loopLagUs"))\(state)   (q quits)",
+            "trestled \(text("version"))   up \(text("uptimeMs"))   lag \(text("loopLagUs"))\(long)\(state)   (q quits)",
             "calls \(text("callsPerSecond"))/s   errors \(text("errorsPerSecond"))/s   in flight "
                 + "\(text("callsInFlight"))   waiting \(text("waitingCalls"))   sessions \(text("sessionCount"))",
             "in \(size("receivedBytesPerSecond"))   out \(size("sentBytesPerSecond"))   "

@@ -40,7 +40,8 @@ struct TopRates {
     }
 
     private static let plainMembers = [
-        "version", "uptimeMs", "loopLagUs", "draining", "callsInFlight", "waitingCalls", "queuedBytes", "queuedEvents",
+        "version", "uptimeMs", "loopLagUs", "longTurns", "draining", "callsInFlight", "waitingCalls", "queuedBytes",
+        "queuedEvents",
     ]
 
     /// The tasks, those with most calls first.

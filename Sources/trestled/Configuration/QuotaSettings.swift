@@ -47,7 +47,8 @@ extension Configuration {
             "Tasks that one uid's sessions provide."),
         Declaration(
             "quotas.trusted_factor", .count("times", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
-            "How many times as much root and the daemon's own user may take of what is bounded for a uid."),
+            "How many times as much local sessions of root and of the daemon's own user may take of what is bounded for a uid."
+        ),
         Declaration(
             "quotas.queued_bytes", .bytes(in: mebibyte...1_024 * 1_024 * mebibyte), \.quotas.queuedBytes, .reload,
             "What the daemon holds for all users together, as quotas.uid_queued_bytes is for one."),

@@ -22,9 +22,6 @@ struct SessionHandover {
     /// which holds each that it gets against all that it has: 4,000 by themselves took it more than five seconds.
     private static let parcelName = "sessions"
 
-    /// More than all that thousands of sessions may have unread and unfinished is no table of ours.
-    private static let longestTableBytes = 1 << 30
-
     // MARK: Giving
 
     /// Asks the plugins for what they know. Before they are stopped.
@@ -39,8 +36,11 @@ struct SessionHandover {
                 return Self.refuse(connections, reason)
             }
             do {
-                try give(connections, providers, shares)
-                return [:]
+                let leftOut = try give(connections, providers, shares)
+                for number in leftOut {
+                    log.warning("session \(number) is not handed over: \(Self.noRoom)")
+                }
+                return Dictionary(uniqueKeysWithValues: leftOut.map { ($0, Self.noRoom) })
             } catch {
                 log.error("the sessions cannot be handed over: \(error)")
                 service.forgetStored(Self.parcelName)
@@ -54,16 +54,25 @@ struct SessionHandover {
         Dictionary(uniqueKeysWithValues: connections.map { ($0.record.session.number, reason) })
     }
 
-    private func give(_ connections: [HeldConnection], _ providers: [ProviderRecord], _ shares: Shares) throws {
+    private static let noRoom =
+        "what is unread and unfinished is longer than the \(SessionTable.mostBytes) bytes for the sessions of all users"
+
+    /// - Returns: The sessions that have no room.
+    private func give(
+        _ connections: [HeldConnection], _ providers: [ProviderRecord], _ shares: Shares
+    ) throws -> Set<UInt64> {
         var table = SessionTable()
         table.lastSession = runtime.lastSession
         table.providers = providers
         table.plugins = shares.states
         table.retained = runtime.retainedEvents
         table.connections = connections.map(\.record)
-        let file = try MemoryFile.make(named: "trestle-sessions", content: table.text())
-        let parcel = try DescriptorParcel.make(of: [file.descriptor] + connections.map(\.descriptor))
+        let (text, leftOut) = try table.text { runtime.session($0)?.peer.uid }
+        let file = try MemoryFile.make(named: "trestle-sessions", content: text)
+        let given = connections.filter { !leftOut.contains($0.record.session.number) }
+        let parcel = try DescriptorParcel.make(of: [file.descriptor] + given.map(\.descriptor))
         try service.store(parcel.descriptor, named: Self.parcelName)
+        return leftOut
     }
 
     // MARK: Taking
@@ -136,7 +145,7 @@ struct SessionHandover {
     private func table(in descriptor: Int32) -> SessionTable? {
         let file = MemoryFile(adopting: descriptor)
         do throws(SystemError) {
-            return SessionTable(reading: try file.content(limitBytes: Self.longestTableBytes))
+            return SessionTable(reading: try file.content(limitBytes: SessionTable.mostBytes))
         } catch {
             log.error("the table of sessions cannot be read: \(error)")
             return nil

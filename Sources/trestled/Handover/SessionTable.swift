@@ -7,7 +7,7 @@ import TaskRuntime
 
 /// Everything that the next process has to know of the sessions, beside their descriptors.
 ///
-/// As lines of JSON: a head, then a line for each plugin's share, for each retained event, and for each connection. Processes
+/// As lines of JSON: a line for each plugin's share, for each retained event, and for each connection, and a head. Processes
 /// of other versions read it, older ones too when an upgrade is undone: members and kinds of lines are added and never change
 /// their meaning; what is not known is passed over, and a line that makes no sense costs no more than itself.
 struct SessionTable {
@@ -45,16 +45,78 @@ struct SessionTable {
 
     // MARK: Text
 
-    /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to.
-    func text() throws(JSONEncodingError) -> [UInt8] {
+    /// The longest table, for who writes one and for who reads one: more than thousands of sessions have unread and
+    /// unfinished.
+    static let mostBytes = 1 << 30
+
+    /// The text of the table, at most as long as it may be. Sessions that have no room in it are left out.
+    ///
+    /// - Parameters:
+    ///   - mostBytes: The longest text.
+    ///   - user: Whose session it is, by its number.
+    /// - Returns: The text, and the numbers of the sessions that are not in it.
+    /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to; ``TooLong``, where there is no room even for
+    ///   what sessions have in common.
+    func text(
+        atMost mostBytes: Int = Self.mostBytes, user: (UInt64) -> UInt32?
+    ) throws -> (text: [UInt8], leftOut: Set<UInt64>) {
         var text: [UInt8] = []
-        try append(Line(sessions: Head(lastSession: lastSession, providers: providers)), to: &text)
         for (plugin, state) in plugins {
             try append(Line(share: PluginShare(plugin: plugin, state: state)), to: &text)
         }
         for event in retained { try append(Line(retained: event), to: &text) }
-        for connection in connections { try append(Line(connection: connection), to: &text) }
+        let roomBytes = mostBytes - text.count - (try head(without: [])).count
+        guard roomBytes >= 0 else { throw TooLong(mostBytes: mostBytes) }
+        let commonBytes = text.count
+        var sizes: [Int] = []
+        for connection in connections {
+            let start = text.count
+            try append(Line(connection: connection), to: &text)
+            sizes.append(text.count - start)
+            // Too much already: from here on the sizes alone are wanted.
+            if text.count - commonBytes > roomBytes { text.removeLast(text.count - commonBytes) }
+        }
+        let leftOut = leftOut(sizes, roomBytes: roomBytes, user)
+        if !leftOut.isEmpty {
+            text.removeLast(text.count - commonBytes)
+            for connection in connections where !leftOut.contains(connection.session.number) {
+                try append(Line(connection: connection), to: &text)
+            }
+        }
+        text += try head(without: leftOut)
+        return (text, leftOut)
+    }
+
+    /// There is no room for what sessions have in common.
+    struct TooLong: Error, CustomStringConvertible {
+        var mostBytes: Int
+
+        var description: String { "what plugins and providers have to hand over is longer than \(mostBytes) bytes" }
+    }
+
+    private func head(without leftOut: Set<UInt64>) throws(JSONEncodingError) -> [UInt8] {
+        let providers = leftOut.isEmpty ? providers : providers.filter { !leftOut.contains($0.session) }
+        var text: [UInt8] = []
+        try append(Line(sessions: Head(lastSession: lastSession, providers: providers)), to: &text)
         return text
+    }
+
+    /// Which sessions have no room. Where not all have, each user has an equal share, and of a user's sessions the shortest
+    /// go first: nobody's unread messages cost others their sessions.
+    private func leftOut(_ sizes: [Int], roomBytes: Int, _ user: (UInt64) -> UInt32?) -> Set<UInt64> {
+        guard sizes.reduce(0, +) > roomBytes else { return [] }
+        let bySize = zip(connections.map(\.session.number), sizes).sorted { $0.1 < $1.1 }
+        let users = Dictionary(grouping: bySize) { user($0.0) }
+        let shareBytes = roomBytes / users.count
+        var leftOut: Set<UInt64> = []
+        for sessions in users.values {
+            var usedBytes = 0
+            for (number, bytes) in sessions {
+                usedBytes += bytes
+                if usedBytes > shareBytes { leftOut.insert(number) }
+            }
+        }
+        return leftOut
     }
 
     private func append(_ line: Line, to text: inout [UInt8]) throws(JSONEncodingError) {

@@ -90,7 +90,7 @@ extension Daemon {
             runtime.plugins.flatMap(\.manifest.tasks).map { (task: $0.name, permission: $0.permission) }
             + runtime.ownPermissions
         let review = PolicyReview(configuration.policy.rules)
-        return review.unreachable(tasks) + review.misnamed(tasks)
+        return review.unreachable(tasks) + review.misnamed(tasks) + review.administering(tasks)
     }
 
     /// What the sample, the reference and the schema are written from.

@@ -16,7 +16,7 @@ enum JSONLine {
             for (name, value) in record.fields { fields[name] = json(value) }
             line["fields"] = .object(fields)
         }
-        return JSON.object(line).bytes + [UInt8(ascii: "\n")]
+        return Array((VisibleText.json(JSON.object(line).text) + "\n").utf8)
     }
 
     /// RFC 3339 in UTC, with microseconds.

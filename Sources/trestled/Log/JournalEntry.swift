@@ -1,3 +1,4 @@
+import BridgeJSON
 import Logging
 
 /// Writes an entry of the log in the native protocol of the systemd journal: a datagram of fields, each a line, or, where
@@ -15,7 +16,7 @@ enum JournalEntry {
 
     private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
         // Where other control characters are left in, journalctl shows the size of the value instead of it.
-        let value = value.withoutControls(keepsLines: true)
+        let value = VisibleText.escaped(value, keepsLines: true)
         bytes += name.utf8
         if value.utf8.contains(UInt8(ascii: "\n")) {
             bytes.append(UInt8(ascii: "\n"))

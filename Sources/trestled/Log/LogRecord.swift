@@ -29,23 +29,3 @@ struct LogRecord {
         }
     }
 }
-
-extension String {
-    /// The text with control characters shown instead of sent, so that nobody can make up lines of his own or command a
-    /// terminal.
-    ///
-    /// - Parameter keepsLines: leaves line feeds and tabs.
-    func withoutControls(keepsLines: Bool = false) -> String {
-        func isShown(_ scalar: Unicode.Scalar) -> Bool {
-            (scalar.value < 0x20 || scalar.value == 0x7F) && !(keepsLines && (scalar == "\n" || scalar == "\t"))
-        }
-        guard unicodeScalars.contains(where: isShown) else { return self }
-        return unicodeScalars.reduce(into: "") { output, scalar in
-            if isShown(scalar) {
-                output += scalar.escaped(asASCII: true)
-            } else {
-                output.unicodeScalars.append(scalar)
-            }
-        }
-    }
-}

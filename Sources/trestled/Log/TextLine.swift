@@ -1,3 +1,4 @@
+import BridgeJSON
 import Glibc
 import Logging
 
@@ -25,8 +26,8 @@ struct TextLine {
 
     /// The line, with its end.
     func text(_ record: LogRecord) -> String {
-        var line = prefix(record) + record.message.withoutControls()
-        for (name, value) in record.fields { line += " \(name)=\("\(value)".withoutControls())" }
+        var line = prefix(record) + VisibleText.escaped(record.message)
+        for (name, value) in record.fields { line += " \(name)=\(VisibleText.escaped("\(value)"))" }
         return line + "\n"
     }
 

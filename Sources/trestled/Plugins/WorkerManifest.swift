@@ -40,7 +40,8 @@ enum WorkerManifest {
         "interceptors": ["failure", "name", "summary", "tasks"],
         "limits": ["descriptors", "memory", "processes"],
         "tasks": [
-            "concurrency", "name", "open", "optionVerbs", "options", "permission", "private", "progress", "result",
+            "concurrency", "name", "open", "optionBytes", "optionVerbs", "options", "permission", "private", "progress",
+            "result",
             "summary", "timeout",
         ],
     ]

@@ -1,4 +1,5 @@
 // policy.d/*.toml: rules about who may do what, read with the places of what is wrong.
+import BridgeJSON
 import TOMLDocument
 import TaskRuntime
 
@@ -70,10 +71,10 @@ struct PolicyFile {
         case "names": rule.names = names(entry.value, path)
         case "uid": rule.uids = ids(entry.value, path, "user", accounts.uid)
         case "group": rule.gids = ids(entry.value, path, "group", accounts.gid)
-        case "origin": rule.origins = texts(entry.value, path).map(\.text)
-        case "user": rule.users = texts(entry.value, path).map(\.text)
-        case "unit": rule.units = texts(entry.value, path).map(\.text)
-        case "plugin": rule.plugins = texts(entry.value, path).map(\.text)
+        case "origin": rule.origins = texts(entry.value, path).map { ExactText($0.text) }
+        case "user": rule.users = texts(entry.value, path).map { ExactText($0.text) }
+        case "unit": rule.units = texts(entry.value, path).map { ExactText($0.text) }
+        case "plugin": rule.plugins = texts(entry.value, path).map { ExactText($0.text) }
         default:
             problem(
                 entry.keyPosition, path, "unknown key\(Suggestion.hint(for: entry.key, among: Self.keys))")

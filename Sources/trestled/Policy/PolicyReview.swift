@@ -1,4 +1,5 @@
 // What rules say that can never come to anything.
+import BridgeJSON
 import TaskRuntime
 
 /// Holds rules against each other.
@@ -10,7 +11,7 @@ struct PolicyReview {
     /// Each with the place of the rule.
     var warnings: [ConfigurationProblem] {
         rules.flatMap { rule in
-            [unreachable(rule), shadowed(rule), unnamed(rule)].compactMap { reason in
+            [unreachable(rule), shadowed(rule), unnamed(rule), localOnly(rule)].compactMap { reason in
                 reason.map { ConfigurationProblem(source: "\(rule.file):\(rule.line)", reason: $0) }
             }
         }
@@ -40,14 +41,46 @@ struct PolicyReview {
             $0.names ?? [Self.any]
         }
         let strange = origins.filter { origin in
-            origin != Session.localOrigin
-                && !known.contains { name in PolicyName(origin).map { name.covers($0) } ?? false }
+            !origin.equals(Session.localOrigin)
+                && !known.contains { name in PolicyName(origin.text).map { name.covers($0) } ?? false }
         }
         guard !strange.isEmpty else { return nil }
         return """
-            nobody but root and the daemon's user may speak for \(strange.joined(separator: ", ")): a rule \
+            nobody but root and the daemon's user may speak for \(strange.map(\.text).joined(separator: ", ")): a rule \
             allow = "origin" with these names says who else may
             """
+    }
+
+    /// A rule without an origin allows to local sessions only. That is said where its users may speak for an origin, and no
+    /// rule allows anything of the kind to that.
+    private func localOnly(_ rule: PolicyRule) -> String? {
+        let verbs = Set(rule.verbs).subtracting([.origin])
+        guard rule.effect == .allow, rule.origins == nil, rule.plugins == nil, !verbs.isEmpty else { return nil }
+        let strange = rules.filter { $0.allows(.origin) && Self.haveUsersInCommon($0, rule) }
+            .flatMap { $0.names ?? [Self.any] }.filter { !hasRule(of: verbs, forOrigin: $0) }
+        guard !strange.isEmpty else { return nil }
+        let names = strange.map(\.text).joined(separator: ", ")
+        return """
+            the rule allows to local sessions only; its users may also speak for \(names), and no rule with the condition \
+            origin allows the like to those. Where local sessions are meant, origin = "local" says so
+            """
+    }
+
+    private func hasRule(of verbs: Set<PolicyVerb>, forOrigin name: PolicyName) -> Bool {
+        rules.contains { rule in
+            rule.effect == .allow && !verbs.isDisjoint(with: rule.verbs)
+                && (rule.origins ?? []).contains { origin in PolicyName(origin.text).map { name.covers($0) } ?? false }
+        }
+    }
+
+    /// Whether there may be somebody whom both rules are about.
+    private static func haveUsersInCommon(_ one: PolicyRule, _ other: PolicyRule) -> Bool {
+        intersect(one.uids, other.uids) && intersect(one.gids, other.gids)
+    }
+
+    private static func intersect<T: Hashable>(_ one: [T]?, _ other: [T]?) -> Bool {
+        guard let one, let other else { return true }
+        return !Set(one).isDisjoint(with: other)
     }
 
     /// Whether one rule speaks of everything that another one says of a verb.
@@ -75,10 +108,12 @@ struct PolicyReview {
     ///
     /// - Parameter permissions: what the tasks take, by their names.
     func misnamed(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
-        let known = Set(permissions.map(\.permission))
+        let known = Set(permissions.map { ExactText($0.permission) })
         return rules.filter { $0.verbs.contains(.call) }.flatMap { rule in
             (rule.names ?? []).compactMap { name in
-                guard !known.contains(name.text), let task = permissions.first(where: { $0.task == name.text }) else {
+                guard !known.contains(ExactText(name.text)),
+                    let task = permissions.first(where: { $0.task.isExactly(name.text) })
+                else {
                     return nil
                 }
                 return ConfigurationProblem(
@@ -90,6 +125,31 @@ struct PolicyReview {
             }
         }
     }
+
+    /// Rules with the beginning of names of tasks that administer the daemon, which is lent by one name alone.
+    ///
+    /// - Parameter permissions: what the tasks take, by their names.
+    func administering(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
+        let tasks = permissions.filter { $0.permission.isExactly(Policy.administration) }.map(\.task)
+        return rules.filter { $0.verbs.contains(.call) }.flatMap { rule in
+            (rule.names ?? []).compactMap { name in
+                let meant = tasks.filter { task in PolicyName(task).map { name != $0 && name.covers($0) } ?? false }
+                guard name != Self.any, !meant.isEmpty, rule.effect == .allow || !name.covers(Self.administration)
+                else {
+                    return nil
+                }
+                return ConfigurationProblem(
+                    source: "\(rule.file):\(rule.line)",
+                    reason: """
+                        \(name.text) does not cover \(meant.joined(separator: ", ")), whose permission is \
+                        \(Policy.administration): a rule that allows these has that name in full
+                        """)
+            }
+        }
+    }
+
+    // `!`: it is a name.
+    private static let administration = PolicyName(Policy.administration)!
 
     /// Tasks that a rule denies to everybody, root too.
     ///
@@ -112,4 +172,8 @@ struct PolicyReview {
             )
         }
     }
+}
+
+extension PolicyRule {
+    fileprivate func allows(_ verb: PolicyVerb) -> Bool { effect == .allow && verbs.contains(verb) }
 }

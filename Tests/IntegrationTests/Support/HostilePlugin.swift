@@ -59,6 +59,11 @@ enum HostilePlugin: Sendable {
         try copy(Place.build + "/lib\(name)Plugin.so", to: folder, as: "lib\(name)Plugin.so", mode: 0o644)
     }
 
+    /// Puts the tests' own library in Swift into a plugin directory.
+    static func putFixture(into folder: TemporaryFolder) throws {
+        try copy(Place.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
+    }
+
     /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it at once. It would have
     /// a library from elsewhere tell its name to another process first.
     static func putDaemon(into folder: TemporaryFolder) throws -> String {

@@ -20,7 +20,7 @@ struct PluginInC {
     var definitions = ""
 
     private var manifest: String {
-        #"{"name":"\#(name)","version":"\#(version)","tasks":[{"name":"\#(task)","summary":"A specimen."}],"#
+        #"{"name":"\#(name)","version":"\#(version)","tasks":[{"name":"\#(task)","summary":"A specimen.","optionBytes":2147483647}],"#
             + #""launchWorkers":\#(launchWorkers),"interceptors":[\#(interceptors)]}"#
     }
 

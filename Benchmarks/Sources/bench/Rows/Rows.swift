@@ -15,6 +15,9 @@ let rows = [
     Row(name: "pool", summary: "a process that is ready beside one that has to be started", measure: measurePool),
     Row(name: "neighbour", summary: "calls of one plugin while another one crashes", measure: measureNeighbour),
     Row(name: "flood", summary: "a call while another user floods the daemon (needs root)", measure: measureFlood),
+    Row(
+        name: "attacks", summary: "what another user waits for while one attacks (best as root)",
+        measure: measureAttacks),
     Row(name: "forwarding", summary: "a task that a client provides", measure: measureForwarding),
     Row(name: "persistence", summary: "records beside SQLite driven directly", measure: measurePersistence),
     Row(name: "connections", summary: "10,000 idle connections", measure: measureConnections),

@@ -1,7 +1,7 @@
 // A daemon for a test: started on a socket of its own, stopped when the test ends.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -25,11 +25,20 @@ export function temporaryDirectory(t) {
     return directory;
 }
 
-/** Starts a daemon. `stop(signal)` resolves when it has ended, `start()` starts another at the same place. */
-export async function startDaemon(t) {
+/**
+ * Starts a daemon. `stop(signal)` resolves when it has ended, `start()` starts another at the same place.
+ * @param rules what stands in its policy.d, as TOML
+ */
+export async function startDaemon(t, { rules } = {}) {
     const directory = temporaryDirectory(t);
     const folder = daemonFolder();
     const daemon = { socket: join(directory, "s.sock"), state: join(directory, "state"), start, stop };
+    const env = { ...process.env };
+    if (rules !== undefined) {
+        env.CONFIGURATION_DIRECTORY = directory;
+        mkdirSync(join(directory, "policy.d"));
+        writeFileSync(join(directory, "policy.d", "50-test.toml"), rules);
+    }
     let child;
     let ended;
     t.after(() => stop("SIGKILL"));
@@ -38,7 +47,7 @@ export async function startDaemon(t) {
 
     async function start() {
         const flags = ["--socket", daemon.socket, "--state-dir", daemon.state, "--plugin-dir", folder];
-        child = spawn(join(folder, "trestled"), [...flags, "--log-level", "error"], { stdio: "ignore" });
+        child = spawn(join(folder, "trestled"), [...flags, "--log-level", "error"], { env, stdio: "ignore" });
         ended = new Promise((done) => child.once("exit", done));
         await accepting(daemon.socket, ended);
     }

@@ -39,6 +39,9 @@ class BridgeError(Exception):
     # What programs import it from, and so what a traceback shall call it.
     __module__ = "trestle_bridge"
 
+    # Nobody chose the message: a worker's daemon shows it to trusted callers alone.
+    _unforeseen = False
+
     def __init__(
         self,
         code: str,
@@ -104,6 +107,8 @@ class BridgeError(Exception):
             json["data"] = self.data
         if self.transient:
             json["transient"] = True
+        if self._unforeseen:
+            json["unforeseen"] = True
         if self.retry_after is not None:
             json["retryAfter"] = max(0, math.ceil(self.retry_after * 1000))
         return json

@@ -27,7 +27,7 @@ class Caller:
         gid: the caller's group id; like all that follow, only workers are told it.
         pid: the caller's process when it connected; it may have ended since.
         client: the name that the client gave itself; nothing may be decided by it.
-        trusted: the caller is root, the daemon's own user, or the daemon.
+        trusted: the caller is a local session of root or the daemon's own user, or the daemon.
     """
 
     session: int = 0

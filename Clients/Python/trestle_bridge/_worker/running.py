@@ -171,7 +171,9 @@ def failure(task: str, error: BaseException) -> BridgeError:
     if not isinstance(error, BridgeError):
         print(f"{task} failed:", file=sys.stderr)
         traceback.print_exception(type(error), error, error.__traceback__)
-    return handler_error(task, error)
+    told = handler_error(task, error)
+    told._unforeseen = told is not error
+    return told
 
 
 def _outcome(call: IncomingCall, handler: Handler, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from typing import Any, Awaitable, Callable, Optional
+from typing import Any, AsyncIterator, Awaitable, Callable, Optional
 
 from .._core import jsontext
 from .._core.calls import Call, CallSink, Success
@@ -93,6 +93,27 @@ class Bridge:
         return session if isinstance(session, int) else None
 
     # Calls
+
+    async def pages(
+        self, task: str, options: Optional[dict[str, Any]] = None, *, timeout: Optional[float] = None
+    ) -> AsyncIterator[Any]:
+        """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
+        which goes on where the one before ended.
+
+        Args:
+            task: a task that answers with a `cursor` where there is more.
+            options: its options, but for `cursor`.
+            timeout: seconds, for each page.
+        """
+        wanted = dict(options or {})
+        while True:
+            page = await self.call(task, wanted, timeout=timeout)
+            yield page
+            cursor = page.get("cursor")
+            # A page that ends where the one before ended would never come to an end.
+            if cursor is None or cursor == wanted.get("cursor"):
+                return
+            wanted["cursor"] = cursor
 
     async def call(
         self,

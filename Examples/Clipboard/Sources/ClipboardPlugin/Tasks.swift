@@ -26,7 +26,7 @@ struct Read: BridgeTask {
 struct Write: BridgeTask {
     static let name = "clipboard.write"
     static let summary = "Puts a text into the clipboard."
-    static let settings = TaskSettings(isPrivate: true)
+    static let settings = TaskSettings(isPrivate: true, optionBytes: TaskSettings.anyOptionBytes)
     struct Options: Codable, Sendable { var text: String; var selection: Selection? }
     struct Result: Codable, Sendable {}
 

@@ -5,12 +5,20 @@ import TaskKit
 final class AccountDatabase: Sendable {
     private let lane = BlockingLane(name: "login-store")
     private let store = Mutex<AccountStore?>(nil)
+    /// Gets sentences for the operator.
+    private let log = Mutex<@Sendable (String) -> Void> { _ in }
 
     /// Opens the file.
     ///
-    /// - Throws: `storage.full`, `storage.failed`.
-    func open(_ path: String, now: WallTime) async throws {
-        try await run { _ = self.hold(try AccountStore(path: path, now: now)) }
+    /// - Parameter log: Gets sentences for the operator from here on.
+    /// - Throws: `storage.full`, `storage.failed`, with a sentence for the operator.
+    func open(_ path: String, now: WallTime, log: @escaping @Sendable (String) -> Void) async throws {
+        self.log.withLock { $0 = log }
+        do {
+            try await lane.run { _ = self.hold(try AccountStore(path: path, now: now)) }
+        } catch let failure as StorageFailure {
+            throw BridgeError(failure, "\(failure)")
+        }
     }
 
     /// Finishes what was asked before and closes the file.
@@ -38,6 +46,7 @@ final class AccountDatabase: Sendable {
         do {
             return try await lane.run(body)
         } catch let failure as StorageFailure {
+            log.withLock { $0 }("\(failure)")
             throw BridgeError(failure)
         }
     }
@@ -57,8 +66,13 @@ final class AccountDatabase: Sendable {
 }
 
 extension BridgeError {
-    /// `storage.full` or `storage.failed`.
+    /// `storage.full` or `storage.failed`, as callers are told: no path, and no word of the system's.
     init(_ failure: StorageFailure) {
-        self.init(failure.isFull ? "storage.full" : "storage.failed", "\(failure)", isTransient: failure.isFull)
+        let reason = failure.isFull ? "the disk is full" : "the daemon's log says why"
+        self.init(failure, "the accounts cannot be used: \(reason)")
+    }
+
+    fileprivate init(_ failure: StorageFailure, _ message: String) {
+        self.init(failure.isFull ? "storage.full" : "storage.failed", message, isTransient: failure.isFull)
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 import TaskKit
 
-/// Where passwords are hashed: one after the other on a thread of their own, so that neither the loop nor the daemon's
+/// Where passwords are hashed: one after the other, uid by uid, on a thread of their own, so that neither the loop nor the daemon's
 /// few threads for blocking work are kept busy, and memory is taken once.
 final class HashingQueue: Sendable {
     /// The most jobs that wait or run. At the usual cost the last one is done in about 20 s, well within a call's
@@ -31,11 +31,11 @@ final class HashingQueue: Sendable {
         return try await body()
     }
 
-    /// Runs `work` on the thread.
+    /// Runs `work` on the thread, in the turn of the uid.
     ///
     /// - Throws: What `work` throws; `CancellationError`, where the call had ended before its turn came.
-    func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await lane.run(work)
+    func run<T: Sendable>(for uid: UInt32, _ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await lane.run(of: uid, work)
     }
 
     private func enter(_ uid: UInt32) throws(BridgeError) {

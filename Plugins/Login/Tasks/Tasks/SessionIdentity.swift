@@ -36,9 +36,19 @@ enum SessionIdentity {
                 var user: String?
             }
             var sessions: [Session]
+            var cursor: String?
         }
-        let all: Sessions = try await plugin.bridge("bridge.sessions", Done())
-        return all.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
+        struct Page: Encodable, Sendable {
+            var cursor: String?
+        }
+        var found: [SessionID] = []
+        var page = Page()
+        repeat {
+            let listed: Sessions = try await plugin.bridge("bridge.sessions", page)
+            found += listed.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
+            page.cursor = listed.cursor
+        } while page.cursor != nil
+        return found
     }
 
     private static func describe(_ session: SessionID, _ user: UserName?) -> JSON {

@@ -73,3 +73,69 @@ enum BatchPlanner {
         return batch
     }
 }
+
+/// How far a batch has come, and where it ends because its time is over.
+struct BatchProgress {
+    private var isDone: [Bool]
+    /// Whose each call is.
+    private let users: [UInt32]
+    /// No call from here on is begun.
+    private var end: Int
+    private var hasBegun = false
+    private let slice: Slice
+    /// Users whose last call took more than a slice. Nobody else's commit waits for their next one: it begins a batch.
+    private(set) var slowUsers: Set<UInt32>
+
+    /// - Parameter users: Whose each call of the batch is.
+    init(users: [UInt32], slow slowUsers: Set<UInt32>, _ slice: Slice) {
+        isDone = Array(repeating: false, count: users.count)
+        end = users.count
+        (self.users, self.slowUsers, self.slice) = (users, slowUsers, slice)
+    }
+
+    /// Whether there is time for the call at a position. Where there is none, there is none for any behind it: each may be of
+    /// the same session.
+    mutating func mayBegin(_ position: Int) -> Bool {
+        if position < end, hasBegun, slowUsers.contains(users[position]) || slice.isOver { end = position }
+        return position < end
+    }
+
+    /// Does the work of the call at a position, which was begun, and notes whether it took long.
+    mutating func timing<T>(_ position: Int, _ work: () throws -> T) rethrows -> T {
+        let own = slice.another()
+        defer {
+            if own.isOver { slowUsers.insert(users[position]) } else { slowUsers.remove(users[position]) }
+        }
+        return try work()
+    }
+
+    /// The same; the call is carried out then.
+    mutating func begin(_ position: Int) -> Bool {
+        guard mayBegin(position) else { return false }
+        isDone[position] = true
+        hasBegun = true
+        return true
+    }
+
+    /// Whether the call at a position fails with those that were begun; it is as good as carried out then.
+    mutating func fail(_ position: Int) -> Bool {
+        guard position < end else { return false }
+        isDone[position] = true
+        return true
+    }
+
+    /// The calls that were not carried out, in order.
+    ///
+    /// - Parameter calls: Those of the batch, and others behind them.
+    func left<Call>(of calls: [Call]) -> [Call] {
+        calls.enumerated().filter { !isDone.indices.contains($0.offset) || !isDone[$0.offset] }.map(\.element)
+    }
+}
+
+/// What became of calls that a lane took.
+struct LaneOutcome {
+    /// Those that wait on, in order.
+    var left: [any StoreCall] = []
+    /// The storage did not fail.
+    var isSound = true
+}

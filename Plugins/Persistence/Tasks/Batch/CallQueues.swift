@@ -7,6 +7,9 @@ import TaskKit
 /// another lane is held, with everything of its session behind it, until they are finished. Calls of different
 /// sessions never wait for each other here.
 ///
+/// The law of turns: what is for a lane is taken user by user, see ``UserTurns``. A session has one user, so that its order
+/// is kept.
+///
 /// Pure: no I/O, no clock, no threads.
 struct CallQueues {
     typealias Call = any StoreCall
@@ -46,7 +49,7 @@ struct CallQueues {
     }
 
     private struct Queue {
-        var calls: [Call] = []
+        var calls = UserTurns<Call>()
         /// Somebody is on the way to take the calls, or at work on those taken before.
         var isAwake = false
     }
@@ -81,23 +84,32 @@ struct CallQueues {
 
     /// - Returns: Whether the lane must be woken.
     private mutating func enqueue(_ call: Call) -> Bool {
-        queues[call.lane.rawValue].calls.append(call)
+        queues[call.lane.rawValue].calls.append(call, of: call.user)
         defer { queues[call.lane.rawValue].isAwake = true }
         return !queues[call.lane.rawValue].isAwake
     }
 
-    /// Takes what waits for a lane, in order; nothing: the lane must be woken for the next.
+    /// Takes the next of what waits for a lane, as many as it carries out together; nothing: the lane must be woken for the
+    /// next.
     ///
-    /// - Parameter calls: Is empty, and lends its room to those that come next.
+    /// - Parameter calls: Is empty, and lends its room.
     mutating func take(_ lane: StoreLane, into calls: inout [Call]) {
-        swap(&queues[lane.rawValue].calls, &calls)
+        while calls.count < lane.callsAtOnce, let call = queues[lane.rawValue].calls.popFirst() { calls.append(call) }
         if calls.isEmpty { queues[lane.rawValue].isAwake = false }
     }
+
+    /// Puts calls of a lane that were taken last back to where they were: there was no time for them.
+    mutating func putBack(_ calls: [Call], _ lane: StoreLane) {
+        for call in calls.reversed() { queues[lane.rawValue].calls.putBack(call, of: call.user) }
+    }
+
+    /// The user whose turn it is on a lane has had it.
+    mutating func passTurn(_ lane: StoreLane) { queues[lane.rawValue].calls.passTurn() }
 
     /// Calls that were taken have had their effect: what was held for them goes on.
     ///
     /// - Returns: The lanes that must be woken.
-    mutating func finish(_ calls: ArraySlice<Call>) -> [StoreLane] {
+    mutating func finish(_ calls: some Sequence<Call>) -> [StoreLane] {
         var woken: [StoreLane] = []
         for call in calls {
             count -= 1
@@ -114,26 +126,5 @@ struct CallQueues {
         let released = sessions.values[index].release()
         if released.isEmpty { sessions.remove(at: index) }
         return released
-    }
-}
-
-/// First in, first out.
-struct WaitingLine<Element> {
-    /// Those taken out leave nil, so that the others keep their places; never more than half of them are nil.
-    private var places: [Element?] = []
-    private var start = 0
-
-    var isEmpty: Bool { start == places.count }
-    var first: Element? { isEmpty ? nil : places[start] }
-
-    mutating func append(_ element: Element) { places.append(element) }
-
-    /// The line is not empty.
-    mutating func removeFirst() {
-        places[start] = nil
-        start += 1
-        guard start > places.count / 2 || isEmpty else { return }
-        places.removeFirst(start)
-        start = 0
     }
 }

@@ -41,8 +41,16 @@ struct KeptConnection {
             return connection
         } catch {
             log(error.message)
-            guard case .failed(let cause) = state else { throw error }
+            guard case .failed(let cause) = state else { throw error.withoutDetails }
             throw cause
+        }
+    }
+
+    /// Ends a transaction that was left open to read.
+    func endTransaction() {
+        guard case .open(let connection) = state else { return }
+        connection.use { database, _ in
+            if database.isInsideTransaction { try? database.rollback() }
         }
     }
 

@@ -1,20 +1,16 @@
 import GRDB
 import TaskKit
 
-/// A connection that only reads, and carries out reads or queries.
+/// A connection that only reads, and carries out reads by key.
 ///
 /// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any
 /// commit wait for it.
 struct ReadEngine {
     private let sink: any StoreSink
-    /// How many calls share a transaction and a delivery.
-    private let batchCalls: Int
     /// Nil: not open.
     var kept: KeptConnection?
 
-    init(sink: any StoreSink, batchCalls: Int) {
-        (self.sink, self.batchCalls) = (sink, batchCalls)
-    }
+    init(sink: any StoreSink) { self.sink = sink }
 
     /// From here on calls are carried out; the connection is opened for the first of them, or held before.
     mutating func open(_ settings: StoreEngine.Settings) {
@@ -33,18 +29,10 @@ struct ReadEngine {
         kept = nil
     }
 
-    /// What became of a batch.
-    struct Outcome {
-        /// How many calls it took from the front.
-        var count: Int
-        /// The storage did not fail.
-        var isSound = true
-    }
-
-    /// Carries out a batch from the front, and answers each of its calls. Reads that fail fail singly, but a failure of
-    /// the storage makes those behind it wait for a new connection.
-    mutating func carryOut(_ calls: [any StoreCall]) -> Outcome {
-        var batch = ReadBatch(rest: calls.prefix(batchCalls))
+    /// Carries out calls from the front, as far as the slice and a delivery reach, and answers those that it has carried
+    /// out. Reads that fail fail singly, but a failure of the storage makes those behind it wait for a new connection.
+    mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
+        var batch = ReadBatch(rest: calls[...], slice)
         var isSound = true
         while !batch.isDone {
             do throws(BridgeError) {
@@ -59,7 +47,7 @@ struct ReadEngine {
             }
         }
         sink.deliver(batch.answers)
-        return Outcome(count: batch.answers.count, isSound: isSound)
+        return LaneOutcome(left: Array(batch.rest), isSound: isSound)
     }
 }
 
@@ -68,24 +56,24 @@ private struct ReadBatch {
     private(set) var rest: ArraySlice<any StoreCall>
     private(set) var answers: [StoreAnswer] = []
     private var resultBytes = 0
+    private let slice: Slice
 
     /// Results in one delivery, so that they do not pile up in memory.
     private static let deliveryBytes = 256 << 10
 
-    init(rest: ArraySlice<any StoreCall>) {
-        self.rest = rest
+    init(rest: ArraySlice<any StoreCall>, _ slice: Slice) {
+        (self.rest, self.slice) = (rest, slice)
         answers.reserveCapacity(rest.count)
     }
 
-    /// All that goes into one delivery has been carried out.
-    var isDone: Bool { rest.isEmpty || resultBytes >= Self.deliveryBytes }
+    /// All that goes into one delivery has been carried out, or all that there was time for; the first one in any case.
+    var isDone: Bool { rest.isEmpty || resultBytes >= Self.deliveryBytes || !answers.isEmpty && slice.isOver }
 
     /// - Returns: The error, where the storage failed.
     mutating func carryOut(on connection: StoreConnection) -> BridgeError? {
         connection.use { database, statements in
             let records = RecordReader(database, statements, connection.collections)
-            // One for all of them: every statement outside of a transaction locks the file and unlocks it. A query asks
-            // several times, and must find the same each time.
+            // One for all of them: every statement outside of a transaction locks the file and unlocks it.
             _ = try? records.statement("BEGIN").run()
             defer { if (try? records.statement("COMMIT").run()) == nil { try? database.rollback() } }
             while !isDone, let call = rest.popFirst() {

@@ -13,7 +13,7 @@ extension Store {
     func replace(with restored: RestorableStore, _ swap: StoreSwap) throws -> String {
         // The database must not be open anywhere else.
         lateCheck.stop()
-        // The queries first: theirs may take long, and commits go on until then.
+        // The queries first: a slice of theirs is the longest, and commits go on until then.
         return try queries.withLock { queries in
             queries.rest()
             return try reads.withLock { reads in

@@ -29,7 +29,7 @@ final class Store: Sendable {
     // is replaced.
     let commits: Mutex<StoreEngine>
     let reads: Mutex<ReadEngine>
-    let queries: Mutex<ReadEngine>
+    let queries: Mutex<QueryEngine>
     /// Replays wait for the storage to work again.
     private let hasStalledReplays = Atomic<Bool>(false)
     let lateCheck = LateCheck()
@@ -37,15 +37,28 @@ final class Store: Sendable {
     private let isDamaged = Atomic(false)
     private let schedule: Scheduler
     private let gather: Gatherer
+    private let clock: Slice.Clock
+    private let maximumLogBytes: Int
+    /// How long the log may be before it is emptied; of the thread of the lane of commits.
+    private let nextLogBytes: Atomic<Int>
 
-    /// - Parameter gather: the default runs what it is given at once: calls that come together are then taken as they
-    ///   come, by a lane that may be done with the first before the second is there.
-    init(sink: any StoreSink, gather: @escaping Gatherer = { $0() }, schedule: @escaping Scheduler) {
+    /// - Parameters:
+    ///   - gather: the default runs what it is given at once: calls that come together are then taken as they come, by a
+    ///     lane that may be done with the first before the second is there.
+    ///   - clock: For the slices of the lanes' time.
+    ///   - maximumLogBytes: How long the log may grow while queries read what was there before.
+    init(
+        sink: any StoreSink, gather: @escaping Gatherer = { $0() }, clock: @escaping Slice.Clock = Slice.monotonic,
+        maximumLogBytes: Int = Limits.logBytes, schedule: @escaping Scheduler
+    ) {
         commits = Mutex(StoreEngine(sink: sink))
-        reads = Mutex(ReadEngine(sink: sink, batchCalls: Limits.readsInBatch))
-        queries = Mutex(ReadEngine(sink: sink, batchCalls: 1))
+        reads = Mutex(ReadEngine(sink: sink))
+        queries = Mutex(QueryEngine(sink: sink))
+        nextLogBytes = Atomic(maximumLogBytes)
+        self.maximumLogBytes = maximumLogBytes
         self.schedule = schedule
         self.gather = gather
+        self.clock = clock
     }
 
     /// Queues a call of a task, unless the database is known to be damaged: `submit(_:)`.
@@ -111,7 +124,7 @@ final class Store: Sendable {
             case .sound: settings.log("The database \(settings.file.path) was checked and is sound.")
             case .damaged(let error):
                 settings.log("\(error.message) No call is carried out until then.")
-                self?.note(error)
+                self?.note(.storeDamaged)
             case .unknown(let error): settings.log("\(error.message) The rest of it is checked at the next start.")
             case .interrupted: break
             }
@@ -157,8 +170,8 @@ final class Store: Sendable {
     // MARK: Watches
 
     /// Ends the watches of a session that is gone, after the calls that it made before.
-    func sessionClosed(_ session: SessionID) {
-        submit(StoreJob(session: session, .read, { $0.watches.remove(session) }, end: { _ in }))
+    func sessionClosed(_ session: SessionID, user: UInt32) {
+        submit(StoreJob(session: session, user: user, .read, { $0.watches.remove(session) }, end: { _ in }))
     }
 
     /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.
@@ -167,7 +180,7 @@ final class Store: Sendable {
             if try access.tellNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
         }
         submit(
-            StoreJob(session: replay.session, .read, tell) { outcome in
+            StoreJob(session: replay.session, user: replay.user, .read, tell) { outcome in
                 guard case .failure = outcome else { return }
                 // Not here and now: the engine may be at work.
                 self.schedule(.commits) { self.stall(replay) }
@@ -187,47 +200,60 @@ final class Store: Sendable {
 
     // MARK: The lanes' threads
 
-    /// Takes everything that waits for a lane, batch after batch. The lane's thread.
+    /// Takes everything that waits for a lane, batch after batch, each of them in turns of the users. The lane's thread.
     private func drain(_ lane: StoreLane) {
         var calls: [any StoreCall] = []
         while true {
+            // Taken batch by batch, so that the options of what is done do not stay in memory.
+            calls.removeAll(keepingCapacity: true)
             state.withLock { $0.queues.take(lane, into: &calls) }
             if calls.isEmpty { return }
-            // Taken out batch by batch, so that the options of what is done do not stay in memory.
-            while !calls.isEmpty {
-                let count = carryOutBatch(of: calls, on: lane)
-                finish(calls.prefix(count))
-                calls.removeFirst(count)
-            }
+            let outcome = carryOut(calls, on: lane)
+            settle(calls, left: outcome.left, lane)
+            if outcome.isSound { carryOnReplays() }
+            if lane == .commits { emptyLongLog() }
         }
     }
 
-    /// - Returns: How many calls it took from the front.
-    private func carryOutBatch(of calls: [any StoreCall], on lane: StoreLane) -> Int {
+    private func carryOut(_ calls: [any StoreCall], on lane: StoreLane) -> LaneOutcome {
+        let slice = Slice(of: Limits.slice, clock)
         switch lane {
-        case .commits:
-            let batch = BatchPlanner.plan(calls.lazy.map(\.item))
-            if commits.withLock({ $0.carryOut(batch, of: calls) }) { carryOnReplays() }
-            return batch.count
-        case .reads: return carryOutReads(calls, reads)
-        case .queries: return carryOutReads(calls, queries)
+        case .commits: return commits.withLock { $0.carryOut(calls, until: slice) }
+        case .reads: return reads.withLock { $0.carryOut(calls, until: slice) }
+        case .queries: return queries.withLock { $0.carryOut(calls, until: slice) }
         }
     }
 
-    private func carryOutReads(_ calls: [any StoreCall], _ engine: borrowing Mutex<ReadEngine>) -> Int {
-        let outcome = engine.withLock { $0.carryOut(calls) }
-        if outcome.isSound { carryOnReplays() }
-        return outcome.count
-    }
-
-    private func finish(_ calls: ArraySlice<any StoreCall>) {
+    /// Finishes calls that were taken, but for those that are left, which wait on.
+    private func settle(_ calls: [any StoreCall], left: [any StoreCall], _ lane: StoreLane) {
+        let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
-            let lanes = state.queues.finish(calls)
+            state.queues.putBack(left, lane)
+            // What is left of a query has had its turn; what is left of a batch has had none.
+            if lane == .queries, !left.isEmpty { state.queues.passTurn(lane) }
+            let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })
             state.callsGauge.set(state.queues.count)
             return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)
         }
         lanes.forEach(wake)
         whenIdle?.resume()
+    }
+
+    /// Empties a log that has grown because there was always a query that read what was there before: queries go on with
+    /// what is there now. Where somebody else reads what was there before, it is tried again when the log has grown as
+    /// much again.
+    private func emptyLongLog() {
+        guard commits.withLock({ $0.logBytes }) > nextLogBytes.load(ordering: .relaxed) else { return }
+        let rest = queries.withLock { queries in
+            queries.releaseSnapshots()
+            return reads.withLock { _ in
+                commits.withLock { commits in
+                    commits.emptyLog()
+                    return commits.logBytes
+                }
+            }
+        }
+        nextLogBytes.store(rest + maximumLogBytes, ordering: .relaxed)
     }
 }
 

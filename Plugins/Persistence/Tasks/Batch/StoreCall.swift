@@ -4,6 +4,8 @@ import TaskKit
 protocol StoreCall: AnyObject, Sendable {
     /// Whose order of calls it belongs to.
     var session: SessionID { get }
+    /// Whose turn it takes: the session's uid.
+    var user: UInt32 { get }
     var lane: StoreLane { get }
     /// The length of its options.
     var sizeBytes: Int { get }
@@ -14,9 +16,7 @@ protocol StoreCall: AnyObject, Sendable {
 
     /// The work, on the lane's thread. A write's `BridgeError` says that it has changed nothing, any other error fails
     /// the whole batch.
-    ///
-    /// - Returns: The `result` as JSON.
-    func carryOut(_ visit: StoreVisit) throws -> [UInt8]
+    func carryOut(_ visit: StoreVisit) throws -> StoreWork
 
     /// Gets the outcome, exactly once; of a write, once it is on disk. Called where the sink delivers; must not wait.
     func answer(_ outcome: Result<[UInt8], BridgeError>)
@@ -27,6 +27,14 @@ extension StoreCall {
     var item: BatchPlanner.Item { BatchPlanner.Item(session: session, effect: effect, sizeBytes: sizeBytes) }
 }
 
+/// What a call's work has come to.
+enum StoreWork {
+    /// It is done; the `result` as JSON.
+    case result([UInt8])
+    /// It takes as long as a table is large, and is carried out slice by slice. On the lane of queries only.
+    case scan(QueryScan)
+}
+
 /// A call's visit to the store.
 struct StoreVisit {
     let call: any StoreCall
@@ -34,36 +42,44 @@ struct StoreVisit {
     /// Nil: only to read.
     let access: StoreAccess?
 
-    /// The result of the call's work.
-    func result() throws -> [UInt8] {
+    /// Does the call's work.
+    func work() throws -> StoreWork {
         if call.isCancelled { throw BridgeError.cancelled }
         return try call.carryOut(self)
+    }
+
+    /// The result of a call's work on a lane whose calls are carried out at once.
+    func result() throws -> [UInt8] {
+        guard case .result(let result) = try work() else { preconditionFailure("A scan came to \(call.lane).") }
+        return result
     }
 }
 
 /// A call of no task: the store's own.
 final class StoreJob: StoreCall {
     let session: SessionID
+    let user: UInt32
     let effect: BatchPlanner.Effect
     private let work: @Sendable (StoreAccess) throws -> Void
     private let end: @Sendable (Result<[UInt8], BridgeError>) -> Void
 
     /// - Parameter end: Gets the outcome.
     init(
-        session: SessionID, _ effect: BatchPlanner.Effect, _ work: @escaping @Sendable (StoreAccess) throws -> Void,
+        session: SessionID, user: UInt32, _ effect: BatchPlanner.Effect,
+        _ work: @escaping @Sendable (StoreAccess) throws -> Void,
         end: @escaping @Sendable (Result<[UInt8], BridgeError>) -> Void
     ) {
-        (self.session, self.effect, self.work, self.end) = (session, effect, work, end)
+        (self.session, self.user, self.effect, self.work, self.end) = (session, user, effect, work, end)
     }
 
     var lane: StoreLane { .commits }
     var sizeBytes: Int { 0 }
     var isCancelled: Bool { false }
 
-    func carryOut(_ visit: StoreVisit) throws -> [UInt8] {
+    func carryOut(_ visit: StoreVisit) throws -> StoreWork {
         guard let access = visit.access else { preconditionFailure("A job of the store came to a reader.") }
         try work(access)
-        return []
+        return .result([])
     }
 
     func answer(_ outcome: Result<[UInt8], BridgeError>) { end(outcome) }
@@ -77,6 +93,15 @@ enum StoreLane: Int, CaseIterable, Sendable {
     case reads
     /// Queries: as long as a table is.
     case queries
+
+    /// How many calls are taken together.
+    var callsAtOnce: Int {
+        switch self {
+        case .commits: BatchPlanner.Bounds().calls
+        case .reads: Limits.readsInBatch
+        case .queries: 1
+        }
+    }
 
     /// What its thread is called.
     var threadName: String {

@@ -27,6 +27,8 @@ struct StoreEngine {
     private var quota = StoreQuota()
     private var metrics = StoreMetrics()
     private var file: StoreFile?
+    /// See ``BatchProgress``.
+    private var slowUsers: Set<UInt32> = []
     /// Nil: not opened yet, or closed for good.
     var kept: KeptConnection?
 
@@ -65,53 +67,66 @@ struct StoreEngine {
 
     // MARK: Batches
 
-    /// Carries out one batch and answers each of its calls.
-    ///
-    /// - Returns: Whether the storage works.
-    mutating func carryOut(_ batch: BatchPlanner.Batch, of calls: [any StoreCall]) -> Bool {
-        watch(batch.before.map { calls[$0] })
-        write(batch.writes.map { calls[$0] })
-        watch(batch.after.map { calls[$0] })
-        return kept?.isOpen == true
+    /// How long the log is, which grows until nobody reads the database as it was before.
+    var logBytes: Int { file?.logBytes ?? 0 }
+
+    /// Moves what the log holds into the database, and empties it. Waits for nobody: where somebody still reads what was there
+    /// before, the log stays.
+    mutating func emptyLog() {
+        // `try?`: a failure of the storage is met again by the next commit.
+        try? kept?.usable().emptyLog()
+    }
+
+    /// Carries out a batch from the front of the calls, as far as the slice reaches, and answers those that it has carried
+    /// out. The first of them is carried out in any case.
+    mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
+        let batch = BatchPlanner.plan(calls.lazy.map(\.item))
+        var progress = BatchProgress(users: calls.prefix(batch.count).map(\.user), slow: slowUsers, slice)
+        defer { slowUsers = progress.slowUsers }
+        for position in batch.before where progress.begin(position) { watch(calls[position]) }
+        write(batch.writes.lazy.map { (calls[$0], $0) }, &progress)
+        for position in batch.after where progress.begin(position) { watch(calls[position]) }
+        return LaneOutcome(left: progress.left(of: calls), isSound: kept?.isOpen == true)
     }
 
     /// Watches fail singly, but a failure of the storage makes those behind it wait for a new connection.
-    private mutating func watch(_ calls: [any StoreCall]) {
-        for call in calls {
-            let outcome: Result<[UInt8], BridgeError>
-            do throws(BridgeError) {
-                let connection = try usableConnection()
-                let result = connection.use { database, statements in
-                    Result { try work(call, makeAccess(database, statements, connection.collections)) }
-                }
-                outcome = result.mapError { error in
-                    let isFailure = !(error is BridgeError)
-                    let error = BridgeError(storage: error)
-                    if isFailure { kept?.fail(error) }
-                    return error
-                }
-            } catch {
-                outcome = .failure(error)
+    private mutating func watch(_ call: any StoreCall) {
+        let outcome: Result<[UInt8], BridgeError>
+        do throws(BridgeError) {
+            let connection = try usableConnection()
+            let result = connection.use { database, statements in
+                Result { try work(call, makeAccess(database, statements, connection.collections)) }
             }
-            // Each by itself: what the work has told since belongs behind it.
-            sink.deliver([StoreAnswer(call: call, outcome: outcome)])
+            outcome = result.mapError { error in
+                let isFailure = !(error is BridgeError)
+                let error = BridgeError(storage: error)
+                if isFailure { kept?.fail(error) }
+                return error
+            }
+        } catch {
+            outcome = .failure(error)
         }
+        // Each by itself: what the work has told since belongs behind it.
+        sink.deliver([StoreAnswer(call: call, outcome: outcome)])
     }
 
-    /// All writes in one transaction. Where it fails, all of them fail.
-    private mutating func write(_ calls: [any StoreCall]) {
-        if calls.isEmpty { return }
+    /// Writes in one transaction, as many as the slice has time for. Where it fails, all of them fail.
+    private mutating func write(_ calls: some Collection<(any StoreCall, Int)>, _ progress: inout BatchProgress) {
+        // Nothing is begun for none.
+        guard let first = calls.first, progress.mayBegin(first.1) else { return }
         let start = ContinuousClock.now
         do throws(BridgeError) {
             let connection = try usableConnection()
             let committed = connection.use { database, statements in
                 let access = makeAccess(database, statements, connection.collections)
-                return Result { try (commit(calls, access), access.records) }
+                return Result { try (commit(calls, access, &progress), access.records) }
             }
             switch committed {
             case .success(let (answers, records)):
                 // Before the answers: who has one finds it counted.
-                metrics.note(records.tally, took: ContinuousClock.now - start, sizeBytes: file?.sizeBytes ?? 0)
+                if records.tally.changes > 0 {
+                    metrics.note(records.tally, took: ContinuousClock.now - start, sizeBytes: file?.sizeBytes ?? 0)
+                }
                 sink.deliver(answers)
                 // After the answers: a writer that watches knows the news of its own making by then.
                 watches.tell(records.changes, sink)
@@ -121,20 +136,31 @@ struct StoreEngine {
                 throw failure
             }
         } catch {
-            sink.deliver(calls.map { StoreAnswer(call: $0, outcome: .failure(error)) })
+            let failed = calls.filter { progress.fail($0.1) }
+            sink.deliver(failed.map { StoreAnswer(call: $0.0, outcome: .failure(error)) })
         }
     }
 
-    private func commit(_ calls: [any StoreCall], _ access: StoreAccess) throws -> [StoreAnswer] {
+    private func commit(
+        _ calls: some Collection<(any StoreCall, Int)>, _ access: StoreAccess, _ progress: inout BatchProgress
+    ) throws -> [StoreAnswer] {
         let records = access.records
         try records.statement("BEGIN IMMEDIATE").run()
         do {
-            let answers = try calls.map { call in
+            var answers: [StoreAnswer] = []
+            for (call, position) in calls where progress.begin(position) {
                 do {
-                    return StoreAnswer(call: call, outcome: .success(try work(call, access)))
+                    let result = try progress.timing(position) { try work(call, access) }
+                    answers.append(StoreAnswer(call: call, outcome: .success(result)))
                 } catch let error as BridgeError {
-                    return StoreAnswer(call: call, outcome: .failure(error))
+                    answers.append(StoreAnswer(call: call, outcome: .failure(error)))
                 }
+            }
+            // Calls that have undone what they did leave pages behind that would be written for nothing.
+            guard records.tally.changes > 0 else {
+                try records.statement("ROLLBACK").run()
+                records.collections.removeAll()
+                return answers
             }
             try records.finish()
             try records.statement("COMMIT").run()
@@ -157,7 +183,8 @@ struct StoreEngine {
     }
 
     private func work(_ call: any StoreCall, _ access: StoreAccess) throws -> [UInt8] {
-        try StoreVisit(call: call, records: access.records, access: access).result()
+        access.records.beginCall()
+        return try StoreVisit(call: call, records: access.records, access: access).result()
     }
 
     private func makeAccess(

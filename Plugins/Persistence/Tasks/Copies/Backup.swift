@@ -11,15 +11,15 @@ enum Backup {
     /// - Parameter path: An empty file.
     /// - Returns: How many records it has.
     static func make(of store: StoreFile, at path: String, _ interruption: Interruption) throws -> Int64 {
-        let source = try store.openReader()
+        let source = try store.openSource()
         defer { try? source.close() }
         try interruption.during(source) { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
-        let copy = try StoreFile(path: path).openReader()
+        let copy = try StoreFile(path: path).openSource()
         defer { try? copy.close() }
         return try interruption.during(copy) { database in
             let finding = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "nothing"
             guard finding == "ok" else {
-                throw BridgeError(.storageFailed, "The copy is damaged (\(finding)), and so may be the database.")
+                throw BridgeError(.storageFailed, "The copy is damaged, and so may be the database.")
             }
             try interruption.check()
             return try Int64.fetchOne(database, sql: "SELECT count(*) FROM record") ?? 0

@@ -14,7 +14,7 @@ struct Export {
     static func make(
         of store: StoreFile, _ selection: Selection, to file: TransferFile, _ interruption: Interruption
     ) throws -> Int64 {
-        let source = try store.openReader()
+        let source = try store.openSource()
         defer { try? source.close() }
         var export = Export(file: file, interruption: interruption)
         try interruption.during(source) { database in

@@ -25,6 +25,7 @@ struct Import {
     let selection: Selection
     let ifExists: IfExists
     let session: SessionID
+    let user: UInt32
     let interruption: Interruption
 
     /// Reads the whole file, so that a mistake anywhere in it is found before anything is stored.
@@ -32,7 +33,7 @@ struct Import {
     /// - Returns: What would become of it if nobody else stored anything.
     /// - Throws: `upload.invalid`; `record.conflict` for the first record whose key is taken, where that is to fail.
     func check(against store: StoreFile) throws -> Outcome {
-        let queue = try store.openReader()
+        let queue = try store.openSource()
         let connection = StoreConnection(queue)
         defer { try? connection.close() }
         return try connection.use { database, statements in
@@ -65,7 +66,7 @@ struct Import {
         func flush() throws {
             try interruption.check()
             do {
-                outcome = try commit(batch, in: store, after: outcome)
+                try commit(batch[...], in: store, &outcome)
             } catch let error as BridgeError {
                 throw error.after(outcome)
             }
@@ -91,15 +92,28 @@ struct Import {
         }
     }
 
-    /// Stores some records, all or none, and waits until they are on disk.
+    /// Stores some records, and waits until they are on disk: all or none, unless those that they replace are too large for
+    /// one call.
     private func commit(
-        _ batch: [ExportReader.Entry], in store: Store, after before: Outcome
+        _ batch: ArraySlice<ExportReader.Entry>, in store: Store, _ outcome: inout Outcome
+    ) throws {
+        do {
+            outcome = try commitAtOnce(batch, in: store, after: outcome)
+        } catch let error as BridgeError where error.code == .transactionTooLarge && batch.count > 1 {
+            let middle = batch.startIndex + batch.count / 2
+            try commit(batch[..<middle], in: store, &outcome)
+            try commit(batch[middle...], in: store, &outcome)
+        }
+    }
+
+    private func commitAtOnce(
+        _ batch: ArraySlice<ExportReader.Entry>, in store: Store, after before: Outcome
     ) throws -> Outcome {
         let made = Mutex(before)
         let ended = DispatchSemaphore(value: 0)
         let end = Mutex<Result<[UInt8], BridgeError>?>(nil)
         let ifExists = ifExists
-        let job = StoreJob(session: session, .write) { access in
+        let job = StoreJob(session: session, user: user, .write) { access in
             let outcome = try access.records.inSavepoint {
                 try batch.reduce(into: before) { try access.records.store($1, ifExists, &$0) }
             }

@@ -11,6 +11,8 @@ final class StoreCopies: Sendable {
     private let store: Store
     private let transfers = TransferRegistry()
     private let lane = BlockingLane(name: "records-copies")
+    /// For what takes no longer than a part of a file.
+    private let parts = BlockingLane(name: "records-parts")
     private let place = Mutex<StoreFile?>(nil)
 
     init(store: Store) { self.store = store }
@@ -122,6 +124,9 @@ final class StoreCopies: Sendable {
         try transfers.find(id, .upload, of: session)
     }
 
+    /// Does something with a part of a file, behind what was asked for before.
+    func onLaneOfParts(_ body: @escaping @Sendable () -> Void) { parts.submit(body) }
+
     func endUpload(_ id: UInt64, of session: SessionID) throws(BridgeError) {
         remove(try transfers.take(id, .upload, of: session))
     }
@@ -181,11 +186,13 @@ final class StoreCopies: Sendable {
     ///   - progress: Called on the lane.
     func importRecords(
         upload id: UInt64, _ expected: Expected, _ selection: Selection, _ ifExists: Import.IfExists, isDryRun: Bool,
-        of session: SessionID, progress: @escaping @Sendable (_ done: Import.Outcome, _ all: Int64) -> Void
+        of session: SessionID, user: UInt32,
+        progress: @escaping @Sendable (_ done: Import.Outcome, _ all: Int64) -> Void
     ) async throws -> Import.Outcome {
         try await use(upload: id, expected, of: session) { [store] database, file, interruption in
             let work = Import(
-                file: file, selection: selection, ifExists: ifExists, session: session, interruption: interruption)
+                file: file, selection: selection, ifExists: ifExists, session: session, user: user,
+                interruption: interruption)
             let expected = try work.check(against: database)
             if isDryRun { return expected }
             return try work.carryOut(in: store) { progress($0, expected.records) }

@@ -1,4 +1,5 @@
 import Glibc
+import TaskKit
 
 /// Makes keys for records that come without one: UUIDs of version 7, so 48 bits of milliseconds, then 12 bits that
 /// count within one millisecond, then 62 random bits. Keys of one generator sort in the order in which they were made.

@@ -1,27 +1,4 @@
-/// Text that is compared by its bytes.
-///
-/// Swift holds two spellings of an accented letter to be equal; the database, other languages and callers do not. So
-/// names that are looked up are compared as what they are on the wire.
-struct ExactText: Hashable, Sendable {
-    let utf8: [UInt8]
-
-    init(_ text: String) { utf8 = Array(text.utf8) }
-
-    init(utf8: [UInt8]) { self.utf8 = utf8 }
-
-    var text: String { String(decoding: utf8, as: UTF8.self) }
-
-    func equals(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { $0.elementsEqual(utf8) }
-    }
-}
-
-extension ExactText: Codable {
-    init(from decoder: any Decoder) throws { self.init(try String(from: decoder)) }
-
-    func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
-}
+import TaskKit
 
 /// Who owns records: a user id and what its session speaks for.
 struct Namespace: Hashable, Sendable {

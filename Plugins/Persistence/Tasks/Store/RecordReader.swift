@@ -32,6 +32,27 @@ class RecordReader {
         }
     }
 
+    /// Steps through a table in the order of its keys.
+    ///
+    /// - Parameter body: Gets a record, which is valid until it returns; returns whether to go on.
+    func forEachRecord(
+        of collection: Collection, after key: [UInt8], _ body: (StoredRecord) throws -> Bool
+    ) throws {
+        let statement = try statement(
+            "SELECT key, version, body FROM record WHERE collection = ? AND key > ? ORDER BY key")
+        try key.withUnsafeBytes { key in
+            statement.bind(collection.id, at: 1)
+            statement.bind(blob: key, at: 2)
+            // `step` has done so at the end of the rows.
+            defer { statement.reset() }
+            while try statement.step() {
+                let record = StoredRecord(
+                    key: try statement.bytes(0), version: statement.int64(1), body: try statement.bytes(2))
+                guard try body(record) else { return }
+            }
+        }
+    }
+
     // MARK: Namespaces and their tables
 
     /// A table's number and its namespace's.
@@ -64,6 +85,16 @@ class RecordReader {
     func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
         try Row.fetchOne(database.cachedStatement(sql: sql), arguments: arguments)
     }
+}
+
+/// A record as it lies in the database's memory.
+struct StoredRecord {
+    var key: UnsafeRawBufferPointer
+    var version: Int64
+    /// Its JSON text.
+    var body: UnsafeRawBufferPointer
+
+    func json() throws -> JSON { try JSON(parsing: body) }
 }
 
 /// The numbers of tables, kept from one visit to the next: they never change. Whoever rolls back must empty it: a table

@@ -13,6 +13,10 @@ final class RecordStore: RecordReader {
     private let isWatched: Bool
     /// How much was changed so far.
     private(set) var tally = Tally()
+    /// Bytes of records that the present call has read to change them, and written.
+    private var touchedBytes: Int64 = 0
+    /// Deletions that were forgotten beyond one for each that was remembered.
+    private var forgottenDeletions: Int64 = 0
     /// The counters of the namespaces that were touched: read once, written once.
     private var counters: [Counters] = []
     /// How many deletions a namespace remembers.
@@ -34,6 +38,17 @@ final class RecordStore: RecordReader {
     }
 
     // MARK: The transaction
+
+    /// Another call begins.
+    func beginCall() { touchedBytes = 0 }
+
+    /// So many bytes of a record are read to change it, or written.
+    ///
+    /// - Throws: `transaction.too_large`.
+    private func touch(_ bytes: Int64) throws(BridgeError) {
+        touchedBytes += bytes
+        if touchedBytes > Int64(Limits.touchedBytes) { throw .transactionTooLarge }
+    }
 
     /// Carries out several changes: all of them, or none where one throws a `BridgeError`.
     func inSavepoint<T>(_ body: () throws -> T) throws -> T {
@@ -83,6 +98,7 @@ final class RecordStore: RecordReader {
             guard let existing = try entry(key, in: collection) else { throw error }
             throw BridgeError.recordExists(key, version: existing.version)
         }
+        try touch(addedBytes)
         guard try insert(key, body, counters.version + 1, in: collection) else {
             guard let existing = try entry(key, in: collection) else { throw StoreInconsistency() }
             throw BridgeError.recordExists(key, version: existing.version)
@@ -126,7 +142,9 @@ final class RecordStore: RecordReader {
             return old
         }
         let counters = try counters(of: collection)
-        let addedBytes = Int64(new.withUnsafeBytes(\.count)) - entry.bodyBytes
+        let newBytes = Int64(new.withUnsafeBytes(\.count))
+        try touch(newBytes)
+        let addedBytes = newBytes - entry.bodyBytes
         try quota.check(counters, addedRecords: 0, addedBytes: addedBytes, in: place.namespace)
         let update = try statement("UPDATE record SET version = ?, body = ? WHERE id = ?")
         try new.withUnsafeBytes { new in
@@ -168,7 +186,10 @@ final class RecordStore: RecordReader {
             select.bind(blob: key, at: 2)
             guard try select.step() else { return nil }
             defer { select.reset() }
-            return Entry(id: select.int64(0), version: select.int64(1), bodyBytes: select.int64(2))
+            let entry = Entry(id: select.int64(0), version: select.int64(1), bodyBytes: select.int64(2))
+            // SQLite has read all of it for its length.
+            try touch(entry.bodyBytes)
+            return entry
         }
     }
 
@@ -326,8 +347,10 @@ extension RecordStore {
     /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or could
     /// not be kept for a while.
     private func forgetOldDeletions(of namespace: Namespace, _ counters: Counters) throws {
-        let excess = min(counters.deletions - maximumDeletions, Self.deletionsForgottenAtOnce)
+        let most = max(1, Self.deletionsForgottenAtOnce - forgottenDeletions)
+        let excess = min(counters.deletions - maximumDeletions, most)
         guard excess > 0, mayForget(namespace) else { return }
+        forgottenDeletions += excess - 1
         let newest: Int64? = try row(
             "SELECT version FROM deletion WHERE namespace = ? ORDER BY version LIMIT 1 OFFSET ?",
             [counters.namespace, excess - 1])?[0]
@@ -339,6 +362,6 @@ extension RecordStore {
         counters.pruned = newest
     }
 
-    /// Bounds what one deletion pays for the sins of a lowered bound.
+    /// Bounds what one transaction pays for a bound that was lowered.
     private static let deletionsForgottenAtOnce: Int64 = 1000
 }

@@ -21,6 +21,16 @@ final class StoreConnection {
         _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     }
 
+    /// The same, unless somebody still reads what was there before. Waits for nobody.
+    func emptyLog() throws {
+        try queue.inDatabase { database in
+            let patience = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+            _ = try? database.checkpoint(.truncate)
+        }
+    }
+
     func close() throws {
         statements.removeAll()
         try queue.close()

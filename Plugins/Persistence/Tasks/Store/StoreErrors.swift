@@ -6,6 +6,8 @@ extension ErrorCode {
     static let recordNotFound: ErrorCode = "record.not_found"
     /// The record exists already, or has another version than the caller expects.
     static let recordConflict: ErrorCode = "record.conflict"
+    /// The call would read and write more of records than one call may.
+    static let transactionTooLarge: ErrorCode = "transaction.too_large"
     /// The feed no longer reaches back to the version that was asked for.
     static let cursorExpired: ErrorCode = "cursor.expired"
     /// The disk has no room.
@@ -45,6 +47,14 @@ extension BridgeError {
             data: ["key": .string(key.text), "version": JSON(version)])
     }
 
+    static var transactionTooLarge: BridgeError {
+        BridgeError(
+            .transactionTooLarge,
+            "One call reads and writes at most \(Limits.touchedBytes) bytes of records that it changes, and nothing was "
+                + "changed: send fewer operations at a time.",
+            data: ["limit": .number(JSONNumber(Limits.touchedBytes))])
+    }
+
     /// - Parameters:
     ///   - since: What was asked for.
     ///   - oldest: The oldest version from which changes can still be told.
@@ -54,6 +64,20 @@ extension BridgeError {
             .cursorExpired,
             "Changes can be told from version \(oldest) on, not from \(since): read the table again, then watch.",
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
+    }
+
+    /// What callers are told where this is a sentence for the operator, who finds it in the log: no path, and no word of the
+    /// system's.
+    var withoutDetails: BridgeError {
+        if code == .storageFull { return BridgeError(.storageFull, "The disk is full.", isTransient: true) }
+        return BridgeError(
+            code, "The database cannot be used: the daemon's log says why.", isTransient: isTransient)
+    }
+
+    /// What callers are told while the database is known to be damaged.
+    static var storeDamaged: BridgeError {
+        BridgeError(
+            .storageFailed, "The database is damaged, and no call is carried out: the daemon's log says what to do.")
     }
 
     /// What a failure of the database means to a caller: never a word of what the records hold.

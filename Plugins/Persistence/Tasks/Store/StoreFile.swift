@@ -69,18 +69,23 @@ struct StoreFile: Sendable {
     }
 
     /// What the database takes on the disk, its log included.
-    var sizeBytes: Int {
-        ["", "-wal"].reduce(0) { sum, suffix in
-            var status = stat()
-            return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
-        }
+    var sizeBytes: Int { Self.length(path) + logBytes }
+
+    /// What its log takes.
+    var logBytes: Int { Self.length(path + "-wal") }
+
+    private static func length(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     /// Opens the file, which `open` has made, once more: to read what is committed, beside the connection that writes.
     ///
+    /// - Parameter keepsTransactions: A transaction may stay open between two accesses.
     /// - Throws: `storage.failed` with a sentence for the operator.
-    func openReader() throws(BridgeError) -> DatabaseQueue {
+    func openReader(keepsTransactions: Bool = false) throws(BridgeError) -> DatabaseQueue {
         var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = keepsTransactions
         configuration.label = "persistence.read"
         configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
         configuration.readonly = true
@@ -92,6 +97,13 @@ struct StoreFile: Sendable {
         } catch {
             throw explained(error)
         }
+    }
+
+    /// The same for a copy, whose maker is told of it.
+    ///
+    /// - Throws: `storage.failed`, `storage.full`.
+    func openSource() throws(BridgeError) -> DatabaseQueue {
+        do { return try openReader() } catch { throw error.withoutDetails }
     }
 
     /// What a reader keeps of the file in memory, at most; each of the two comes to it only when it has read so much.
@@ -118,7 +130,9 @@ struct StoreFile: Sendable {
         configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+            // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file elsewhere.
+            try database.execute(
+                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY")
         }
         return configuration
     }

@@ -10,7 +10,9 @@ protocol CopyTask: BridgeTask {
 
 extension CopyTask {
     /// No deadline: a store may be large.
-    static var settings: TaskSettings { TaskSettings(permission: "store.copy", timeout: .none) }
+    static var settings: TaskSettings {
+        TaskSettings(permission: "store.copy", timeout: .none, optionBytes: TaskSettings.anyOptionBytes)
+    }
 }
 
 /// Options of which an unknown one is refused: a misspelt `namespace` that was passed over would mean everybody's
@@ -106,7 +108,7 @@ struct ImportTask: CopyTask {
         return try await copies.importRecords(
             upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256),
             Selection(namespace: request.namespace, table: request.table), request.ifExists ?? .fail,
-            isDryRun: request.dryRun ?? false, of: call.caller.session
+            isDryRun: request.dryRun ?? false, of: call.caller.session, user: call.caller.uid
         ) { done, all in
             call.progress(Progress(records: done.records, of: all))
         }

@@ -34,7 +34,7 @@ struct UpdateOperation: Codable, Sendable {
             switch change {
             case .whole(let body): body
             case .patch(let patch):
-                try RecordOption.json(MergePatch.apply(patch, to: JSON(parsing: old()))).text(at: path, "patch")
+                try RecordOption.compact(MergePatch.apply(patch, toText: old())[...]).text(at: path, "patch")
             }
         }
         return Changed(key: key, version: version)
@@ -42,7 +42,7 @@ struct UpdateOperation: Codable, Sendable {
 
     private enum Modification {
         case whole(ArraySlice<UInt8>)
-        case patch(JSON)
+        case patch(JSONObject)
     }
 
     private func checkedChange(at path: String) throws(BridgeError) -> Modification {
@@ -50,10 +50,10 @@ struct UpdateOperation: Codable, Sendable {
         case (let record?, nil):
             return .whole(try record.text(at: path, "record"))
         case (nil, let patch?):
-            guard case .object = patch else {
+            guard case .object(let members) = patch else {
                 throw .unfit("\(path).patch", expected: "object", got: patch.typeName)
             }
-            return .patch(patch)
+            return .patch(members)
         case (nil, nil):
             throw .unfit(path, expected: "record or patch", got: "neither")
         case (_?, _?):

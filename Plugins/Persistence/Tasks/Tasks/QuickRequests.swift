@@ -1,5 +1,6 @@
 // The requests of the tasks that are called most, read from the bytes as they lie. A namespace, which few callers may
 // name, and every mistake are left to the way by `Codable`.
+import TaskKit
 
 extension CreateTask {
     static func quickRequest(_ options: [UInt8]) -> CreateOperation? {

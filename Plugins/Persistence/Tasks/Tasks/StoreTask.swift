@@ -12,9 +12,7 @@ protocol StoreTask: RawTask {
     var store: Store { get }
 
     /// The work, on the lane's thread. What it submits to the store is done after its own answer was given.
-    ///
-    /// - Returns: The result as JSON.
-    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork
 
     /// Reads options of a common form quickly; nil: they are of another form, right or wrong. What it reads is what
     /// decoding would have read.
@@ -24,7 +22,7 @@ protocol StoreTask: RawTask {
     ///
     /// - Throws: `options.invalid`. An option that is not known is refused: a misspelt `ifVersion` or `where` that was
     ///   passed over would cost records.
-    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8]
+    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork
 }
 
 /// The options of a call on their way to its lane.
@@ -37,7 +35,9 @@ enum StoreOptions<Request: Sendable>: Sendable {
 
 extension StoreTask {
     /// What a page needs for its own records; others' the policy guards by the verb.
-    static var settings: TaskSettings { TaskSettings(isOpen: true, optionVerbs: ["namespace": .store]) }
+    static var settings: TaskSettings {
+        TaskSettings(isOpen: true, optionVerbs: ["namespace": .store], optionBytes: TaskSettings.anyOptionBytes)
+    }
     /// On the lane's thread, where it delays nobody else, and more strictly than a schema can say.
     static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
@@ -56,7 +56,7 @@ extension StoreTask {
         return .request(request)
     }
 
-    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+    func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         switch options {
         case .request(let request): try perform(request, caller, visit)
         case .text(let text): try perform(Self.request(of: text), caller, visit)
@@ -86,9 +86,9 @@ extension WriteTask {
     static var lane: StoreLane { .commits }
     static var effect: BatchPlanner.Effect { .write }
 
-    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
-        return try perform(request, caller, access)
+        return .result(try perform(request, caller, access))
     }
 }
 
@@ -98,24 +98,35 @@ private final class BridgeCall<Task: StoreTask>: StoreCall {
     private let task: Task
     private let options: StoreOptions<Task.Request>
     private let call: Call
-    /// Nil: given.
-    private let reply: Mutex<Reply?>
+    private let reply: HeldReply
 
     init(
         _ task: Task, _ options: StoreOptions<Task.Request>, sizeBytes: Int, _ call: Call, _ reply: consuming Reply
     ) {
         (self.task, self.options, self.sizeBytes, self.call) = (task, options, sizeBytes, call)
-        self.reply = Mutex(reply)
+        self.reply = HeldReply(reply)
     }
 
     var lane: StoreLane { Task.lane }
     var effect: BatchPlanner.Effect { Task.effect }
     var session: SessionID { call.caller.session }
+    var user: UInt32 { call.caller.uid }
     var isCancelled: Bool { call.isCancelled }
 
-    func carryOut(_ visit: StoreVisit) throws -> [UInt8] { try task.carryOut(options, call.caller, visit) }
+    func carryOut(_ visit: StoreVisit) throws -> StoreWork { try task.carryOut(options, call.caller, visit) }
 
-    func answer(_ outcome: Result<[UInt8], BridgeError>) {
+    func answer(_ outcome: Result<[UInt8], BridgeError>) { reply.give(outcome) }
+}
+
+/// A raw task's reply that is given on another thread.
+final class HeldReply: Sendable {
+    /// Nil: given.
+    private let reply: Mutex<Reply?>
+
+    init(_ reply: consuming Reply) { self.reply = Mutex(reply) }
+
+    /// Gives it, the first time.
+    func give(_ outcome: Result<[UInt8], BridgeError>) {
         guard let reply = reply.withLock({ $0.take() }) else { return }
         switch outcome {
         case .success(let bytes): reply.succeed(bytes: bytes)

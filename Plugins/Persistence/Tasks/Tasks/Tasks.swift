@@ -24,7 +24,7 @@ struct ReadTask: StoreTask {
     }
     let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         let key = try request.key.checkedAsKey(at: "$")
@@ -35,7 +35,7 @@ struct ReadTask: StoreTask {
             return bytes
         }
         guard let result else { throw BridgeError.recordNotFound(key) }
-        return result
+        return .result(result)
     }
 }
 
@@ -78,8 +78,8 @@ struct QueryTask: StoreTask {
     }
     let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
-        try visit.records.page(of: query(request, caller)) { visit.call.isCancelled }
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
+        .scan(QueryScan(try query(request, caller)))
     }
 
     private func query(_ request: Request, _ caller: Caller) throws -> Query {

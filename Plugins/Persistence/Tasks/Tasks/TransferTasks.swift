@@ -64,9 +64,15 @@ struct UploadTask: CopyTask {
     }
 }
 
-struct UploadWriteTask: CopyTask {
+/// Raw, so that its options, of which a part takes hundreds of kilobytes, are read on the lane of parts and not on the
+/// loop's thread.
+struct UploadWriteTask: RawTask {
     static let name = "persistence.upload.write"
     static let summary = "Takes a part of an upload, as base 64."
+    static var settings: TaskSettings { UploadTask.settings }
+    static let optionsSchema: JSON? = try? JSONSchema.derive(from: Options.self)
+    static var checksOptions: Bool { true }
+    static let resultSchema: JSON? = try? JSONSchema.derive(from: Result.self)
     struct Options: Codable, Sendable {
         var upload: UInt64
         var offset: Int64
@@ -78,15 +84,29 @@ struct UploadWriteTask: CopyTask {
     }
     let copies: StoreCopies
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        let text = options.withUnsafeBytes { Array($0) }
+        let reply = HeldReply(reply)
+        copies.onLaneOfParts {
+            reply.give(Swift.Result { try write(text, call) }.mapError { BridgeError(part: $0) })
+        }
+    }
+
+    private func write(_ text: [UInt8], _ call: Call) throws -> [UInt8] {
+        if call.isCancelled { throw BridgeError.cancelled }
+        let options = try text.withUnsafeBytes { try JSONCoding.decode(Options.self, from: $0) }
         let file = try copies.upload(options.upload, of: call.caller.session)
         try checkOffset(options.offset)
-        return try await call.blocking {
-            guard let bytes = Data(base64Encoded: options.data) else {
-                throw BridgeError.unfit("$.data", expected: "base 64", got: "something else")
-            }
-            return Result(bytes: try file.write(Array(bytes), at: options.offset))
+        guard let bytes = Data(base64Encoded: options.data) else {
+            throw BridgeError.unfit("$.data", expected: "base 64", got: "something else")
         }
+        return try JSONCoding.encode(Result(bytes: try file.write(Array(bytes), at: options.offset)))
+    }
+}
+
+extension BridgeError {
+    fileprivate init(part error: any Error) {
+        self = (error as? JSONMismatch).map { BridgeError($0) } ?? BridgeError(storage: error)
     }
 }
 

@@ -13,7 +13,7 @@ struct WatchTask: StoreTask {
     }
     let store: Store
 
-    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> [UInt8] {
+    func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
@@ -31,5 +31,5 @@ struct WatchTask: StoreTask {
         return Self.result(version)
     }
 
-    private static func result(_ version: Int64) -> [UInt8] { Array(#"{"version":\#(version)}"#.utf8) }
+    private static func result(_ version: Int64) -> StoreWork { .result(Array(#"{"version":\#(version)}"#.utf8)) }
 }

@@ -21,13 +21,15 @@ extension BridgeError {
             isTransient: true, retryAfter: .seconds(1))
     }
 
-    /// What a failure of the file system means to a caller.
+    /// What a failure of the file system means to a caller: no path, and no word of the system's.
     ///
-    /// - Parameter what: The beginning of a sentence: "The file … cannot be written".
+    /// - Parameter what: The beginning of a sentence: "The file of upload 3 cannot be written".
     init(systemCode code: Int32, _ what: String) {
         let isFull = code == ENOSPC || code == EDQUOT
         self.init(
-            isFull ? .storageFull : .storageFailed, "\(what): \(String(cString: strerror(code))).", isTransient: isFull)
+            isFull ? .storageFull : .storageFailed,
+            "\(what): " + (isFull ? "the disk is full." : "the file system answers error \(code)."), isTransient: isFull
+        )
     }
 
     /// An upload that is not what it has to be. Nothing was changed.

@@ -33,6 +33,9 @@ final class TransferFile: Sendable {
         (self.id, self.session, self.direction, self.path) = (id, session, direction, path)
     }
 
+    /// The beginning of a sentence about it.
+    private var what: String { "The file of \(direction.rawValue) \(id)" }
+
     /// Makes the file, empty and readable to nobody else.
     ///
     /// - Throws: `storage.full`, `storage.failed`; `call.cancelled` where it has ended already.
@@ -40,7 +43,7 @@ final class TransferFile: Sendable {
         try state.withLock { state throws(BridgeError) in
             guard case .reserved = state else { throw BridgeError.cancelled }
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "The file \(path) cannot be made") }
+            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "\(what) cannot be made") }
             state = .open(descriptor)
         }
     }
@@ -99,7 +102,7 @@ final class TransferFile: Sendable {
                     filled += status
                 }
             }
-            if failure != 0 { throw BridgeError(systemCode: failure, "The file \(path) cannot be read") }
+            if failure != 0 { throw BridgeError(systemCode: failure, "\(what) cannot be read") }
             return bytes
         }
     }
@@ -125,7 +128,7 @@ final class TransferFile: Sendable {
                     written += status
                 }
             }
-            if failure != 0 { throw BridgeError(systemCode: failure, "The file \(path) cannot be written") }
+            if failure != 0 { throw BridgeError(systemCode: failure, "\(what) cannot be written") }
             return try length(of: descriptor)
         }
     }
@@ -138,7 +141,7 @@ final class TransferFile: Sendable {
     private func length(of descriptor: Int32) throws(BridgeError) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw BridgeError(systemCode: errno, "The file \(path) cannot be looked at")
+            throw BridgeError(systemCode: errno, "\(what) cannot be looked at")
         }
         return Int64(status.st_size)
     }

@@ -4,7 +4,7 @@ import TaskKit
 struct Watcher {
     var session: SessionID
     var uid: UInt32
-    /// Root, or the daemon's own user.
+    /// A local session of root or of the daemon's own user.
     var isTrusted: Bool
 
     init(_ caller: Caller) {

@@ -52,7 +52,7 @@ final class WatchRegistry {
         lastReplay += 1
         let replay = Replay(number: lastReplay, since: since, position: since)
         watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace, replay: replay)
-        return ReplayID(session: session, place: place, number: lastReplay)
+        return ReplayID(session: session, user: watcher.uid, place: place, number: lastReplay)
     }
 
     func remove(_ session: SessionID, _ place: Place) {
@@ -120,6 +120,8 @@ final class WatchRegistry {
     /// A replay; one whose watch ended or began anew is not found any more.
     struct ReplayID: Hashable, Sendable {
         var session: SessionID
+        /// The session's uid.
+        var user: UInt32
         var place: Place
         var number: UInt64
     }
@@ -160,7 +162,9 @@ final class WatchRegistry {
             for (session, watch) in sessions {
                 guard let replay = watch.replay, replay.isStalled else { continue }
                 watches[place]?[session]?.replay?.isStalled = false
-                stalled.append(ReplayID(session: session, place: place, number: replay.number))
+                // Who watches is known by its uid.
+                let user = quota.uid(of: session) ?? place.namespace.uid
+                stalled.append(ReplayID(session: session, user: user, place: place, number: replay.number))
             }
         }
         return stalled

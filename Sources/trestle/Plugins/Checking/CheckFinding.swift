@@ -59,7 +59,7 @@ final class CheckReport {
         case .failed: failed += 1
         case .skipped: skipped += 1
         }
-        guard !writesJSON else { return Screen.output.write(finding.json.text + "\n") }
+        guard !writesJSON else { return Screen.output.write(line: finding.json) }
         if place != finding.place {
             place = finding.place
             let title = finding.place == .isolated ? "In a process of its own" : "In the daemon's process"

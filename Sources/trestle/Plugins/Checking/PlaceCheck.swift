@@ -133,7 +133,7 @@ struct PlaceCheck {
     }
 
     private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
-        let plugins = try await daemon.client.call("bridge.plugins")["plugins"]?.arrayValue ?? []
+        let plugins = try await daemon.client.callPages("bridge.plugins", list: "plugins")["plugins"]?.arrayValue ?? []
         guard let plugin = plugins.first else {
             say(
                 nil, "load", .failed,
@@ -150,7 +150,7 @@ struct PlaceCheck {
 
     /// Whatever was begun has ended.
     private func checkLeaks(_ daemon: CheckedDaemon, _ name: String) async throws {
-        let status = try await daemon.client.call("bridge.status")
+        let status = try await daemon.client.callPages("bridge.status", list: "tasks")
         let left = (status["tasks"]?.arrayValue ?? []).filter {
             $0["name"]?.stringValue != "bridge.status" && ($0["inFlight"]?.int64Value ?? 0) > 0
         }
@@ -235,7 +235,8 @@ struct PlaceCheck {
             return say(nil, "restart", .failed, "a second daemon does not start on the state of the first: \(error)")
         }
         do {
-            let plugins = try await daemon.client.call("bridge.plugins")["plugins"]?.arrayValue ?? []
+            let plugins =
+                try await daemon.client.callPages("bridge.plugins", list: "plugins")["plugins"]?.arrayValue ?? []
             if plugins.first?["state"]?.stringValue == "running" {
                 say(nil, "restart", .passed, "it starts again on the state that it left")
             } else {

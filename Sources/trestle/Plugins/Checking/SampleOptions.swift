@@ -19,11 +19,11 @@ struct SampleOptions {
     }
 
     /// Why a value is forbidden; nil: it is allowed.
-    func misfit(_ value: JSON) -> JSONMismatch? {
+    func misfit(_ value: JSON) -> SchemaMisfit? {
         // The check may read some bytes past the end.
         let bytes = value.bytes
         return (bytes + [UInt8](repeating: 0, count: 64)).withUnsafeBytes { buffer in
-            do throws(JSONMismatch) {
+            do throws(SchemaMisfit) {
                 try check.check(UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count]))
                 return nil
             } catch {
@@ -32,9 +32,9 @@ struct SampleOptions {
         }
     }
 
-    /// A value that is allowed; nil: none was found, as where a keyword asks for more than types and bounds.
+    /// A value that is allowed; nil: none was found, as where a pattern asks for more than types and bounds.
     var allowed: JSON? {
-        guard check.uncheckedKeywords.isEmpty, let value = sample(root, Self.deepest), misfit(value) == nil else {
+        guard let value = sample(root, Self.deepest), misfit(value) == nil else {
             return nil
         }
         return value
@@ -44,9 +44,9 @@ struct SampleOptions {
     ///
     /// - Parameter isSubtle: also such as a lenient task may take: a member that is not known, a number or a length just past
     ///   its bound. Else only wrong kinds, and members that are missing.
-    func forbidden(isSubtle: Bool) -> [(value: JSON, misfit: JSONMismatch)] {
+    func forbidden(isSubtle: Bool) -> [(value: JSON, misfit: SchemaMisfit)] {
         var seen: Set<String> = []
-        var found: [(value: JSON, misfit: JSONMismatch)] = []
+        var found: [(value: JSON, misfit: SchemaMisfit)] = []
         let candidates =
             Self.kinds(isSubtle) + (sample(root, Self.deepest).map { variations(of: $0, root, isSubtle) } ?? [])
         for value in candidates where seen.insert(value.text).inserted && found.count < Self.mostForbidden {

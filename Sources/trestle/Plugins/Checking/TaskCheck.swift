@@ -198,7 +198,7 @@ struct TaskCheck {
     private func checkCancel(_ options: JSON) async throws -> Bool {
         let late = daemon.lateAnswers(of: name)
         let stream = try await daemon.client.stream(name, options: options, timeout: patience)
-        let calls = try await daemon.client.call("bridge.calls")["calls"]?.arrayValue ?? []
+        let calls = try await daemon.client.callPages("bridge.calls", list: "calls")["calls"]?.arrayValue ?? []
         if let number = calls.first(where: { $0["task"]?.stringValue == name && $0["plugin"] == nil })?["call"] {
             // It may have ended meanwhile.
             _ = try? await daemon.client.call("bridge.kill", options: ["call": number])

@@ -1,0 +1,176 @@
+/// What one user does to keep another one waiting.
+struct Attack: Sendable {
+    var name: String
+    /// Changes what the daemon is started with.
+    var prepareDaemon: @Sendable (Bench, inout DaemonSettings) throws -> Void = { _, _ in }
+    var victim = Victim.Call.echo
+    /// Populates the daemon, and returns what is done again and again.
+    var setUp: @Sendable (AttackField) throws -> Assault
+}
+
+/// A call in the native dialect, without its line end.
+func callLine(_ task: String, _ options: String, id: Int = 1) -> String {
+    #"{"task":"\#(task)","options":\#(options),"callbackId":\#(id)}"#
+}
+
+/// One repetition of an attack.
+struct Assault {
+    /// The length of its longest line, and of all that it sends: what a harmless sender sends in its place.
+    var lineBytes: Int
+    var bytes: Int
+    /// What has to be there each time, and is not measured.
+    var prepare: () throws -> Void = {}
+    var strike: () throws -> Void
+}
+
+extension Assault {
+    /// One message on one connection, and its answers.
+    static func message(
+        _ text: String, on connection: AttackConnection, of field: AttackField, answers: Int = 1
+    ) -> Assault {
+        let bytes = Array((text + "\n").utf8)
+        return Assault(lineBytes: bytes.count, bytes: bytes.count) {
+            try field.strike(connection, bytes, answers: answers)
+        }
+    }
+
+    /// As many bytes, in lines as long, which nobody has reason to fear.
+    static func harmless(like assault: Assault, of field: AttackField) throws -> Assault {
+        let connection = try field.connect()
+        let frame = #"{"task":"Echo","options":"","callbackId":1}"#
+        let length = max(0, min(assault.lineBytes, 1 << 20) - frame.utf8.count - 1)
+        let text = String(repeating: "x", count: length)
+        let line = Array((#"{"task":"Echo","options":"\#(text)","callbackId":1}"# + "\n").utf8)
+        let count = max(1, assault.bytes / line.count)
+        let lines = Array(repeatElement(line, count: count).joined())
+        return Assault(lineBytes: line.count, bytes: lines.count) {
+            try field.strike(connection, lines, answers: count)
+        }
+    }
+}
+
+/// What came of an attack.
+struct AttackFigures {
+    var name: String
+    var limitMilliseconds: Double
+    /// How long the victim waited while nothing happened, in milliseconds.
+    var quietLongest = 0.0
+    /// How long it waited at each repetition, and what each took of the loop's CPU, in microseconds.
+    var waits: [Double] = []
+    var loopCPU: [Double] = []
+    /// Whether the daemon was away longer than is waited for.
+    var isOverdue = false
+    /// p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
+    var endless: (p50: Double, p99: Double)?
+    var harmlessP99: Double?
+    var peakMiB = 0.0
+    /// The most CPU time that one turn of the loop took, in milliseconds; nil: the daemon does not tell.
+    var longestTurn: Double?
+
+    var withinLimit: Int { waits.count { $0 <= limitMilliseconds } }
+}
+
+extension Bench {
+    /// How often an attack is repeated, and within which time, in seconds.
+    private static let repetitions = 50
+    private static let repetitionSeconds = 20.0
+    private static let quietSeconds = 1.0
+    private static let endlessSeconds = 2.0
+
+    /// Attacks a new daemon.
+    func measure(_ attack: Attack) throws -> AttackFigures {
+        var settings = DaemonSettings(topLevel: try attackRules())
+        try attack.prepareDaemon(self, &settings)
+        let field = try AttackField(self, settings)
+        var figures = AttackFigures(name: attack.name, limitMilliseconds: attack.victim.limitMilliseconds)
+        do {
+            try measure(attack, on: field, &figures)
+            figures.longestTurn = field.server.longTurns?.longestMilliseconds
+        } catch is AttackTimeout {
+            figures.isOverdue = true
+            field.kill()
+        }
+        field.stop()
+        return figures
+    }
+
+    private func measure(_ attack: Attack, on field: AttackField, _ figures: inout AttackFigures) throws {
+        let assault = try attack.setUp(field)
+        try field.settle()
+        try field.startVictim(attack.victim)
+        guard let victim = field.victim, !victim.hasEnded else { throw Failure("the victim cannot call") }
+        let (start, loopStart) = (monotonicNanoseconds(), field.loopNanoseconds)
+        try field.wait(seconds: Self.quietSeconds)
+        let quiet = (end: monotonicNanoseconds(), loop: field.loopNanoseconds - loopStart)
+        figures.quietLongest = victim.longestWait(from: start, to: quiet.end)
+        defer { figures.peakMiB = field.server.memoryKiB("VmHWM") / 1024 }
+        let quietLoad = Double(quiet.loop) / Double(quiet.end - start)
+        try repeatApart(assault, field, victim, quietLoad: quietLoad, &figures)
+        try repeatEndlessly(assault, field, victim, &figures)
+    }
+
+    /// Strikes and waits for the end of what follows, time after time.
+    private func repeatApart(
+        _ assault: Assault, _ field: AttackField, _ victim: Victim, quietLoad: Double, _ figures: inout AttackFigures
+    ) throws {
+        let begin = monotonicNanoseconds()
+        while figures.waits.count < Self.repetitions, seconds(since: begin) < Self.repetitionSeconds {
+            try assault.prepare()
+            try field.settle()
+            let (start, loop) = (monotonicNanoseconds(), field.loopNanoseconds)
+            defer {
+                let end = monotonicNanoseconds()
+                figures.waits.append(victim.longestWait(from: start, to: end))
+                let own = Double(field.loopNanoseconds - loop) - quietLoad * Double(end - start)
+                figures.loopCPU.append(max(0, own) / 1000)
+            }
+            try assault.strike()
+            try field.settle()
+        }
+    }
+
+    /// Strikes without a pause, and then has a harmless sender send as much in the same time.
+    private func repeatEndlessly(
+        _ assault: Assault, _ field: AttackField, _ victim: Victim, _ figures: inout AttackFigures
+    ) throws {
+        let begin = monotonicNanoseconds()
+        var strikes = 0
+        while seconds(since: begin) < Self.endlessSeconds {
+            try assault.prepare()
+            try assault.strike()
+            strikes += 1
+        }
+        let end = monotonicNanoseconds()
+        try field.settle()
+        figures.endless = (
+            victim.quantile(0.5, from: begin, to: end), victim.quantile(0.99, from: begin, to: end)
+        )
+        let harmless = try Assault.harmless(like: assault, of: field)
+        let (pause, harmlessBegin) = (seconds(since: begin, to: end) / Double(strikes), monotonicNanoseconds())
+        for strike in 1...strikes where seconds(since: harmlessBegin) < Self.endlessSeconds * 2 {
+            try harmless.strike()
+            try field.wait(seconds: Double(strike) * pause - seconds(since: harmlessBegin))
+        }
+        figures.harmlessP99 = victim.quantile(0.99, from: harmlessBegin, to: monotonicNanoseconds())
+    }
+
+    private func seconds(since start: UInt64, to end: UInt64 = monotonicNanoseconds()) -> Double {
+        Double(end - start) / 1e9
+    }
+
+    /// Lets both users do what any user of a desktop may: lines at the beginning of the daemon's configuration.
+    private func attackRules() throws -> String {
+        guard AttackField.isRoot else { return "" }
+        let folder = place.sockets + "/attacks.d"
+        _ = try ChildProcess(["install", "-m", "755", "-d", folder]).finish()
+        _ = try ChildProcess(["chmod", "711", place.sockets]).finish()
+        try writeFile(
+            folder + "/attacks.toml",
+            """
+            [[rule]]
+            allow = ["call", "register", "publish", "subscribe"]
+            uid = [\(AttackField.victimUID), \(AttackField.attackerUID)]
+            """)
+        return "socket_mode = \"0666\"\npolicy_dir = \"\(folder)\""
+    }
+}

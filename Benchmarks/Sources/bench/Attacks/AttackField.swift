@@ -1,0 +1,134 @@
+import Glibc
+
+/// A daemon that is attacked, its attacker's connections and its victim.
+final class AttackField {
+    /// Two users that are neither root nor the daemon's own. Nobody has to know them: a uid is a number.
+    static let victimUID: UInt32 = 64_001
+    static let attackerUID: UInt32 = 64_002
+
+    /// How long anything may take: a daemon that is away longer counts as gone, and the attack's row ends.
+    static let limitSeconds = 20.0
+
+    let server: Server
+    private(set) var connections: [AttackConnection] = []
+    private(set) var victim: Victim?
+    private let bench: Bench
+    private let loopStatistics: String
+
+    init(_ bench: Bench, _ settings: DaemonSettings) throws {
+        self.bench = bench
+        server = try bench.startDaemon(settings)
+        let threads = "/proc/\(server.pid)/task"
+        guard
+            let loop = try ChildProcess(["ls", threads]).finish().split(separator: "\n").first(where: {
+                readFile("\(threads)/\($0)/comm") == "loop\n"
+            })
+        else { throw Failure("the daemon has no thread that is called loop") }
+        loopStatistics = "\(threads)/\(loop)/schedstat"
+    }
+
+    static var isRoot: Bool { geteuid() == 0 }
+
+    /// Connects once more, as the attacker or as whoever runs this.
+    func connect(asOperator: Bool = false) throws -> AttackConnection {
+        let connection = try AttackConnection(
+            to: server.socket, uid: Self.isRoot && !asOperator ? Self.attackerUID : nil, isOperator: asOperator)
+        connections.append(connection)
+        return connection
+    }
+
+    func close(_ closing: [AttackConnection]) {
+        for connection in closing { connection.close() }
+        connections.removeAll { $0.isClosed }
+    }
+
+    func startVictim(_ call: Victim.Call) throws {
+        victim = try Victim(bench, call, of: server, uid: Self.isRoot ? Self.victimUID : 0)
+        try wait(seconds: 0.3)
+    }
+
+    /// CPU time of the loop's thread so far, in nanoseconds.
+    var loopNanoseconds: UInt64 {
+        readFile(loopStatistics).split(separator: " ").first.flatMap { UInt64($0) } ?? 0
+    }
+
+    // MARK: Talking
+
+    /// Sends a line, and returns the beginning of the answer.
+    @discardableResult
+    func ask(_ connection: AttackConnection, _ line: String) throws -> String {
+        try strike(connection, Array((line + "\n").utf8))
+        return connection.lastAnswer
+    }
+
+    /// Sends bytes and waits for so many answers.
+    func strike(_ connection: AttackConnection, _ bytes: [UInt8], answers: Int = 1) throws {
+        try strike([connection], bytes, answers: answers)
+    }
+
+    /// Sends the same bytes on each connection, and waits until each has so many answers.
+    func strike(_ connections: [AttackConnection], _ bytes: [UInt8], answers: Int = 1) throws {
+        let wanted = connections.map { $0.answers + answers }
+        for connection in connections { connection.queue(bytes) }
+        try pump {
+            zip(connections, wanted).allSatisfy { $0.isClosed || !$0.hasUnsent && $0.answers >= $1 }
+        }
+    }
+
+    /// Writes and reads on all connections until something is so.
+    func pump(until isDone: () -> Bool) throws {
+        let end = monotonicNanoseconds() + UInt64(Self.limitSeconds * 1e9)
+        var polled = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        for connection in connections { connection.write() }
+        while !isDone() {
+            if Interruption.hasCome { throw Failure("interrupted") }
+            guard monotonicNanoseconds() < end else { throw AttackTimeout() }
+            for (index, connection) in connections.enumerated() {
+                polled[index].fd = connection.isClosed ? -1 : connection.descriptor
+                polled[index].events = Int16(connection.hasUnsent ? POLLIN | POLLOUT : POLLIN)
+            }
+            poll(&polled, nfds_t(polled.count), 2)
+            for (index, connection) in connections.enumerated() where polled[index].revents != 0 {
+                connection.write()
+                connection.read()
+            }
+            victim?.listen()
+        }
+    }
+
+    func wait(seconds: Double) throws {
+        let end = monotonicNanoseconds() + UInt64(max(0, seconds) * 1e9)
+        try pump { monotonicNanoseconds() >= end }
+    }
+
+    /// Waits until the daemon has nothing more to do for the attacker: nothing comes, and its loop hardly works.
+    func settle() throws {
+        let slice = 0.02
+        let end = monotonicNanoseconds() + UInt64(Self.limitSeconds * 1e9)
+        while monotonicNanoseconds() < end {
+            let (nanoseconds, bytes) = (loopNanoseconds, receivedBytes)
+            try wait(seconds: slice)
+            if receivedBytes == bytes, Double(loopNanoseconds - nanoseconds) < slice * 0.25e9 { return }
+        }
+        throw AttackTimeout()
+    }
+
+    private var receivedBytes: Int { connections.reduce(0) { $0 + ($1.isOperator ? 0 : $1.receivedBytes) } }
+
+    // MARK: The end
+
+    func stop() {
+        victim?.stop()
+        close(connections)
+        server.stop()
+    }
+
+    /// For a daemon that does not listen to anybody.
+    func kill() {
+        server.abandon()
+        stop()
+    }
+}
+
+/// Something took longer than ``AttackField/limitSeconds``.
+struct AttackTimeout: Error {}

@@ -1,0 +1,53 @@
+// What another user waits for while one attacks: docs/reliability.md has the promises.
+
+/// All attacks, in the order of the table.
+let attacks = messageAttacks + eventAttacks + sessionAttacks + pluginAttacks + persistenceAttacks
+
+func measureAttacks(_ bench: Bench) throws -> [Line] {
+    if !AttackField.isRoot { say("attacks: not root, so that the victim is of the attacker's own user") }
+    return try attacks.filter { bench.attacks.isEmpty || bench.attacks.contains($0.name) }.flatMap { attack in
+        let figures = try bench.measure(attack)
+        let lines = lines(of: figures)
+        for line in lines { say("\(line.row): \(line.finding?.valueText ?? "")") }
+        return lines
+    }
+}
+
+private func lines(of attack: AttackFigures) -> [Line] {
+    var figures = Figures()
+    figures.serverCPU = attack.loopCPU.isEmpty ? nil : median(attack.loopCPU)
+    figures.peakMiB = attack.peakMiB
+    var lines = [
+        Line(row: attack.name, server: "trestle", figures: figures, finding: repeated(attack)),
+        Line(
+            row: attack.name + ", longest turn", server: "trestle",
+            finding: Finding(
+                what: "CPU time of one turn: \(attack.name)", value: attack.longestTurn ?? .nan, unit: " ms of CPU",
+                bound: .atMost(10))),
+    ]
+    if let endless = attack.endless, let harmless = attack.harmlessP99 {
+        figures = Figures()
+        (figures.p50, figures.p99) = (endless.p50 * 1000, endless.p99 * 1000)
+        lines.append(
+            Line(
+                row: attack.name + ", endless", server: "trestle", figures: figures,
+                finding: Finding(
+                    what: "p99 beside: \(attack.name)", value: endless.p99 / harmless, unit: " × harmless",
+                    note: ", whose p99 is \(text(harmless, digits: 2)) ms", bound: .atMost(3))))
+    }
+    return lines
+}
+
+/// Where time did not suffice for all repetitions, those that were made count for all.
+private func repeated(_ attack: AttackFigures) -> Finding {
+    let most = 50.0
+    let share = attack.waits.isEmpty ? 0 : Double(attack.withinLimit) / Double(attack.waits.count)
+    let longest = attack.waits.max().map { text($0, digits: 1) } ?? "?"
+    let limit = text(attack.limitMilliseconds, digits: 0)
+    return Finding(
+        what: "waits of at most \(limit) ms: \(attack.name)", value: (share * most).rounded(.down),
+        unit: " of 50 ≤ \(limit) ms", digits: 0,
+        note: " (\(attack.waits.count) made); the longest \(attack.isOverdue ? "more than " : "")\(longest) ms, quiet "
+            + "\(text(attack.quietLongest, digits: 1)) ms",
+        bound: .atLeast(45))
+}

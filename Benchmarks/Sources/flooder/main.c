@@ -1,0 +1,108 @@
+/* A worker whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress and
+ * flood.answers. Each call has it write one flood, and is answered behind it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000 };
+
+static char *flood;
+static size_t flood_bytes;
+static size_t flood_room;
+
+static void append(const char *text, size_t count) {
+    if (flood_bytes + count > flood_room) {
+        flood_room = (flood_bytes + count) * 2;
+        flood = realloc(flood, flood_room);
+        if (flood == NULL) exit(1);
+    }
+    memcpy(flood + flood_bytes, text, count);
+    flood_bytes += count;
+}
+
+static void add(const char *text) { append(text, strlen(text)); }
+
+/* An array of one-way calls, in one line. */
+static void add_array(const char *item) {
+    add("[");
+    for (int index = 0; index < ARRAY_ITEMS; index++) {
+        if (index > 0) add(",");
+        add(item);
+    }
+    add("]\n");
+}
+
+static void add_metrics(void) {
+    char metric[96];
+    add("{\"task\":\"plugin.metrics\",\"options\":{\"metrics\":[");
+    for (int index = 0; index < ARRAY_ITEMS; index++) {
+        snprintf(metric, sizeof metric, "%s{\"name\":\"m%d\",\"kind\":\"gauge\",\"help\":\"\",\"value\":%d}",
+                 index > 0 ? "," : "", index, index);
+        add(metric);
+    }
+    add("]}}\n");
+}
+
+static void add_lines(const char *line) {
+    for (int index = 0; index < SMALL_LINES; index++) add(line);
+}
+
+static void make_flood(const char *task, const char *id) {
+    char line[128];
+    if (strcmp(task, "flood.publish") == 0) {
+        add_array("{\"task\":\"plugin.publish\",\"options\":{\"event\":\"flood.x\"}}");
+    } else if (strcmp(task, "flood.array") == 0) {
+        add_array("{\"task\":\"bridge.publish\",\"options\":{\"event\":\"x\"}}");
+    } else if (strcmp(task, "flood.metrics") == 0) {
+        add_metrics();
+    } else if (strcmp(task, "flood.log") == 0) {
+        add_lines("{\"task\":\"plugin.log\",\"options\":{\"level\":\"debug\",\"message\":\"m\"}}\n");
+    } else if (strcmp(task, "flood.progress") == 0) {
+        snprintf(line, sizeof line, "{\"callbackId\":%s,\"progress\":1}\n", id);
+        add_lines(line);
+    } else if (strcmp(task, "flood.answers") == 0) {
+        add_lines("{\"callbackId\":999999999,\"result\":1}\n");
+    }
+}
+
+static void answer(const char *id) {
+    char line[128];
+    snprintf(line, sizeof line, "{\"callbackId\":%s,\"result\":{}}\n", id);
+    add(line);
+}
+
+static void write_flood(void) {
+    for (size_t start = 0; start < flood_bytes;) {
+        ssize_t count = write(DAEMON, flood + start, flood_bytes - start);
+        if (count <= 0) exit(0);
+        start += (size_t)count;
+    }
+    flood_bytes = 0;
+}
+
+/* The member's text, as the daemon writes it: without white space. Returns whether it is there. */
+static int member(const char *line, const char *name, char *text, size_t room) {
+    const char *start = strstr(line, name);
+    if (start == NULL) return 0;
+    start += strlen(name);
+    size_t count = strcspn(start, ",}\"");
+    if (count == 0 || count >= room) return 0;
+    memcpy(text, start, count);
+    text[count] = 0;
+    return 1;
+}
+
+int main(void) {
+    FILE *daemon = fdopen(dup(DAEMON), "r");
+    char *line = NULL;
+    size_t room = 0;
+    while (daemon != NULL && getline(&line, &room, daemon) > 0) {
+        char task[128], id[64];
+        if (!member(line, "\"task\":\"", task, sizeof task) || !member(line, "\"callbackId\":", id, sizeof id)) continue;
+        make_flood(task, id);
+        answer(id);
+        write_flood();
+    }
+    return 0;
+}

@@ -1,0 +1,57 @@
+import BridgeMessage
+
+// What messages cost: a daemon that has been populated (CostDaemon.swift) is sent a sequence of lines (CostSequence.swift) over
+// real connections, and the CPU time of its loop is measured, from the first connection to the end of the last one.
+//
+// - A sequence costs at most 40 ns a byte and 50 µs a message.
+// - No turn of the loop takes more than 10 ms.
+//
+// The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding. In a debug build, and so
+// under `swift test`, sequences are played and not judged.
+func fuzzCost(_ bytes: [UInt8]) throws(Violation) {
+    let sequence = CostSequence(bytes)
+    var least = Cost.none
+    for _ in 0..<3 {
+        least = least.least(with: try CostDaemon.shared.play(sequence))
+        // What took a second takes too long.
+        if least.isWithin(sequence) || least.nanoseconds > 1_000_000_000 { break }
+    }
+    #if !DEBUG
+    try require(least.isWithin(sequence), least.text(sequence))
+    #endif
+}
+
+/// What a sequence cost.
+struct Cost: Sendable {
+    /// CPU time of the loop's thread.
+    var nanoseconds: UInt64
+    /// That of its longest turn; 0 where none was slow.
+    var longestTurn: UInt64
+
+    static let none = Cost(nanoseconds: .max, longestTurn: .max)
+
+    private static let nanosecondsOfByte: UInt64 = 40
+    private static let nanosecondsOfMessage: UInt64 = 50_000
+    private static let turnNanoseconds: UInt64 = 10_000_000
+
+    /// The lower of each.
+    func least(with other: Cost) -> Cost {
+        Cost(nanoseconds: min(nanoseconds, other.nanoseconds), longestTurn: min(longestTurn, other.longestTurn))
+    }
+
+    private static func limit(_ sequence: CostSequence) -> UInt64 {
+        UInt64(sequence.byteCount) * nanosecondsOfByte + UInt64(sequence.messageCount) * nanosecondsOfMessage
+    }
+
+    func isWithin(_ sequence: CostSequence) -> Bool {
+        nanoseconds <= Self.limit(sequence) && longestTurn <= Self.turnNanoseconds
+    }
+
+    func text(_ sequence: CostSequence) -> String {
+        """
+        \(nanoseconds / 1000) µs of CPU for \(sequence.byteCount) bytes in \(sequence.messageCount) messages, which may take \
+        \(Self.limit(sequence) / 1000); the longest turn \(longestTurn / 1000) µs, which may take \
+        \(Self.turnNanoseconds / 1000)
+        """
+    }
+}

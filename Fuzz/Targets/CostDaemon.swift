@@ -1,0 +1,236 @@
+import BridgeJSON
+@testable import BridgeMessage
+import BridgeServer
+import Dispatch
+import EventLoop
+import Glibc
+import Logging
+@testable import TaskRuntime
+
+/// A populated daemon, made once: its loop is that of this process. Used by the fuzzer's thread.
+final class CostDaemon: Sendable {
+    static let shared = CostDaemon()
+
+    private let path: String
+    private let loopClock: clockid_t
+    /// How many sessions there are without those that play.
+    private let population: Int
+    private static let patience: UInt64 = 60_000_000_000
+
+    private init() {
+        path = "/tmp/trestle-cost-\(getpid()).sock"
+        loopClock = Self.onLoop {
+            var clock = clockid_t()
+            pthread_getcpuclockid(pthread_self(), &clock)
+            return clock
+        }
+        population = Self.onLoop { [path] in
+            let core = CostCore(path: path)
+            CostCore.shared = core
+            return core.runtime.sessionCount
+        }
+    }
+
+    /// Does something on the loop, and waits for it.
+    private static func onLoop<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () -> Value) -> Value {
+        let done = DispatchSemaphore(value: 0)
+        // Unsafe in form only: written before the signal, read behind it.
+        nonisolated(unsafe) var value: Value?
+        EventLoop.post {
+            value = body()
+            done.signal()
+        }
+        done.wait()
+        guard let value else { fatalError("the loop has signalled and done nothing") }
+        return value
+    }
+
+    /// Plays a sequence.
+    ///
+    /// - Throws: Where the daemon does not get done with it.
+    func play(_ sequence: CostSequence) throws(Violation) -> Cost {
+        Self.onLoop { CostCore.longestTurn = 0 }
+        let start = loopNanoseconds
+        var clients: [CostClient] = []
+        for _ in 0..<CostSequence.clients { clients.append(try CostClient(to: path)) }
+        for step in sequence.steps {
+            switch step {
+            case .line(let client, let bytes):
+                clients[client].queue(bytes)
+                clients[client].queueFence()
+                try pump(clients)
+            case .comeBack(let client): clients[client] = try CostClient(to: path)
+            }
+        }
+        clients = []
+        try awaitEnd()
+        return Cost(nanoseconds: loopNanoseconds - start, longestTurn: Self.onLoop { CostCore.longestTurn })
+    }
+
+    private func pump(_ clients: [CostClient]) throws(Violation) {
+        let start = DispatchTime.now().uptimeNanoseconds
+        while !clients.allSatisfy(\.isDone) {
+            var waiting = clients.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+            poll(&waiting, nfds_t(waiting.count), 1000)
+            for client in clients { client.pump() }
+            try require(
+                DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a line is not done after a minute")
+        }
+    }
+
+    /// All who played have gone.
+    private func awaitEnd() throws(Violation) {
+        let start = DispatchTime.now().uptimeNanoseconds
+        while Self.onLoop({ CostCore.shared?.runtime.sessionCount }) != population {
+            usleep(200)
+            try require(DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a session does not end")
+        }
+    }
+
+    private var loopNanoseconds: UInt64 {
+        var time = timespec()
+        clock_gettime(loopClock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// The daemon's core on the loop, and who is there before anybody plays.
+@LoopActor
+private final class CostCore {
+    static var shared: CostCore?
+    static var longestTurn: UInt64 = 0
+
+    let runtime: TaskRuntime
+    private let server: BridgeServer
+    private var sessions: [CostSession] = []
+
+    #if DEBUG
+    /// Tests only play: a small population does.
+    private static let scale = 16
+    #else
+    private static let scale = 1
+    #endif
+    /// Whose patterns, tasks and retained events there are: as many as quotas allow one user.
+    private static let populatingUID: UInt32 = 65_531
+
+    init(path: String) {
+        let clock = LoopClock()
+        let log = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
+        let rule = PolicyRule(.allow, PolicyVerb.allCases, file: "fuzz", line: 1)
+        runtime = TaskRuntime(
+            limits: RuntimeLimits(), policy: Policy(daemonUID: 1, rules: [rule]),
+            daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock, log: log)
+        clock.attach(runtime)
+        server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
+        server.urlSchemes = ["jxaction"]
+        unlink(path)
+        do {
+            try server.listen(path: path, mode: 0o666)
+            try addPlugin()
+        } catch {
+            fatalError("the daemon cannot be made: \(error)")
+        }
+        EventLoop.onSlowTurn = { Self.longestTurn = max(Self.longestTurn, $0.cpuTime.clampedNanoseconds) }
+        populate()
+    }
+
+    private func addPlugin() throws(BridgeError) {
+        let host = AnsweringHost()
+        let schema: JSON = ["type": "object", "properties": ["a": ["type": "integer"]]]
+        let manifest = PluginManifest(
+            name: "worker", version: "1.0",
+            tasks: [
+                TaskDescription(name: "Echo", optionBytes: .max),
+                TaskDescription(name: "checked", schemas: TaskSchemas(options: schema)),
+            ],
+            events: [], workers: [])
+        let slot = try runtime.add(manifest, path: "/plugins/worker.so", host: host)
+        host.slot = slot
+        try runtime.open(slot)
+    }
+
+    // MARK: Who is there
+
+    private func populate() {
+        let operator_ = add(uid: 0)
+        operator_.send("bridge.monitor", #"{"payloadBytes":262144}"#)
+        for number in 0..<64 / Self.scale {
+            add(uid: Self.populatingUID).send(
+                "bridge.subscribe", #"{"events":[\#(Self.list(number) { "\"p.\($0)*\"" })]}"#)
+        }
+        for number in 0..<4 / min(4, Self.scale) {
+            let descriptions = Self.list(number) {
+                #""t.\#($0)":{"options":{"type":"object","properties":{"a":{"type":"integer"},"b":{"enum":["x","y"]}}}}"#
+            }
+            add(uid: Self.populatingUID).send(
+                "bridge.register",
+                #"{"tasks":[\#(Self.list(number) { "\"t.\($0)\"" })],"descriptions":{\#(descriptions)}}"#)
+        }
+        let publisher = add(uid: Self.populatingUID)
+        for number in 0..<256 / Self.scale {
+            publisher.send("bridge.publish", #"{"event":"r.\#(number)","data":1,"retain":true}"#)
+        }
+        for _ in 0..<900 / Self.scale {
+            add(uid: UInt32(CostClient.uid)).send("bridge.subscribe", #"{"events":["crowd"]}"#)
+        }
+        runtime.writeOutput()
+    }
+
+    /// As many items as a session may have of anything.
+    private static func list(_ number: Int, _ item: (Int) -> String) -> String {
+        (number * 256..<(number + 1) * 256).map(item).joined(separator: ",")
+    }
+
+    private func add(uid: UInt32) -> CostSession {
+        let session = CostSession(runtime, uid: uid)
+        sessions.append(session)
+        return session
+    }
+}
+
+/// A session without a socket, which reads at once whatever it is sent.
+private final class CostSession: SessionTransport {
+    private var session: Session?
+    private let runtime: TaskRuntime
+
+    init(_ runtime: TaskRuntime, uid: UInt32) {
+        self.runtime = runtime
+        session = runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: self)
+    }
+
+    func send(_ task: String, _ options: String) {
+        guard let session else { return }
+        var splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
+        let decoder = MessageDecoder()
+        withPadding(Array("{\"task\":\"\(task)\",\"options\":\(options)}\n".utf8)) { bytes in
+            var taken = 0
+            while let line = splitter.nextLine(of: bytes, from: &taken) {
+                if let item = decoder.item(of: line) { runtime.receive(item, from: session) }
+            }
+        }
+    }
+
+    func writeOutput() {
+        guard let session else { return }
+        while !session.output.isEmpty {
+            session.output.removeFirst(session.output.bytes.count)
+            runtime.refill(session)
+        }
+    }
+
+    func closeWhenWritten() {}
+}
+
+/// A plugin's host that answers each call with its options.
+private final class AnsweringHost: TaskHost {
+    let isolation = "none"
+    weak var slot: PluginSlot?
+
+    func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
+        slot?.reply(call.handle, options, isChecked: true)
+    }
+
+    func cancel(_ call: CallHandle, reason: CancelReason) {}
+
+    func tell(_ change: SessionChange, _ session: Session) {}
+}

@@ -1,0 +1,129 @@
+import TaskKit
+
+/// A query on its way through a table, slice by slice. It knows how far it has come by the key that it looked at last, so
+/// that it goes on behind it in any transaction.
+///
+/// Filtering and ordering happen here, on the parsed records, while SQLite steps through the table: SQLite's own JSON
+/// functions read large integers as doubles, lose number texts, and take names apart that bear quotes or dots.
+///
+/// Used by one thread at a time.
+final class QueryScan {
+    private let query: Query
+    /// Everything up to this key has been looked at.
+    private var position: [UInt8]
+    /// Of a query by key: the page so far, and the key of its last record.
+    private var page = Page()
+    private var lastKey: [UInt8] = []
+    /// Of a query by fields.
+    private var first: FirstPlaces
+
+    init(_ query: Query) {
+        self.query = query
+        // No record has an empty key: each is greater.
+        position = query.ordering.isByKeyAlone ? query.after?.key ?? [] : []
+        first = FirstPlaces(limit: query.limit, ordering: query.ordering, after: query.after)
+    }
+
+    private enum Ending {
+        case table
+        case page
+        case slice
+    }
+
+    /// Looks at records as long as the slice lasts, and at one at least.
+    ///
+    /// - Returns: The page, as the bytes of the callback's `result`; nil: it takes another slice.
+    func goOn(_ records: RecordReader, until slice: Slice) throws -> [UInt8]? {
+        guard let collection = try records.findCollection(of: query.place) else { return page.finish(cursor: nil) }
+        var ending = Ending.table
+        try records.forEachRecord(of: collection, after: position) { record in
+            guard try take(record) else {
+                ending = .page
+                return false
+            }
+            guard slice.isOver else { return true }
+            ending = .slice
+            position = Array(record.key)
+            return false
+        }
+        switch ending {
+        case .slice: return nil
+        case .table where !query.ordering.isByKeyAlone: return try pageOfPlaces(records)
+        case .table: return page.finish(cursor: nil)
+        case .page: return page.finish(cursor: cursor(behind: Ordering.Position(values: [], key: lastKey)))
+        }
+    }
+
+    /// - Returns: Whether there is room for more.
+    private func take(_ record: StoredRecord) throws -> Bool {
+        if query.ordering.isByKeyAlone {
+            guard try query.filter.isEmpty || query.filter.matches(record.json()) else { return true }
+            let key = Array(record.key)
+            guard page.count < query.limit, page.append(key: key, version: record.version, body: record.body) else {
+                return false
+            }
+            lastKey = key
+            return true
+        }
+        let json = try record.json()
+        if query.filter.matches(json) {
+            let position = query.ordering.position(of: json, key: Array(record.key))
+            first.insert(position, version: record.version)
+        }
+        return true
+    }
+
+    /// The records of the places that were found. Only where the query has gone on in another transaction may one of them
+    /// have been changed since: it is shown as it is now, unless it does not match any more.
+    private func pageOfPlaces(_ records: RecordReader) throws -> [UInt8] {
+        for (index, entry) in first.entries.prefix(query.limit).enumerated() {
+            let key = entry.position.key
+            let isAppended = try records.read(ExactText(utf8: key), in: query.place) { version, body in
+                let matches =
+                    try version == entry.version || query.filter.isEmpty || query.filter.matches(JSON(parsing: body))
+                return !matches || page.append(key: key, version: version, body: body)
+            }
+            guard isAppended == false else { continue }
+            return page.finish(cursor: cursor(behind: first.entries[index - 1].position))
+        }
+        guard first.entries.count > query.limit else { return page.finish(cursor: nil) }
+        return page.finish(cursor: cursor(behind: first.entries[query.limit - 1].position))
+    }
+
+    private func cursor(behind position: Ordering.Position) -> String {
+        Cursor.text(position, in: query.place, query.ordering)
+    }
+}
+
+/// The places that come first in an order, at most one more than a page takes, so that it is known whether there are
+/// more.
+struct FirstPlaces {
+    struct Entry {
+        var position: Ordering.Position
+        /// That of the record that was found there.
+        var version: Int64
+    }
+
+    private(set) var entries: [Entry] = []
+    private let limit: Int
+    private let ordering: Ordering
+    private let after: Ordering.Position?
+
+    init(limit: Int, ordering: Ordering, after: Ordering.Position?) {
+        (self.limit, self.ordering, self.after) = (limit, ordering, after)
+    }
+
+    mutating func insert(_ position: Ordering.Position, version: Int64) {
+        if let after, !ordering.precedes(after, position) { return }
+        if entries.count > limit, let last = entries.last {
+            guard ordering.precedes(position, last.position) else { return }
+            entries.removeLast()
+        }
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ordering.precedes(entries[middle].position, position) { low = middle + 1 } else { high = middle }
+        }
+        entries.insert(Entry(position: position, version: version), at: low)
+    }
+}

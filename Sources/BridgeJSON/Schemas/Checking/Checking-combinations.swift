@@ -1,0 +1,73 @@
+// Schemas that are applied to the same value.
+extension Checking {
+    mutating func fitsAll(
+        _ node: Int, _ range: SchemaRange, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Bool {
+        for index in range.indices {
+            guard try fits(node, graph.places[index], known) else { return false }
+        }
+        return true
+    }
+
+    mutating func fitsAny(
+        _ node: Int, _ range: SchemaRange, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Bool {
+        // Each that fits says which parts it has looked at.
+        let count = try countFitting(node, range, upTo: known.isKept ? .max : 1, known)
+        return count > 0 ? true : try failAmong(node, range)
+    }
+
+    mutating func fitsOne(
+        _ node: Int, _ range: SchemaRange, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Bool {
+        switch try countFitting(node, range, upTo: 2, known) {
+        case 0: try failAmong(node, range)
+        case 1: true
+        default: fail(node, "just one of: \(SchemaWords(graph).words(range))")
+        }
+    }
+
+    mutating func fitsCondition(
+        _ node: Int, _ index: Int, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Bool {
+        let isMet = try isNoted(node, graph.places[index], known)
+        let consequence = graph.places[index + (isMet ? 1 : 2)]
+        return consequence == .none ? true : try fits(node, consequence, known)
+    }
+
+    private mutating func countFitting(
+        _ node: Int, _ range: SchemaRange, upTo most: Int, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Int {
+        var count = 0
+        for index in range.indices where count < most {
+            if try isNoted(node, graph.places[index], known) { count += 1 }
+        }
+        return count
+    }
+
+    /// Whether a value fits a schema that is only tried; what a schema has looked at that does not fit is forgotten.
+    private mutating func isNoted(
+        _ node: Int, _ place: SchemaPlace, _ known: EvaluatedParts.Set
+    ) throws(SchemaExcess) -> Bool {
+        guard known.isKept else { return try isFitting(node, place, .none) }
+        let own = try newMarks(node)
+        defer { marks.remove(own) }
+        guard try isFitting(node, place, own) else { return false }
+        marks.merge(own, into: known)
+        return true
+    }
+
+    /// None of them fits. Where only one is of the value's kind, what that one says is told.
+    private mutating func failAmong(_ node: Int, _ range: SchemaRange) throws(SchemaExcess) -> Bool {
+        if trialDepth > 0 { return false }
+        var near: [SchemaPlace] = []
+        for place in graph.schemas(range) {
+            try budget.spend(1)
+            for case .kinds(let kinds) in graph.rules(of: place).prefix(1) where try isOf(kinds, node) {
+                near.append(place)
+            }
+        }
+        if near.count == 1, try !fits(node, near[0], .none) { return false }
+        return fail(node, SchemaWords(graph).words(range))
+    }
+}

@@ -1,0 +1,126 @@
+// What is asked of numbers and strings, and what a value may equal.
+extension Checking {
+    mutating func numberFits(_ node: Int, _ rule: SchemaRule, _ place: SchemaPlace) throws(SchemaExcess) -> Bool {
+        switch rule {
+        case .minimum(let bound): try order(node, bound) >= 0 || fail(node, words(place))
+        case .exclusiveMinimum(let bound): try order(node, bound) > 0 || fail(node, words(place))
+        case .maximum(let bound): try order(node, bound) <= 0 || fail(node, words(place))
+        case .exclusiveMaximum(let bound): try order(node, bound) < 0 || fail(node, words(place))
+        case .multipleOf(let divisor):
+            try isMultiple(node, divisor) || fail(node, "a multiple of \(graph.string(divisor))")
+        default: true
+        }
+    }
+
+    private func decimal(_ node: Int) throws(SchemaExcess) -> DecimalText {
+        guard let decimal = DecimalText(tape.bytes(node)) else { throw .exponent }
+        return decimal
+    }
+
+    func isInteger(_ node: Int) throws(SchemaExcess) -> Bool {
+        tape.nodes[node].isPlainInteger ? true : try decimal(node).isInteger
+    }
+
+    /// How a number compares with one of the schema.
+    private mutating func order(_ node: Int, _ bound: SchemaRange) throws(SchemaExcess) -> Int {
+        try budget.spend(bytes: 4 * (Int(tape.nodes[node].count) + Int(bound.count)))
+        let number = try decimal(node)
+        // A bound has been read before.
+        return graph.withBytes(bound) { DecimalText($0).map(number.order(with:)) } ?? 0
+    }
+
+    private mutating func isMultiple(_ node: Int, _ divisor: SchemaRange) throws(SchemaExcess) -> Bool {
+        try budget.spend(bytes: 16 * (Int(tape.nodes[node].count) + Int(divisor.count)))
+        let number = try decimal(node)
+        return graph.withBytes(divisor) { DecimalText($0).map(number.isMultiple(of:)) } ?? false
+    }
+
+    // MARK: Strings
+
+    mutating func stringFits(_ node: Int, _ rule: SchemaRule) throws(SchemaExcess) -> Bool {
+        switch rule {
+        case .lengths(let counts):
+            let bytes = Int(tape.nodes[node].count)
+            // No scalar has more bytes than an escaped pair.
+            if bytes <= counts.most, bytes / Self.longestScalar >= counts.least { return true }
+            try budget.spend(content: tape.nodes[node])
+            return fits(length(node), counts, "a string", "characters")
+        case .pattern(let index):
+            return try matches(node, index) || fail(node, "a string with the pattern \(source(index))")
+        default: return true
+        }
+    }
+
+    /// In bytes: `\uD834\uDD1E`.
+    private static let longestScalar = 12
+
+    /// In Unicode scalars.
+    private func length(_ node: Int) -> Int {
+        tape.nodes[node].withContent(text: tape.text) { content in
+            content.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+        }
+    }
+
+    /// Whether a string, or a key, contains a match of a pattern.
+    mutating func matches(_ node: Int, _ index: UInt32) throws(SchemaExcess) -> Bool {
+        let pattern = graph.patterns[Int(index)]
+        try budget.spend(content: tape.nodes[node])
+        try budget.spend(Self.patternSteps + Int(tape.nodes[node].count) * Int(pattern.weight))
+        let found = graph.withBytes(pattern.text) { pattern in
+            tape.nodes[node].withContent(text: tape.text) { PatternEngine.matches(pattern, $0) }
+        }
+        guard let found else { throw .memory }
+        return found
+    }
+
+    /// What a match costs besides its text.
+    private static let patternSteps = 100
+
+    func source(_ pattern: UInt32) -> String { JSON.string(graph.string(graph.patterns[Int(pattern)].source)).text }
+
+    // MARK: Counts and constants
+
+    func fits(_ count: Int, _ allowed: SchemaCounts, _ what: String, _ parts: String) -> Bool {
+        allowed.contains(count) || fail("\(what) of \(SchemaWords.range(allowed)) \(parts)", "\(count)")
+    }
+
+    /// Whether a value is one of some constants.
+    mutating func isOne(of range: SchemaRange, _ node: Int) throws(SchemaExcess) -> Bool {
+        let hash = try hash(node)
+        try budget.spend(UInt32.bitWidth - range.count.leadingZeroBitCount)
+        var (low, high) = (range.indices.lowerBound, range.indices.upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if graph.constants[middle].hash < hash { low = middle + 1 } else { high = middle }
+        }
+        while low < range.indices.upperBound, graph.constants[low].hash == hash {
+            if try isConstant(low, node) { return true }
+            low += 1
+        }
+        return false
+    }
+
+    private mutating func hash(_ node: Int) throws(SchemaExcess) -> UInt64 {
+        if let hashed, hashed.node == node { return hashed.hash }
+        let hash = try SchemaValues.hash(node, of: tape, &budget)
+        hashed = (node, hash)
+        return hash
+    }
+
+    private mutating func isConstant(_ index: Int, _ node: Int) throws(SchemaExcess) -> Bool {
+        let text = graph.constants[index].text
+        try budget.spend(bytes: 8 * Int(text.count))
+        let constant = room.constant
+        _ = constant.clear()
+        var spent = budget
+        let result = graph.withBytes(text) { bytes in
+            Result { () throws(SchemaExcess) in
+                // A constant has been read before.
+                guard (try? constant.read(bytes)) != nil else { return false }
+                return try SchemaValues.areEqual(node, of: tape, JSONTape.root, of: constant, &spent)
+            }
+        }
+        budget = spent
+        return try result.get()
+    }
+}

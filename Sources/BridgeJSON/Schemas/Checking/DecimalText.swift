@@ -1,0 +1,122 @@
+/// The mathematical value of a number of JSON's grammar, read from its text: 0.d₁d₂d₃… × 10^exponent, where d₁ is not
+/// 0.
+struct DecimalText {
+    let isNegative: Bool
+    /// The power of ten. 0 where the number is 0.
+    let exponent: Int
+    /// From the first digit that is not 0 to the last one; a point may stand among them. None where the number is 0.
+    private let significant: UnsafeRawBufferPointer
+    /// How many digits these are.
+    let digitCount: Int
+
+    /// Exponents have so many digits at most, zeros in front left out: their sum with a length is then exact.
+    static let mostExponentDigits = 15
+    /// A divisor has so many digits at most: a remainder times ten and a digit more then fits 64 bits.
+    static let mostDivisorDigits = 18
+
+    /// - Parameter text: A number of the grammar.
+    /// - Returns: nil where the exponent has too many digits.
+    init?(_ text: UnsafeRawBufferPointer) {
+        isNegative = text[0] == UInt8(ascii: "-")
+        let end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.count
+        let point = text[..<end].firstIndex(of: UInt8(ascii: ".")) ?? end
+        func isDigitOfValue(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "1") < 9 }
+        guard let first = text[..<end].firstIndex(where: isDigitOfValue),
+            let last = text[..<end].lastIndex(where: isDigitOfValue)
+        else {
+            (exponent, significant, digitCount) = (0, UnsafeRawBufferPointer(rebasing: text[..<0]), 0)
+            return
+        }
+        guard let written = Self.exponent(text[end...].dropFirst()) else { return nil }
+        significant = UnsafeRawBufferPointer(rebasing: text[first...last])
+        digitCount = significant.count - (first < point && point < last ? 1 : 0)
+        // `point - first` digits stand before the point, or `first - point - 1` zeros behind it.
+        exponent = written + (first < point ? point - first : point - first + 1)
+    }
+
+    private static func exponent(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard let sign = text.first else { return 0 }
+        let digits = text.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }.drop { $0 == UInt8(ascii: "0") }
+        guard digits.count <= mostExponentDigits else { return nil }
+        let magnitude = digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
+        return sign == UInt8(ascii: "-") ? -magnitude : magnitude
+    }
+
+    var isZero: Bool { digitCount == 0 }
+    /// Whether there is no fraction.
+    var isInteger: Bool { digitCount <= exponent || isZero }
+
+    private func forEachDigit(_ body: (UInt8) -> Void) {
+        for byte in significant where byte != UInt8(ascii: ".") { body(byte &- UInt8(ascii: "0")) }
+    }
+
+    /// -1, 0 or 1: less, equal, more.
+    func order(with other: DecimalText) -> Int {
+        let (sign, otherSign) = (isZero ? 0 : isNegative ? -1 : 1, other.isZero ? 0 : other.isNegative ? -1 : 1)
+        if sign != otherSign || sign == 0 { return (sign - otherSign).signum() }
+        return sign * magnitudeOrder(with: other)
+    }
+
+    private func magnitudeOrder(with other: DecimalText) -> Int {
+        if exponent != other.exponent { return exponent < other.exponent ? -1 : 1 }
+        var (left, right) = (significant.makeIterator(), other.significant.makeIterator())
+        func digit(_ iterator: inout UnsafeRawBufferPointer.Iterator) -> UInt8? {
+            let byte = iterator.next()
+            return byte == UInt8(ascii: ".") ? iterator.next() : byte
+        }
+        while true {
+            switch (digit(&left), digit(&right)) {
+            case (nil, nil): return 0
+            // The last digit is not 0.
+            case (nil, _): return -1
+            case (_, nil): return 1
+            case (let one?, let two?): if one != two { return one < two ? -1 : 1 }
+            }
+        }
+    }
+
+    /// The same for numbers that are equal.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(isZero ? false : isNegative)
+        hasher.combine(exponent)
+        forEachDigit { hasher.combine($0) }
+    }
+
+    /// The digits as an integer; nil where they are too many.
+    var digits: UInt64? {
+        guard digitCount <= Self.mostDivisorDigits else { return nil }
+        var value: UInt64 = 0
+        forEachDigit { value = value * 10 + UInt64($0) }
+        return value
+    }
+
+    /// Whether this is a multiple of another number, exactly.
+    ///
+    /// - Parameter divisor: Not 0, and of at most ``mostDivisorDigits`` digits.
+    func isMultiple(of divisor: DecimalText) -> Bool {
+        if isZero { return true }
+        guard let modulus = divisor.digits, modulus > 0 else { return false }
+        // Both are an integer that does not end with 0, times a power of ten.
+        let power = (exponent - digitCount) - (divisor.exponent - divisor.digitCount)
+        // The divisor would be a multiple of 10 times a power that this has, and this is none of 10 times that.
+        guard power >= 0 else { return false }
+        var remainder: UInt64 = 0
+        forEachDigit { remainder = (remainder * 10 + UInt64($0)) % modulus }
+        return Self.product(remainder, Self.powerOfTen(power, modulus), modulus) == 0
+    }
+
+    private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
+        // Both are less than the modulus, so that the quotient fits.
+        modulus.dividingFullWidth(left.multipliedFullWidth(by: right)).remainder
+    }
+
+    private static func powerOfTen(_ exponent: Int, _ modulus: UInt64) -> UInt64 {
+        var (result, square, rest) = (1 % modulus, 10 % modulus, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { result = product(result, square, modulus) }
+            square = product(square, square, modulus)
+            rest >>= 1
+        }
+        return result
+    }
+}

@@ -1,0 +1,58 @@
+// Keywords that apply other schemas to the same value, and those that only contain some.
+extension SchemaCompiler {
+    mutating func readCombinations(_ schema: Waiting) throws(JSONSchemaError) {
+        try readReference(.reference, schema)
+        try readReference(.dynamicReference, schema)
+        if let all = try subschemas(.allOf, schema) { rules.append(.all(all)) }
+        if let any = try subschemas(.anyOf, schema) { rules.append(.any(any)) }
+        if let one = try subschemas(.oneOf, schema) { rules.append(.one(one)) }
+        if let none = try subschema(.not, schema) { rules.append(.not(none)) }
+        let condition = try subschema(.if, schema)
+        let consequences = [try subschema(.then, schema) ?? .none, try subschema(.else, schema) ?? .none]
+        if let condition { rules.append(.condition(append([condition] + consequences).start)) }
+    }
+
+    mutating func readUnevaluated(_ schema: Waiting) throws(JSONSchemaError) {
+        if let elements = try subschema(.unevaluatedItems, schema) { rules.append(.unevaluatedElements(elements)) }
+        if let members = try subschema(.unevaluatedProperties, schema) { rules.append(.unevaluatedMembers(members)) }
+        graph.schemas[Int(schema.place)].hasUnevaluated =
+            value(.unevaluatedItems) != nil || value(.unevaluatedProperties) != nil
+    }
+
+    /// Schemas that apply to no value by themselves are read as well: what they name can be referred to, and what is
+    /// wrong with
+    /// them is found.
+    mutating func readDefinitions(_ schema: Waiting) throws(JSONSchemaError) {
+        _ = try subschema(.contentSchema, schema)
+        for keyword in [SchemaKeyword.definitionsByName, .definitions] {
+            guard let (node, path) = value(keyword, schema) else { continue }
+            for key in try keys(node, path) {
+                _ = try place(of: tape.nodes[key].value, in: schema.resource, .key(tape.string(key), of: path))
+            }
+        }
+    }
+}
+
+extension SchemaGraph {
+    /// A schema that leads back to itself without a step into the value would be followed without end.
+    func refuseCircles() throws(JSONSchemaError) {
+        enum Mark { case unseen, open, done }
+        var marks = [Mark](repeating: .unseen, count: schemas.count)
+        // A list in place of calls, because a schema may be long: a place, and whether it is left.
+        var work = schemas.indices.map { (place: $0, isLeft: false) }
+        while let (place, isLeft) = work.popLast() {
+            if isLeft {
+                marks[place] = .done
+            } else if marks[place] == .unseen {
+                marks[place] = .open
+                work.append((place, true))
+                for next in schemasOfTheSameValue(SchemaPlace(place)) {
+                    if marks[Int(next)] == .open {
+                        throw JSONSchemaError(path: "$", reason: "a schema refers to itself without end")
+                    }
+                    work.append((Int(next), false))
+                }
+            }
+        }
+    }
+}

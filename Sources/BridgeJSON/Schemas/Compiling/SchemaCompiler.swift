@@ -1,0 +1,218 @@
+/// Makes a graph of a schema's text.
+///
+/// Each schema of the document is read once, in a list in place of calls, and so is linear in the text; only
+/// references are
+/// searched for, which the budget bounds.
+struct SchemaCompiler {
+    /// A schema that waits to be read.
+    struct Waiting {
+        var place: SchemaPlace
+        var node: Int
+        /// The part of the document that it is in.
+        var resource: UInt32
+        var path: CodingPath
+    }
+
+    let tape: JSONTape
+    var graph = SchemaGraph()
+    var references = SchemaReferences()
+    var patterns: [String: UInt32] = [:]
+    /// Of all patterns together.
+    var instructionCount = 0
+    private var budget = SchemaBudget(steps: SchemaBudget.readingSteps)
+    private var waiting: [Waiting] = []
+    /// The places of the document's schemas, by their nodes.
+    private(set) var places: [Int: SchemaPlace] = [:]
+    /// The places of `true` and `false`, which all schemas of that kind share.
+    private var shared: [Bool: SchemaPlace] = [:]
+    /// Of the schema that is being read.
+    var rules: [SchemaRule] = []
+    private var keywords: [(keyword: SchemaKeyword, node: Int)] = []
+
+    /// A graph may take so many bytes: far more than one of a text of 64 KiB does.
+    private static let mostBytes = 1 << 20
+
+    private init(_ tape: JSONTape) { self.tape = tape }
+
+    /// - Throws: ``JSONSchemaError`` where it is no schema, or none that can be checked whole.
+    static func compile(_ tape: JSONTape) throws(JSONSchemaError) -> SchemaGraph {
+        var compiler = SchemaCompiler(tape)
+        try compiler.readAll()
+        return compiler.graph
+    }
+
+    private mutating func readAll() throws(JSONSchemaError) {
+        references.enter(resource: "", at: JSONTape.root)
+        _ = try place(of: JSONTape.root, in: 0, .root)
+        repeat {
+            while let next = waiting.popLast() { try read(next) }
+            // What is referred to may be read only now.
+            try resolveReferences()
+        } while !waiting.isEmpty
+        settleDynamicReferences()
+        try graph.refuseCircles()
+        graph.trim()
+    }
+
+    func failure(_ path: CodingPath, _ reason: String) -> JSONSchemaError {
+        JSONSchemaError(path: path.text, reason: reason)
+    }
+
+    /// Takes steps before the work that they stand for begins.
+    mutating func spend(_ steps: Int) throws(JSONSchemaError) {
+        do { try budget.spend(steps) } catch { throw failure(.root, Self.tooMuchWork) }
+    }
+
+    /// Does what spends steps by itself.
+    mutating func spending<R>(
+        _ path: CodingPath, _ work: (inout SchemaBudget) throws(SchemaExcess) -> R
+    ) throws(JSONSchemaError) -> R {
+        do throws(SchemaExcess) { return try work(&budget) } catch {
+            throw failure(path, error == .steps ? Self.tooMuchWork : error.reason)
+        }
+    }
+
+    private static let tooMuchWork = "it takes too much work to read"
+
+    // MARK: Schemas
+
+    /// Enters a schema, which is read later.
+    mutating func place(
+        of node: Int, in resource: UInt32, _ path: CodingPath
+    ) throws(JSONSchemaError) -> SchemaPlace {
+        switch tape.kind(node) {
+        case .true, .false: return sharedPlace(tape.kind(node) == .true, resource)
+        case .object where tape.nodes[node].count == 0: return sharedPlace(true, resource)
+        case .object: break
+        default: throw failure(path, "a schema is an object, true or false")
+        }
+        if let known = places[node] { return known }
+        let place = SchemaPlace(graph.schemas.count)
+        graph.schemas.append(SchemaNode(rules: .none, resource: resource))
+        places[node] = place
+        waiting.append(Waiting(place: place, node: node, resource: resource, path: path))
+        return place
+    }
+
+    private mutating func sharedPlace(_ fits: Bool, _ resource: UInt32) -> SchemaPlace {
+        if let known = shared[fits] { return known }
+        let place = SchemaPlace(graph.schemas.count)
+        let start = UInt32(graph.rules.count)
+        if !fits { graph.rules.append(.nothing) }
+        graph.schemas.append(SchemaNode(rules: SchemaRange(start: start, count: fits ? 0 : 1), resource: resource))
+        shared[fits] = place
+        return place
+    }
+
+    private mutating func read(_ schema: Waiting) throws(JSONSchemaError) {
+        try collectKeywords(schema)
+        var schema = schema
+        schema.resource = try enterNames(schema)
+        graph.schemas[Int(schema.place)].resource = schema.resource
+        rules.removeAll(keepingCapacity: true)
+        try readValues(schema)
+        try readNumbersAndStrings(schema)
+        try readArrays(schema)
+        try readObjects(schema)
+        try readCombinations(schema)
+        try readUnevaluated(schema)
+        try readDefinitions(schema)
+        graph.schemas[Int(schema.place)].rules = SchemaRange(
+            start: UInt32(graph.rules.count), count: UInt32(rules.count))
+        graph.rules += rules
+        guard graph.byteCount <= Self.mostBytes else {
+            throw failure(schema.path, "up to here it takes more than \(Self.mostBytes) bytes of memory")
+        }
+    }
+
+    private mutating func collectKeywords(_ schema: Waiting) throws(JSONSchemaError) {
+        keywords.removeAll(keepingCapacity: true)
+        try spend(8 + 8 * Int(tape.nodes[schema.node].count))
+        var key = schema.node + 1
+        for _ in 0..<tape.nodes[schema.node].count {
+            let place = tape.nodes[key]
+            if place.count <= Self.longestKeyword, let keyword = SchemaKeyword(rawValue: tape.string(key)) {
+                if let successor = keyword.successor {
+                    throw failure(
+                        .key(keyword.rawValue, of: schema.path),
+                        "JSON Schema 2020-12 has no such keyword; it has \(successor)")
+                }
+                keywords.append((keyword, place.value))
+            }
+            key = Int(place.next)
+        }
+    }
+
+    /// In bytes.
+    private static let longestKeyword = 24
+
+    /// The value of a keyword of the schema that is being read.
+    func value(_ keyword: SchemaKeyword) -> Int? { keywords.first { $0.keyword == keyword }?.node }
+
+    /// The same, with its place.
+    func value(_ keyword: SchemaKeyword, _ schema: Waiting) -> (node: Int, path: CodingPath)? {
+        value(keyword).map { ($0, .key(keyword.rawValue, of: schema.path)) }
+    }
+
+    /// The schema under a keyword.
+    mutating func subschema(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaPlace? {
+        guard let (node, path) = value(keyword, schema) else { return nil }
+        return try place(of: node, in: schema.resource, path)
+    }
+
+    /// The schemas under a keyword, which is an array of some.
+    mutating func subschemas(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaRange? {
+        guard let (node, path) = value(keyword, schema) else { return nil }
+        let elements = try elements(node, path)
+        guard !elements.isEmpty else { throw failure(path, "an array with at least one element was expected") }
+        var places: [SchemaPlace] = []
+        for (index, element) in elements.enumerated() {
+            places.append(try place(of: element, in: schema.resource, .index(index, of: path)))
+        }
+        return append(places)
+    }
+
+    mutating func append(_ places: [SchemaPlace]) -> SchemaRange {
+        defer { graph.places += places }
+        return SchemaRange(start: UInt32(graph.places.count), count: UInt32(places.count))
+    }
+
+    // MARK: Parts of the text
+
+    func elements(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
+        guard tape.kind(node) == .array else {
+            throw failure(path, "an array was expected")
+        }
+        var element = node + 1
+        return (0..<tape.nodes[node].count).map { _ in
+            defer { element = Int(tape.nodes[element].next) }
+            return element
+        }
+    }
+
+    /// The keys of an object; each has its value.
+    func keys(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
+        guard tape.kind(node) == .object else { throw failure(path, "an object was expected") }
+        var key = node + 1
+        return (0..<tape.nodes[node].count).map { _ in
+            defer { key = Int(tape.nodes[key].next) }
+            return key
+        }
+    }
+
+    func text(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> String {
+        guard tape.kind(node) == .string else { throw failure(path, "a string was expected") }
+        return tape.string(node)
+    }
+
+    /// Keeps some bytes.
+    mutating func keep(_ bytes: UnsafeRawBufferPointer) -> SchemaRange {
+        defer { graph.bytes.append(contentsOf: bytes) }
+        return SchemaRange(start: UInt32(graph.bytes.count), count: UInt32(bytes.count))
+    }
+
+    mutating func keep(_ text: String) -> SchemaRange {
+        var text = text
+        return text.withUTF8 { keep(UnsafeRawBufferPointer($0)) }
+    }
+}

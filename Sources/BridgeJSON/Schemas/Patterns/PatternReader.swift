@@ -1,0 +1,85 @@
+/// Goes through the characters of a regular expression.
+struct PatternReader {
+    private let scalars: [Unicode.Scalar]
+    private var position = 0
+
+    init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
+
+    /// The next character; nil at the end.
+    mutating func next() -> Unicode.Scalar? {
+        guard position < scalars.count else { return nil }
+        position += 1
+        return scalars[position - 1]
+    }
+
+    func isAt(_ scalar: Unicode.Scalar) -> Bool { position < scalars.count && scalars[position] == scalar }
+
+    /// Goes behind a character, where it is the next one.
+    mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+        guard isAt(scalar) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Goes behind the next such character.
+    mutating func skip(through scalar: Unicode.Scalar) -> Bool {
+        guard let place = scalars[position...].firstIndex(of: scalar) else { return false }
+        position = place + 1
+        return true
+    }
+
+    /// The characters up to the next `}`, which are between braces.
+    mutating func inBraces() -> String? {
+        guard isAt("{"), let end = scalars[position...].firstIndex(of: "}") else { return nil }
+        defer { position = end + 1 }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: scalars[(position + 1)..<end])
+        return text
+    }
+
+    /// A number of exactly so many hexadecimal digits; nil, and nothing is read, where these are none.
+    mutating func hex(_ count: Int) -> UInt32? {
+        guard position + count <= scalars.count else { return nil }
+        var value: UInt32 = 0
+        for scalar in scalars[position..<(position + count)] {
+            guard let digit = Self.hexDigit(scalar) else { return nil }
+            value = value << 4 | digit
+        }
+        position += count
+        return value
+    }
+
+    private static func hexDigit(_ scalar: Unicode.Scalar) -> UInt32? {
+        switch scalar {
+        case "0"..."9": scalar.value - 0x30
+        case "a"..."f": scalar.value - 0x61 + 10
+        case "A"..."F": scalar.value - 0x41 + 10
+        default: nil
+        }
+    }
+
+    /// The bounds of a quantifier, behind its opening brace; nil, and nothing is read, where it is none. The second
+    /// one is
+    /// nil where there is no bound. Numbers that are too large come out as larger than any that is allowed.
+    mutating func bounds() -> (low: Int, high: Int?)? {
+        let start = position
+        if let low = number() {
+            if skip("}") { return (low, low) }
+            if skip(",") {
+                if skip("}") { return (low, nil) }
+                if let high = number(), skip("}") { return (low, high) }
+            }
+        }
+        position = start
+        return nil
+    }
+
+    private mutating func number() -> Int? {
+        var value: Int?
+        while position < scalars.count, case "0"..."9" = scalars[position] {
+            value = min((value ?? 0) * 10 + Int(scalars[position].value - 0x30), 1_000_000)
+            position += 1
+        }
+        return value
+    }
+}

@@ -1,0 +1,57 @@
+/// Properties of characters as ECMA-262 names them, in RE2's names.
+enum UnicodeProperty {
+    /// What follows `\p` or `\P`.
+    static func read(_ reader: inout PatternReader, isNegated: Bool) throws(PatternError) -> PatternSet {
+        guard let name = reader.inBraces() else { throw PatternError("a name in braces is to follow \\p and \\P") }
+        let sign = isNegated ? "P" : "p"
+        if let value = value(of: ["Script", "sc"], in: name) {
+            // RE2 refuses a script that it does not know. Two letters and less would be a category to it.
+            guard value.utf8.count > 2, value != "Any" else { throw unknown(name) }
+            return PatternSet(#"\\#(sign){\#(value)}"#, weight: PatternSet.unicodeWeight)
+        }
+        let category = value(of: ["General_Category", "gc"], in: name) ?? name
+        if let short = shortName(of: category) {
+            return PatternSet(#"\\#(sign){\#(short)}"#, weight: PatternSet.unicodeWeight)
+        }
+        switch category {
+        case "LC", "Cased_Letter":
+            return PatternSet(#"\p{Lu}\p{Ll}\p{Lt}"#, isNegated: isNegated, weight: PatternSet.unicodeWeight)
+        case "ASCII" where category == name:
+            return PatternSet(#"\x{0}-\x{7f}"#, isNegated: isNegated, weight: isNegated ? PatternSet.unicodeWeight : 1)
+        case "ASCII_Hex_Digit" where category == name, "AHex" where category == name:
+            return PatternSet("0-9A-Fa-f", isNegated: isNegated, weight: isNegated ? PatternSet.unicodeWeight : 1)
+        case "Any" where category == name:
+            return PatternSet(#"\x{0}-\x{10FFFF}"#, isNegated: isNegated, weight: PatternSet.anyWeight)
+        default: throw unknown(name)
+        }
+    }
+
+    private static func unknown(_ name: String) -> PatternError {
+        PatternError(#"the property \p{\#(name)} is not supported; general categories and Script=… are"#)
+    }
+
+    private static func value(of keys: [String], in name: String) -> String? {
+        guard let sign = name.unicodeScalars.firstIndex(of: "="), keys.contains(String(name[..<sign])) else {
+            return nil
+        }
+        return String(name.unicodeScalars[name.unicodeScalars.index(after: sign)...])
+    }
+
+    private static func shortName(of category: String) -> String? {
+        categories.first { $0.0 == category || $0.1 == category }?.0
+    }
+
+    /// Without `C` and `Cn`: to RE2 they are other characters than to ECMA-262.
+    private static let categories = [
+        ("L", "Letter"), ("Lu", "Uppercase_Letter"), ("Ll", "Lowercase_Letter"), ("Lt", "Titlecase_Letter"),
+        ("Lm", "Modifier_Letter"), ("Lo", "Other_Letter"), ("M", "Mark"), ("M", "Combining_Mark"),
+        ("Mn", "Nonspacing_Mark"), ("Mc", "Spacing_Mark"), ("Me", "Enclosing_Mark"), ("N", "Number"),
+        ("Nd", "Decimal_Number"), ("Nd", "digit"), ("Nl", "Letter_Number"), ("No", "Other_Number"),
+        ("P", "Punctuation"), ("P", "punct"), ("Pc", "Connector_Punctuation"), ("Pd", "Dash_Punctuation"),
+        ("Ps", "Open_Punctuation"), ("Pe", "Close_Punctuation"), ("Pi", "Initial_Punctuation"),
+        ("Pf", "Final_Punctuation"), ("Po", "Other_Punctuation"), ("S", "Symbol"), ("Sm", "Math_Symbol"),
+        ("Sc", "Currency_Symbol"), ("Sk", "Modifier_Symbol"), ("So", "Other_Symbol"), ("Z", "Separator"),
+        ("Zs", "Space_Separator"), ("Zl", "Line_Separator"), ("Zp", "Paragraph_Separator"), ("Cc", "Control"),
+        ("Cc", "cntrl"), ("Cf", "Format"), ("Co", "Private_Use"),
+    ]
+}

@@ -1,0 +1,192 @@
+internal import DequeModule
+
+/// Shares the loop between users: whoever is connected under one user id, and each process of a plugin.
+///
+/// While there is one user, input is read at once. Where there are several, the input of each is handled for a share of time
+/// in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user, again for
+/// a share. So a call of another user waits for about a share, however much one user sends. The share is long while one
+/// user alone sends, and short as soon as another does.
+///
+/// `@exclusivity(unchecked)`, here on what every read touches: one thread uses it, and no access to it lasts while anything
+/// else of it is called.
+@LoopActor
+public final class FairScheduler {
+    /// What waits for its user's turn.
+    @LoopActor
+    public protocol Work: AnyObject {
+        /// Runs for about ``FairScheduler/share``. Work that is not finished waits again.
+        func takeTurn()
+    }
+
+    /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one costs
+    /// more, because each turn looks at all descriptors.
+    nonisolated static let contendedShareNanoseconds: UInt64 = 20_000
+    /// The share where others are connected and send nothing: the first call of another user waits for it, those that
+    /// follow do not.
+    nonisolated static let quietShareNanoseconds: UInt64 = 200_000
+    /// How long a user counts as one who sends.
+    nonisolated static let contentionNanoseconds: UInt64 = 10_000_000
+    /// The share of the only user: most of what one read brings, and short enough for timers and the watchdog.
+    nonisolated static let soleShareNanoseconds: UInt64 = 1_000_000
+    /// What is read at once from one descriptor where there are several users.
+    private static let sharedReadBytes = 8 * 1024
+
+    /// Whether there are several users.
+    @exclusivity(unchecked) public private(set) var isShared = false
+    private var users: [FairUser.Name: FairUser] = [:]
+    /// Those whose work waits, the next one first.
+    @exclusivity(unchecked) private var waiting = Deque<FairUser>()
+    @exclusivity(unchecked) private var turn: UInt64 = 1
+    /// Who was served last, and until when several users count as sending.
+    @exclusivity(unchecked) private var lastUser: FairUser?
+    @exclusivity(unchecked) private var contendedUntil: UInt64 = 0
+    private var turnEnd: TurnEndHook?
+
+    /// A scheduler without users. It serves the queues at the end of each turn, behind the hooks that exist already.
+    public init() {
+        turnEnd = EventLoop.atTurnEnd { [weak self] in self?.serve() }
+    }
+
+    /// Serves nobody any more.
+    public func close() { turnEnd?.remove() }
+
+    /// How long one user may keep the loop in a turn.
+    public var share: UInt64 {
+        guard isShared else { return Self.soleShareNanoseconds }
+        return isContended ? Self.contendedShareNanoseconds : Self.quietShareNanoseconds
+    }
+
+    /// What one read may take.
+    public var readBytes: Int { isShared && isContended ? Self.sharedReadBytes : .max }
+
+    private var isContended: Bool { EventLoop.now.nanoseconds < contendedUntil }
+
+    /// The user sends, or is served.
+    private func note(_ user: FairUser) {
+        guard lastUser !== user else { return }
+        if lastUser != nil { contendedUntil = EventLoop.now.nanoseconds &+ Self.contentionNanoseconds }
+        lastUser = user
+    }
+
+    // MARK: Users
+
+    /// One more descriptor of the user is served.
+    public func add(_ name: FairUser.Name) -> FairUser {
+        let user = user(name)
+        user.members += 1
+        isShared = users.count > 1
+        return user
+    }
+
+    /// One descriptor of the user is served no more.
+    public func remove(_ user: FairUser) {
+        user.members -= 1
+        forgetIfIdle(user)
+    }
+
+    /// The user of this name, who may have no descriptors any more, and yet work that waits.
+    public func user(_ name: FairUser.Name) -> FairUser {
+        if let known = users[name] { return known }
+        let user = FairUser(name)
+        users[name] = user
+        return user
+    }
+
+    private func forgetIfIdle(_ user: FairUser) {
+        if user.members == 0, user.queue.isEmpty {
+            users[user.name] = nil
+            if lastUser === user { lastUser = nil }
+        }
+        isShared = users.count > 1
+    }
+
+    // MARK: Turns
+
+    /// Whether a descriptor of the user may be read now. Otherwise it has to wait in the queue.
+    public func mayRead(_ user: FairUser) -> Bool {
+        guard isShared else { return true }
+        note(user)
+        return user.queue.isEmpty && remainingShare(of: user) > 0
+    }
+
+    /// What is left of the user's share in this turn, in nanoseconds.
+    public func remainingShare(of user: FairUser) -> UInt64 {
+        if user.turn != turn {
+            user.turn = turn
+            user.spentNanoseconds = 0
+        }
+        return share > user.spentNanoseconds ? share - user.spentNanoseconds : 0
+    }
+
+    /// The user has taken so much of this turn.
+    public func charge(_ nanoseconds: UInt64, to user: FairUser) {
+        _ = remainingShare(of: user)
+        user.spentNanoseconds &+= nanoseconds
+    }
+
+    /// The work gets a turn behind everything else that the user has waiting.
+    public func wait(_ work: any Work, of user: FairUser) {
+        if user.queue.isEmpty { enqueue(user) }
+        user.queue.append(work)
+    }
+
+    /// The work gets a turn before everything else that the user has waiting.
+    public func waitFirst(_ work: any Work, of user: FairUser) {
+        if user.queue.isEmpty { enqueue(user) }
+        user.queue.prepend(work)
+    }
+
+    private func enqueue(_ user: FairUser) {
+        guard !user.isWaiting else { return }
+        user.isWaiting = true
+        waiting.append(user)
+        // The next turn follows without blocking.
+        if waiting.count == 1 { EventLoop.post {} }
+    }
+
+    /// Serves the queues for a share: at the end of each turn, after everybody who was read has been answered.
+    private func serve() {
+        turn &+= 1
+        guard !waiting.isEmpty else { return }
+        let start = MonotonicInstant.now().nanoseconds
+        let share = share
+        // Work that waits again while it is served is not served again in this turn: the others' input comes first.
+        var count = waiting.reduce(0) { $0 + $1.queue.count }
+        while count > 0, let user = waiting.popFirst() {
+            count -= 1
+            user.isWaiting = false
+            guard let work = user.queue.popFirst() else { continue }
+            if isShared { note(user) }
+            work.takeTurn()
+            if user.queue.isEmpty { forgetIfIdle(user) } else { enqueue(user) }
+            if MonotonicInstant.now().nanoseconds &- start >= share { break }
+        }
+        // Another turn follows without blocking: for what still waits, and for what was said to others, whose output may
+        // have been written in this turn already.
+        EventLoop.post {}
+    }
+}
+
+/// A user of the loop, from the first descriptor to the end of the last work.
+@LoopActor
+public final class FairUser {
+    /// Who that is.
+    public enum Name: Hashable, Sendable {
+        /// Everybody who is connected under this user id.
+        case uid(UInt32)
+        /// A process of a plugin, by its process id.
+        case process(Int32)
+    }
+
+    /// Who it is.
+    public let name: Name
+    /// The descriptors that are served for it.
+    fileprivate var members = 0
+    fileprivate var isWaiting = false
+    /// The last turn in which it took anything, and how much that was.
+    @exclusivity(unchecked) fileprivate var turn: UInt64 = 0
+    @exclusivity(unchecked) fileprivate var spentNanoseconds: UInt64 = 0
+    @exclusivity(unchecked) fileprivate var queue = Deque<any FairScheduler.Work>()
+
+    fileprivate init(_ name: Name) { self.name = name }
+}

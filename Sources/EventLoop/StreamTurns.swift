@@ -1,0 +1,63 @@
+/// Reads a stream in turns with other users of the loop, for a delegate that handles what came at once.
+@LoopActor
+public final class StreamTurns: FairScheduler.Work {
+    private let stream: UnixStream
+    private let scheduler: FairScheduler
+    private let user: FairUser
+    private var isOver = false
+    /// Goes on with what was read and not handled, before the stream is read again; returns false where some is left.
+    public var goOn: (@LoopActor () -> Bool)?
+
+    /// Takes part until ``close()``.
+    public init(_ stream: UnixStream, _ scheduler: FairScheduler, as name: FairUser.Name) {
+        self.stream = stream
+        self.scheduler = scheduler
+        user = scheduler.add(name)
+    }
+
+    /// Whether the stream may be read now: ``UnixStreamDelegate/mayRead()``.
+    public func mayRead() -> Bool {
+        let mayRead = scheduler.mayRead(user)
+        stream.mostReadBytes = scheduler.readBytes
+        if mayRead { return true }
+        wait()
+        return false
+    }
+
+    /// Reads nothing until the user's next turn.
+    public func wait() {
+        stream.suspendReading()
+        scheduler.wait(self, of: user)
+    }
+
+    /// How long the user may keep the loop in a turn.
+    public var share: UInt64 { scheduler.share }
+
+    /// Counts what the body takes against the user's share.
+    public func charged(_ body: () -> Void) {
+        guard scheduler.isShared else { return body() }
+        let start = MonotonicInstant.now().nanoseconds
+        body()
+        scheduler.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
+    }
+
+    /// Goes on with what waits, then reads on.
+    public func takeTurn() {
+        guard !isOver else { return }
+        if let goOn, !goOn() {
+            if !isOver { wait() }
+            return
+        }
+        guard !isOver else { return }
+        stream.startReading()
+        stream.readNow()
+    }
+
+    /// The stream is closed.
+    public func close() {
+        guard !isOver else { return }
+        isOver = true
+        goOn = nil
+        scheduler.remove(user)
+    }
+}

@@ -1,0 +1,156 @@
+internal import BridgeJSON
+internal import BridgeMessage
+internal import CTaskPlugin
+import EventLoop
+
+/// The functions that a plugin is offered, over a ``PluginReceiver``. C calls them, some from any thread.
+enum PluginFace {
+    static func make(context: UnsafeMutableRawPointer) -> trestle_host {
+        trestle_host(
+            size: UInt32(MemoryLayout<trestle_host>.size), abi: TRESTLE_ABI, context: context, reply: reply, fail: fail,
+            progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
+            cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
+            emit: publish)
+    }
+
+    /// The receiver behind a table, which lives as long as the process: no reference is counted.
+    @inline(__always)
+    private static func with<R>(
+        _ face: UnsafePointer<trestle_host>?, else nothing: R, _ body: (PluginReceiver) -> R
+    ) -> R {
+        guard let context = face?.pointee.context else { return nothing }
+        return Unmanaged<PluginReceiver>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+    }
+
+    // MARK: Any thread
+
+    private static let reply: @convention(c) (UnsafePointer<trestle_host>?, trestle_call, trestle_bytes) -> Void = {
+        face, call, result in
+        with(face, else: ()) { receiver in
+            if receiver.takesNow {
+                receiver.replied(call, result.buffer)
+            } else {
+                receiver.append(.reply(call, Array(result.buffer)))
+            }
+        }
+    }
+
+    private static let fail:
+        @convention(c) (UnsafePointer<trestle_host>?, trestle_call, UnsafePointer<trestle_error>?) -> Void = {
+            face, call, error in
+            let error = BridgeError(foreign: error)
+            with(face, else: ()) { receiver in
+                if receiver.takesNow {
+                    receiver.failed(call, error)
+                } else {
+                    receiver.append(.failure(call, error))
+                }
+            }
+        }
+
+    private static let progress: @convention(c) (UnsafePointer<trestle_host>?, trestle_call, trestle_bytes) -> Void = {
+        face, call, value in
+        with(face, else: ()) { receiver in
+            if receiver.takesNow {
+                receiver.progressed(call, value.buffer)
+            } else {
+                receiver.append(.progress(call, Array(value.buffer)))
+            }
+        }
+    }
+
+    private static let log: @convention(c) (UnsafePointer<trestle_host>?, UInt32, trestle_bytes, trestle_call) -> Void =
+        { face, level, message, call in
+            with(face, else: ()) { receiver in
+                guard receiver.writes(level: level) else { return }
+                write(level, message.string, call, to: receiver)
+            }
+        }
+
+    private static func write(_ level: UInt32, _ text: String, _ call: trestle_call, to receiver: PluginReceiver) {
+        if receiver.takesNow || call == 0 && receiver.logsNow {
+            receiver.logged(level, text, call)
+        } else {
+            receiver.append(.line(level: level, text: text, call))
+        }
+    }
+
+    private static let post:
+        @convention(c) (
+            UnsafePointer<trestle_host>?, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, UnsafeMutableRawPointer?
+        ) -> Void = { face, run, argument in
+            guard let run else { return }
+            with(face, else: ()) { receiver in
+                // The loop keeps the order of what its own thread posts.
+                if receiver.takesNow {
+                    EventLoop.post(run, argument)
+                } else {
+                    receiver.append(.function(run, argument))
+                }
+            }
+        }
+
+    private static let blocking:
+        @convention(c) (
+            UnsafePointer<trestle_host>?, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+            (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, UnsafeMutableRawPointer?
+        ) -> Void = { _, work, done, argument in
+            if let work, let done { BlockingWork.run(work, done: done, argument) }
+        }
+
+    private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { face in
+        with(face, else: false) { $0.isOnLoopThread }
+    }
+
+    private static let metric: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_metric>?) -> UInt32 =
+        { face, metric in
+            guard let metric else { return 0 }
+            let unit = metric.pointee.unit.string
+            let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
+            let figure = FigureDeclaration(
+                name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
+                unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)
+            return with(face, else: 0) { receiver in
+                do throws(FigureRefusal) { return try receiver.declared(figure) } catch {
+                    write(UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", 0, to: receiver)
+                    return 0
+                }
+            }
+        }
+
+    private static let setMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
+        face, metric, value in
+        with(face, else: ()) { $0.setFigure(metric, to: value) }
+    }
+
+    private static let addToMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
+        face, metric, amount in
+        with(face, else: ()) { $0.addToFigure(metric, amount) }
+    }
+
+    private static let publish: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void = {
+        face, event in
+        guard let event else { return }
+        let copy = PluginEvent(event)
+        with(face, else: ()) { receiver in
+            if receiver.takesNow { receiver.published(copy) } else { receiver.append(.event(copy)) }
+        }
+    }
+
+    // MARK: Loop thread
+
+    private static let call:
+        @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_bridge_call>?) -> trestle_call = {
+            face, request in
+            guard let request else { return 0 }
+            return with(face, else: 0) { receiver in
+                // Its handle is wanted here and now, so that what was sent before goes first.
+                receiver.deliverWaiting()
+                return receiver.called(request)
+            }
+        }
+
+    private static let cancel: @convention(c) (UnsafePointer<trestle_host>?, trestle_call) -> Void = { face, call in
+        with(face, else: ()) { $0.cancelled(call) }
+    }
+}

@@ -1,0 +1,129 @@
+public import BridgeJSON
+public import BridgeMessage
+public import CTaskPlugin
+import EventLoop
+import Glibc
+
+/// An event that a plugin sends.
+public struct PluginEvent: Sendable {
+    /// Its name.
+    public let name: String
+    /// JSON, not checked; empty: null.
+    public let data: [UInt8]
+    /// Only to these; nil: to all who subscribed.
+    public let sessions: [UInt64]?
+    /// To those sessions whether they subscribed or not.
+    public let isUnasked: Bool
+
+    init(_ event: UnsafePointer<trestle_event>) {
+        name = event.pointee.name.string
+        data = Array(event.pointee.data.buffer)
+        sessions = event.pointee.sessions.map {
+            Array(UnsafeBufferPointer(start: $0, count: event.pointee.session_count))
+        }
+        isUnasked = event.pointee.flags & TRESTLE_EVENT_UNASKED != 0
+    }
+}
+
+/// Receives what a plugin sends: the other side of the plugin interface, in the daemon's own process and in the plugin's.
+///
+/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where the
+/// loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a thread sends
+/// comes before an answer that the loop thread gives when it has learned that the thread is done.
+///
+/// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol, because a
+/// C function that is given its address calls it without counting a reference.
+open class PluginReceiver {
+    /// The functions that the plugin is offered.
+    public let face: UnsafeMutablePointer<trestle_host>
+    private let inbox = PluginInbox()
+    /// The thread that made this.
+    private let loopThread = pthread_self()
+
+    /// On the loop thread.
+    public init() {
+        precondition(LoopActor.isOnLoopThread, "A plugin's receiver is made on the loop thread.")
+        face = .allocate(capacity: 1)
+        // Never released; see above.
+        face.initialize(to: PluginFace.make(context: Unmanaged.passRetained(self).toOpaque()))
+    }
+
+    // MARK: What was sent; loop thread, but for what says otherwise
+
+    /// The plugin ends a call with a result. `result` may be that of the options that it was handed.
+    open func replied(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {}
+    /// The plugin ends a call with an error.
+    open func failed(_ call: trestle_call, _ error: BridgeError) {}
+    /// The plugin sends an intermediate result.
+    open func progressed(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {}
+    /// The plugin writes a line to the log.
+    open func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {}
+    /// The plugin sends an event.
+    open func published(_ event: PluginEvent) {}
+    /// The plugin calls a task.
+    ///
+    /// - Returns: the call's handle.
+    open func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call { 0 }
+    /// The plugin ends a call that it has made.
+    open func cancelled(_ call: trestle_call) {}
+    /// Whether lines of this level are written. Any thread.
+    open func writes(level: UInt32) -> Bool { true }
+    /// Whether ``logged(_:_:_:)`` takes a line that belongs to no call on any thread. Any thread.
+    open var logsAnywhere: Bool { false }
+    /// The plugin declares a figure. Any thread.
+    ///
+    /// - Returns: its number.
+    /// - Throws: ``FigureRefusal`` where it cannot be published.
+    open func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 { 0 }
+    /// The plugin sets a figure. Any thread.
+    open func setFigure(_ number: UInt32, to value: Double) {}
+    /// The plugin adds to a figure. Any thread.
+    open func addToFigure(_ number: UInt32, _ amount: Double) {}
+
+    // MARK: In order
+
+    /// As `LoopActor.isOnLoopThread`, without the way to the loop's own state: this comes twice with every call.
+    @inline(__always)
+    final var isOnLoopThread: Bool { pthread_equal(pthread_self(), loopThread) != 0 }
+
+    /// Whether what is sent here and now takes effect at once.
+    @inline(__always)
+    final var takesNow: Bool { isOnLoopThread && inbox.isEmpty }
+
+    /// Whether a line that belongs to no call can be written here and now.
+    final var logsNow: Bool { logsAnywhere && inbox.isEmpty }
+
+    /// Has a message take effect in its turn. Any thread.
+    final func append(_ message: PluginMessage) {
+        inbox.append(message)
+        EventLoop.post(Self.takeTurn, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private static let takeTurn: @convention(c) (UnsafeMutableRawPointer?) -> Void = { address in
+        // The address given above, of an object that is never deallocated.
+        guard let address else { return }
+        let receiver = Unmanaged<PluginReceiver>.fromOpaque(address).takeUnretainedValue()
+        receiver.inbox.beginTurn()
+        if let message = receiver.inbox.takeFirst() { receiver.deliver(message) }
+    }
+
+    /// Has everything take effect that waits, before something that cannot wait itself. Loop thread.
+    final func deliverWaiting() {
+        // No more than are there now: other threads may add to them meanwhile, and never rest.
+        for _ in 0..<inbox.turnsDue {
+            guard let message = inbox.takeFirst() else { return }
+            deliver(message)
+        }
+    }
+
+    private func deliver(_ message: PluginMessage) {
+        switch message {
+        case .reply(let call, let result): result.withUnsafeBytes { replied(call, $0) }
+        case .failure(let call, let error): failed(call, error)
+        case .progress(let call, let value): value.withUnsafeBytes { progressed(call, $0) }
+        case .line(let level, let text, let call): logged(level, text, call)
+        case .event(let event): published(event)
+        case .function(let function, let argument): function(argument)
+        }
+    }
+}

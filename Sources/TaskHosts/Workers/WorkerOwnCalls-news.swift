@@ -1,0 +1,100 @@
+import BridgeJSON
+import BridgeMessage
+import CTaskPlugin
+import PluginInterface
+import TaskRuntime
+import WorkerProtocol
+
+// What a plugin's process says without waiting for an answer: lines of the log, events, figures. Each is bounded before it is
+// decoded.
+extension WorkerOwnCalls {
+    private struct Line: Decodable {
+        var level: String
+        var message: String
+        var call: UInt64?
+    }
+
+    /// A line of the log.
+    func say(_ call: CallMessage) {
+        guard let line = read(Line.self, call) else { return }
+        let metadata = line.call.flatMap(link.call(ofID:)).map(host.runtime.logMetadata(of:))
+        host.say(HostLog.level(named: line.level), line.message, metadata)
+    }
+
+    /// An event, whose data stay text.
+    func publish(_ call: CallMessage) {
+        var (name, sessions): (String?, [UInt64]?)
+        var data = literal("null")
+        var (isUnasked, isReadable) = (false, true)
+        let fault = check.cut(call.options) { key, value in
+            if key.elementsEqual("data".utf8) {
+                data = value
+            } else if value.count > WorkerProtocol.newsBytes {
+                isReadable = false
+            } else if key.elementsEqual("event".utf8) {
+                name = (try? JSON(parsing: value))?.stringValue
+            } else if key.elementsEqual("unasked".utf8) {
+                isUnasked = value.elementsEqual("true".utf8)
+            } else if key.elementsEqual("sessions".utf8), !value.elementsEqual("null".utf8) {
+                sessions = try? JSONCoding.decode([UInt64].self, from: value)
+                isReadable = isReadable && sessions != nil
+            }
+        }
+        guard let name, fault == nil, isReadable else {
+            return warn("its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are none")")
+        }
+        let refusal = host.slot?.publish(name, data: data, to: sessions, unasked: isUnasked, isChecked: true)
+        if let refusal = refusal ?? nil { warn(refusal) }
+    }
+
+    private struct Figures: Decodable {
+        struct Figure: Decodable {
+            var name: String
+            var kind: String
+            var unit: String?
+            var help: String?
+            var value: Double
+
+            var declaration: FigureDeclaration {
+                FigureDeclaration(
+                    name: name, kind: kind == "counter" ? .counter : .gauge, unit: unit, help: help ?? name)
+            }
+        }
+        var metrics: [Figure]
+    }
+
+    /// Figures for operators.
+    func setMetrics(_ call: CallMessage) {
+        guard let told = read(Figures.self, call)?.metrics, let all = host.slot?.metrics else { return }
+        for figure in told.prefix(FigureDeclarations.capacity) {
+            do throws(FigureRefusal) {
+                try host.figures.take(figure.declaration, figure.value, from: link, into: all)
+            } catch {
+                warn("a figure is not published: \(error)")
+            }
+        }
+        guard told.count > FigureDeclarations.capacity else { return }
+        warn(
+            "it tells of \(told.count) figures at once: those behind the first \(FigureDeclarations.capacity) are left out"
+        )
+    }
+
+    /// What the process said, where it can be read; else the log tells.
+    private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
+        let task = String(decoding: call.task, as: UTF8.self)
+        guard call.options.count <= WorkerProtocol.newsBytes else {
+            warn(
+                "its call of \(task) has \(call.options.count) bytes, more than the \(WorkerProtocol.newsBytes) allowed"
+            )
+            return nil
+        }
+        do {
+            return try JSONCoding.decode(T.self, from: JSON(parsing: call.options))
+        } catch {
+            warn("its call of \(task) cannot be read: \(error)")
+            return nil
+        }
+    }
+
+    private func warn(_ text: @autoclosure () -> String) { host.say(UInt32(TRESTLE_LOG_WARNING), text(), nil) }
+}

@@ -1,0 +1,74 @@
+/// Calls that belong together, the oldest first: linked through their records, so that a call enters and leaves in a few
+/// stores, and nobody searches all calls for those of one session. Loop thread only.
+struct CallList {
+    /// What a call's place in one list is kept in. A call can be in one list of each kind.
+    enum Kind {
+        /// The calls that a session has made.
+        case made
+        /// The calls that a session works on.
+        case provided
+    }
+
+    private let kind: Kind
+    private var last: UnsafeMutablePointer<CallRecord>?
+    private var head: UnsafeMutablePointer<CallRecord>?
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    /// The oldest of them.
+    var first: Call? { head.map { Call(record: $0) } }
+
+    /// Enters a call that is in no list of this kind.
+    mutating func append(_ call: Call) {
+        setLinks(CallLinks(previous: last, next: nil), of: call.record)
+        if let last {
+            var links = links(of: last)
+            links.next = call.record
+            setLinks(links, of: last)
+        } else {
+            head = call.record
+        }
+        last = call.record
+    }
+
+    /// Takes out a call that is in this list.
+    mutating func remove(_ call: Call) {
+        let (previous, next) = (links(of: call.record).previous, links(of: call.record).next)
+        if let previous {
+            var links = links(of: previous)
+            links.next = next
+            setLinks(links, of: previous)
+        } else {
+            head = next
+        }
+        if let next {
+            var links = links(of: next)
+            links.previous = previous
+            setLinks(links, of: next)
+        } else {
+            last = previous
+        }
+    }
+
+    @inline(__always)
+    private func links(of record: UnsafeMutablePointer<CallRecord>) -> CallLinks {
+        switch kind {
+        case .made: record.pointee.madeLinks
+        case .provided: record.pointee.providedLinks
+        }
+    }
+
+    @inline(__always)
+    private func setLinks(_ links: CallLinks, of record: UnsafeMutablePointer<CallRecord>) {
+        switch kind {
+        case .made: record.pointee.madeLinks = links
+        case .provided: record.pointee.providedLinks = links
+        }
+    }
+}
+
+/// A call's neighbours in a list.
+struct CallLinks {
+    var previous: UnsafeMutablePointer<CallRecord>?
+    var next: UnsafeMutablePointer<CallRecord>?
+}

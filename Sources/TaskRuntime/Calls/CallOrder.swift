@@ -1,0 +1,75 @@
+/// The calls in flight in the order of their numbers. Numbers only grow: a call is entered at the end, and found by
+/// halving.
+///
+/// A call that ends leaves a gap, unless it is the last one. Gaps are closed once they are three quarters of all.
+struct CallOrder {
+    struct Entry {
+        let number: UInt64
+        /// The slot of the call's record; -1: the call has ended.
+        var slot: Int32
+    }
+
+    /// Gaps among fewer entries than this are left.
+    private static let smallCount = 64
+
+    private(set) var entries: [Entry] = []
+    private var gapCount = 0
+
+    /// Enters a call whose number is greater than all others.
+    ///
+    /// - Returns: its place, until ``close(_:)`` says otherwise.
+    @inline(__always)
+    mutating func append(number: UInt64, slot: Int) -> Int {
+        entries.append(Entry(number: number, slot: Int32(truncatingIfNeeded: slot)))
+        return entries.count - 1
+    }
+
+    /// Takes a call out.
+    @inline(__always)
+    mutating func remove(at place: Int) {
+        guard place == entries.count - 1 else {
+            entries[place].slot = -1
+            gapCount += 1
+            return
+        }
+        entries.removeLast()
+        while gapCount > 0, let last = entries.last, last.slot < 0 {
+            entries.removeLast()
+            gapCount -= 1
+        }
+    }
+
+    /// Whether gaps are to be closed.
+    @inline(__always)
+    var hasManyGaps: Bool { entries.count > Self.smallCount && gapCount * 4 > entries.count * 3 }
+
+    /// Closes all gaps, and gives back what memory that leaves unused.
+    ///
+    /// - Parameter move: Gets the slot of each call and its new place.
+    mutating func close(_ move: (_ slot: Int, _ place: Int) -> Void) {
+        var kept: [Entry] = []
+        kept.reserveCapacity(entries.count - gapCount)
+        for entry in entries where entry.slot >= 0 {
+            move(Int(entry.slot), kept.count)
+            kept.append(entry)
+        }
+        entries = kept
+        gapCount = 0
+    }
+
+    /// The place of the first entry behind a number.
+    func place(behind number: UInt64) -> Int { entries.partition { $0.number > number } }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// Where the elements begin for which a condition holds, in a collection in which it holds for none before and for all
+    /// behind.
+    func partition(_ holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,167 @@
+/// Patterns of names, found by a name: a tree in which each edge bears bytes. Finding takes as long as the name is, however
+/// many patterns there are; a pattern costs two nodes at most. Loop thread only.
+///
+/// The tree compares bytes: two spellings of a letter are two names.
+final class PatternTree<Element> {
+    /// Where an element stands.
+    final class Entry {
+        let element: Element
+        fileprivate unowned(unsafe) var node: Node
+        fileprivate var index: Int
+        fileprivate let isBeginning: Bool
+
+        /// The node outlives its entries: it is removed once it has none.
+        fileprivate init(_ element: Element, _ node: Node, _ index: Int, isBeginning: Bool) {
+            self.element = element
+            self.node = node
+            self.index = index
+            self.isBeginning = isBeginning
+        }
+    }
+
+    fileprivate final class Node {
+        /// The bytes from the parent to here.
+        var label: [UInt8]
+        /// Not retained: it holds this node.
+        unowned(unsafe) var parent: Node?
+        /// By their first byte, in its order.
+        var children: [Node] = []
+        /// For exactly the name that ends here.
+        var names: [Entry] = []
+        /// For all names that begin so.
+        var beginnings: [Entry] = []
+
+        init(_ label: [UInt8], parent: Node?) {
+            self.label = label
+            self.parent = parent
+        }
+
+        var isEmpty: Bool { names.isEmpty && beginnings.isEmpty }
+
+        /// The index of the child whose label begins with a byte, or where it would stand.
+        func place(of byte: UInt8) -> (index: Int, isThere: Bool) {
+            var (low, high) = (0, children.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if children[middle].label[0] < byte { low = middle + 1 } else { high = middle }
+            }
+            return (low, low < children.count && children[low].label[0] == byte)
+        }
+    }
+
+    private let root = Node([], parent: nil)
+
+    // MARK: Finding
+
+    /// Calls `body` with each element whose pattern matches the name.
+    func forEach(matching name: String, _ body: (Element) -> Void) {
+        var name = name
+        name.withUTF8 { bytes in
+            var node = root
+            var offset = 0
+            while true {
+                for entry in node.beginnings { body(entry.element) }
+                guard offset < bytes.count else {
+                    for entry in node.names { body(entry.element) }
+                    return
+                }
+                let place = node.place(of: bytes[offset])
+                guard place.isThere else { return }
+                let child = node.children[place.index]
+                guard Self.hasPrefix(bytes, child.label, at: offset) else { return }
+                offset += child.label.count
+                node = child
+            }
+        }
+    }
+
+    /// Whether any pattern matches the name.
+    func matches(_ name: String) -> Bool {
+        var isMatched = false
+        forEach(matching: name) { _ in isMatched = true }
+        return isMatched
+    }
+
+    private static func hasPrefix(_ bytes: UnsafeBufferPointer<UInt8>, _ label: [UInt8], at offset: Int) -> Bool {
+        guard bytes.count - offset >= label.count else { return false }
+        for index in label.indices where bytes[offset + index] != label[index] { return false }
+        return true
+    }
+
+    // MARK: Changing
+
+    /// Enters an element under a pattern.
+    func insert(_ element: Element, _ pattern: EventPattern) -> Entry {
+        let isBeginning = pattern.text.utf8.last == UInt8(ascii: "*")
+        let node = node(for: Array(isBeginning ? pattern.text.utf8.dropLast() : pattern.text.utf8[...]))
+        let count = isBeginning ? node.beginnings.count : node.names.count
+        let entry = Entry(element, node, count, isBeginning: isBeginning)
+        if isBeginning { node.beginnings.append(entry) } else { node.names.append(entry) }
+        return entry
+    }
+
+    /// Takes an entry out that is in this tree.
+    func remove(_ entry: Entry) {
+        let node = entry.node
+        if entry.isBeginning {
+            Self.remove(entry, from: &node.beginnings)
+        } else {
+            Self.remove(entry, from: &node.names)
+        }
+        prune(node)
+    }
+
+    /// The last entry takes the place of the one that leaves.
+    private static func remove(_ entry: Entry, from entries: inout [Entry]) {
+        let last = entries.removeLast()
+        guard last !== entry else { return }
+        entries[entry.index] = last
+        last.index = entry.index
+    }
+
+    /// The node that the bytes lead to; made where there is none.
+    private func node(for bytes: [UInt8]) -> Node {
+        var node = root
+        var rest = bytes[...]
+        while let byte = rest.first {
+            let place = node.place(of: byte)
+            guard place.isThere else {
+                let leaf = Node(Array(rest), parent: node)
+                node.children.insert(leaf, at: place.index)
+                return leaf
+            }
+            let child = node.children[place.index]
+            let common = zip(child.label, rest).prefix { $0 == $1 }.count
+            node = common == child.label.count ? child : split(child, at: common, of: node, place.index)
+            rest = rest.dropFirst(common)
+        }
+        return node
+    }
+
+    /// Puts a node in between, where a label is shared only in part.
+    private func split(_ child: Node, at count: Int, of parent: Node, _ index: Int) -> Node {
+        let middle = Node(Array(child.label[..<count]), parent: parent)
+        child.label.removeFirst(count)
+        child.parent = middle
+        middle.children = [child]
+        parent.children[index] = middle
+        return middle
+    }
+
+    /// Removes a node that nobody needs, and merges one that has a single child with it.
+    private func prune(_ node: Node) {
+        guard node.isEmpty, let parent = node.parent else { return }
+        let index = parent.place(of: node.label[0]).index
+        switch node.children.count {
+        case 0:
+            parent.children.remove(at: index)
+            prune(parent)
+        case 1:
+            let child = node.children[0]
+            child.label = node.label + child.label
+            child.parent = parent
+            parent.children[index] = child
+        default: break
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// Who listens to which events. Every change passes through here, so that tree, sessions and accounts agree. Loop thread
+/// only.
+final class Subscriptions {
+    /// One pattern of one session.
+    final class Subscription {
+        /// Not retained: a session leaves before it is forgotten.
+        unowned(unsafe) let session: Session
+        let pattern: EventPattern
+        /// Its place in the order in which the session subscribed.
+        let order: Int
+        fileprivate(set) var entry: PatternTree<Subscription>.Entry?
+
+        init(_ session: Session, _ pattern: EventPattern, order: Int) {
+            self.session = session
+            self.pattern = pattern
+            self.order = order
+        }
+    }
+
+    private let tree = PatternTree<Subscription>()
+    private var count = 0
+    /// Grows with each event: a session that several patterns of its own lead to is found once.
+    private var lastMark: UInt64 = 0
+
+    /// Whether nobody listens to anything.
+    var isEmpty: Bool { count == 0 }
+
+    /// The sessions that subscribed to an event, each once.
+    func sessions(for event: String) -> [Session] {
+        lastMark += 1
+        var found: [Session] = []
+        tree.forEach(matching: event) { subscription in
+            guard subscription.session.eventMark != lastMark else { return }
+            subscription.session.eventMark = lastMark
+            found.append(subscription.session)
+        }
+        return found
+    }
+
+    /// Adds a pattern to those of a session; nothing happens where it has the pattern.
+    func add(_ pattern: EventPattern, to session: Session) {
+        guard session.subscriptions[pattern] == nil else { return }
+        let subscription = Subscription(session, pattern, order: session.nextSubscription)
+        session.nextSubscription += 1
+        subscription.entry = tree.insert(subscription, pattern)
+        session.subscriptions[pattern] = subscription
+        session.account.subscriptions += 1
+        count += 1
+    }
+
+    /// Removes a pattern from those of a session; nothing happens where it has not got it.
+    func remove(_ pattern: EventPattern, from session: Session) {
+        guard let subscription = session.subscriptions.removeValue(forKey: pattern) else { return }
+        remove(subscription, of: session)
+    }
+
+    /// The session listens to nothing any more.
+    func removeAll(of session: Session) {
+        for subscription in session.subscriptions.values { remove(subscription, of: session) }
+        session.subscriptions = [:]
+    }
+
+    private func remove(_ subscription: Subscription, of session: Session) {
+        if let entry = subscription.entry { tree.remove(entry) }
+        session.account.subscriptions -= 1
+        count -= 1
+    }
+}
+
+extension Session {
+    /// What it listens to, in the order in which it subscribed.
+    var patterns: [EventPattern] {
+        subscriptions.values.sorted { $0.order < $1.order }.map(\.pattern)
+    }
+
+    /// Whether it subscribed to an event.
+    func listens(to event: String) -> Bool { subscriptions.keys.contains { $0.matches(event) } }
+}

@@ -1,0 +1,34 @@
+import BridgeJSON
+import Logging
+
+// Errors whose words nobody chose: those of a library, or of the system, that a plugin did not expect.
+extension PluginSlot {
+    /// As much of such an error's words as is passed on.
+    private static let mostBytes = 8 << 10
+
+    /// The error as its caller is shown it. The log has its words, under the id that the error bears; a trusted caller has them
+    /// too, and so has the daemon, which asks about the plugin itself.
+    func shown(_ error: BridgeError, of call: Call) -> BridgeError {
+        var shown = error
+        shown.isUnforeseen = false
+        shown.message = error.message.cut(toBytes: Self.mostBytes)
+        guard call.origin != .daemon else { return shown }
+        let id = Self.makeID()
+        var metadata = call.logMetadata
+        metadata["error"] = .string(id)
+        // What is secret of a private task may stand in its errors.
+        let words = call.task?.description.isPrivate == true ? "its words are private" : shown.message
+        runtime.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
+        shown.data = ["error": .string(id)]
+        if call.session?.isTrusted != true {
+            shown.message = "the task failed in a way that nobody foresaw; the daemon's log has more, under \(id)"
+        }
+        return shown
+    }
+
+    /// Told apart from all others in a log; it says nothing.
+    private static func makeID() -> String {
+        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
+        return String(repeating: "0", count: 12 - digits.utf8.count) + digits
+    }
+}

@@ -1,0 +1,53 @@
+import BridgeJSON
+
+/// How much may be held for the descriptions of tasks that clients provide: ``KeptDescription/heldBytes``.
+enum DescriptionBytes {
+    /// Of all users together; root and the daemon's own user may have as much.
+    static let most = 128 << 20
+    /// Of one other user: his 1,024 tasks with schemas of 3 KiB each.
+    static let mostOfUser = 32 << 20
+}
+
+/// What the daemon keeps of a client's description of a task: schemas as text, which as values would take thirty times as
+/// much memory.
+struct KeptDescription {
+    /// A schema that options are checked against takes this many times its text, at most, besides the text.
+    private static let checkFactor = 8
+
+    /// What a string takes besides its text.
+    private static let stringBytes = 48
+
+    let summary: String?
+    let schemaTexts: SchemaTexts
+    /// What the parameters of calls by position are called: no call has the schema read anew.
+    let parameterNames: [String]
+
+    init(_ provided: ProvidedDescription) {
+        let schemas = provided.schemas
+        summary = provided.summary
+        schemaTexts = SchemaTexts(schemas)
+        parameterNames = schemas.parameterNames
+    }
+
+    /// As values again.
+    var provided: ProvidedDescription {
+        let schemas = schemas
+        return ProvidedDescription(
+            summary: summary, options: schemas.options, result: schemas.result, progress: schemas.progress)
+    }
+
+    var schemas: TaskSchemas {
+        // What is kept was JSON.
+        func value(_ text: [UInt8]?) -> JSON? { text.flatMap { try? JSON(parsing: $0) } }
+        return TaskSchemas(
+            options: value(schemaTexts.options), result: value(schemaTexts.result),
+            progress: value(schemaTexts.progress))
+    }
+
+    /// What it takes in memory, at most.
+    var heldBytes: Int {
+        (summary?.utf8.count ?? 0) + (schemaTexts.options?.count ?? 0) * (1 + Self.checkFactor)
+            + (schemaTexts.result?.count ?? 0) + (schemaTexts.progress?.count ?? 0)
+            + parameterNames.reduce(0) { $0 + $1.utf8.count + Self.stringBytes }
+    }
+}

@@ -1,0 +1,99 @@
+import BridgeJSON
+import BridgeMessage
+
+/// A client's `bridge.register`: description by description within its user's share of the loop, then all tasks at once.
+final class TaskRegistration: StepJob {
+    /// The daemon keeps a description as long as the session provides the task.
+    static let maximumDescriptionBytes = 65_536
+
+    let session: Session?
+    private let call: CallHandle
+    private let provider: Session
+    private let names: [String]
+    /// What is not read yet, the next one last.
+    private var texts: [(task: String, text: [UInt8])]
+    private var provisions: [String: Provision] = [:]
+    private let scope: ProviderScope
+    private let dialect: DialectID
+
+    init(
+        _ call: CallHandle, _ session: Session, _ names: [String], _ texts: [(task: String, text: [UInt8])],
+        scope: ProviderScope, dialect: DialectID
+    ) {
+        self.call = call
+        self.session = session
+        provider = session
+        self.names = names
+        self.texts = texts.reversed()
+        self.scope = scope
+        self.dialect = dialect
+    }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+        // Nobody waits for a registration that was cancelled, or whose session has ended.
+        guard let call = runtime.calls.call(call), provider.phase == .open else { return true }
+        do throws(BridgeError) {
+            while let (task, text) = texts.popLast() {
+                provisions[task] = try provision(of: task, text)
+                if budget.isSpent, !texts.isEmpty { return false }
+            }
+            try register(runtime)
+            let provided = runtime.providedTasks(provider)
+            provided.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
+        } catch {
+            runtime.end(call, .failure(error))
+        }
+        return true
+    }
+
+    /// Others have had turns meanwhile, so that everything is asked once more.
+    private func register(_ runtime: TaskRuntime) throws(BridgeError) {
+        try runtime.checkTasks(names, of: provider)
+        try runtime.checkProvision(of: names, by: provider)
+        try checkDescriptions(runtime)
+        for name in names {
+            let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)
+            try runtime.register(name, by: provider, provision)
+        }
+    }
+
+    /// - Throws: `quota.exceeded`, where the session's user would have more of descriptions kept than may be.
+    private func checkDescriptions(_ runtime: TaskRuntime) throws(BridgeError) {
+        let added = provisions.values.reduce(0) { $0 + ($1.description?.heldBytes ?? 0) }
+        guard added > 0 else { return }
+        let replaced = names.reduce(0) {
+            $0 + ((runtime.registry.find($1)?.provider as? ClientTask)?.heldBytes(of: provider) ?? 0)
+        }
+        try runtime.checkDescriptions(added - replaced, of: provider.account)
+    }
+
+    private func provision(of task: String, _ text: [UInt8]) throws(BridgeError) -> Provision {
+        guard text.count <= Self.maximumDescriptionBytes else {
+            throw Self.refusal(
+                task, "", "at most \(Self.maximumDescriptionBytes) bytes of schemas and summary", "more")
+        }
+        let description: ProvidedDescription
+        do throws(JSONMismatch) {
+            description = try JSONCoding.decode(ProvidedDescription.self, text: text)
+        } catch {
+            throw Self.refusal(task, String(error.path.dropFirst()), error.expected, error.got)
+        }
+        if let summary = description.summary, summary.contains(where: \.isNewline) {
+            throw Self.refusal(task, ".summary", "one line", "several")
+        }
+        let summaryBytes = description.summary?.utf8.count ?? 0
+        guard summaryBytes <= TextBounds.summary else {
+            throw Self.refusal(task, ".summary", "at most \(TextBounds.summary) bytes", "\(summaryBytes) bytes")
+        }
+        do throws(JSONSchemaError) {
+            return try Provision(scope: scope, dialect: dialect, description: description)
+        } catch {
+            throw Self.refusal(task, ".options", "a JSON Schema", "one of which \(error)")
+        }
+    }
+
+    static func refusal(_ task: String, _ member: String, _ expected: String, _ got: String) -> BridgeError {
+        let step = JSON.string(String(task.prefix(64))).text
+        return BridgeError(JSONMismatch(path: "$.descriptions[\(step)]\(member)", expected: expected, got: got))
+    }
+}

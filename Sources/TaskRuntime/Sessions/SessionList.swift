@@ -1,0 +1,43 @@
+/// Who is connected: found by number, and in the order of the numbers.
+struct SessionList {
+    private var sessions: [UInt64: Session] = [:]
+    /// The numbers, the smallest first.
+    private(set) var keys: [UInt64] = []
+
+    var count: Int { sessions.count }
+    var values: some Collection<Session> { sessions.values }
+
+    /// The session of a number. Setting nil takes it out.
+    subscript(number: UInt64) -> Session? {
+        get { sessions[number] }
+        set {
+            let isKnown = sessions.updateOrRemove(newValue, forKey: number)
+            guard isKnown != (newValue != nil) else { return }
+            // New sessions have the greatest number, so that they come to the end.
+            let place = keys.partition { $0 >= number }
+            if isKnown { keys.remove(at: place) } else { keys.insert(number, at: place) }
+        }
+    }
+
+    @discardableResult
+    mutating func removeValue(forKey number: UInt64) -> Session? {
+        let session = self[number]
+        self[number] = nil
+        return session
+    }
+
+    /// The sessions whose numbers are greater, in their order.
+    func behind(_ number: UInt64) -> some Sequence<Session> {
+        keys[keys.partition { $0 > number }...].lazy.compactMap { sessions[$0] }
+    }
+}
+
+extension Dictionary {
+    /// Sets the value of a key; nil takes it out.
+    ///
+    /// - Returns: Whether there was one.
+    fileprivate mutating func updateOrRemove(_ value: Value?, forKey key: Key) -> Bool {
+        if let value { return updateValue(value, forKey: key) != nil }
+        return removeValue(forKey: key) != nil
+    }
+}

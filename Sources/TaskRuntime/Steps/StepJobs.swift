@@ -1,0 +1,95 @@
+import DequeModule
+
+/// Work whose size a client decides, cut into steps: the end of a session, output to many sessions, a registration.
+///
+/// A job runs at once as far as its user's share of the turn goes. The rest waits in the user's queue, before the user's
+/// input (``TaskRuntime/runSteps(of:forNanoseconds:)``). Loop thread only.
+protocol StepJob: AnyObject {
+    /// The session whose further input waits for the end of the job; nil: no input waits.
+    var session: Session? { get }
+    /// Goes on until the budget is spent or the job is done, but always by one step.
+    ///
+    /// - Returns: whether the job is done.
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool
+}
+
+/// How long a job may run before others have their turn.
+struct StepBudget {
+    let clock: any RuntimeClock
+    let end: UInt64
+
+    var isSpent: Bool { clock.now.nanoseconds >= end }
+}
+
+/// The jobs of one user, and what the user has taken of the turn.
+struct StepQueue {
+    var jobs: Deque<any StepJob> = []
+    /// Sessions whose output waits for the user's next share.
+    var unwritten: Deque<Session> = []
+    /// Whether the server knows that there are jobs.
+    var isAnnounced = false
+    /// Whether a job runs: what it begins waits behind it.
+    var isRunning = false
+    /// The turn of ``spentNanoseconds``.
+    var turn: UInt64 = 0
+    var spentNanoseconds: UInt64 = 0
+
+    /// What is left of the share in a turn.
+    mutating func remaining(of share: UInt64, in turn: UInt64) -> UInt64 {
+        if self.turn != turn {
+            self.turn = turn
+            spentNanoseconds = 0
+        }
+        return share > spentNanoseconds ? share - spentNanoseconds : 0
+    }
+}
+
+extension TaskRuntime {
+    /// Begins a job for a user. It may be done when this returns.
+    func begin(_ job: any StepJob, for account: UserAccount) {
+        if account.steps.jobs.isEmpty, !account.steps.isRunning, runShare(of: account, job) { return }
+        job.session?.waitingJobs += 1
+        account.steps.jobs.append(job)
+        announceSteps(of: account)
+    }
+
+    /// Runs a job for what is left of the user's share. True where it is done.
+    private func runShare(of account: UserAccount, _ job: any StepJob) -> Bool {
+        let left = account.steps.remaining(of: turnShare(), in: turnNumber)
+        return left > 0 && run(job, of: account, forNanoseconds: left)
+    }
+
+    private func run(_ job: any StepJob, of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
+        let start = clock.now.nanoseconds
+        account.steps.isRunning = true
+        let isDone = job.step(self, until: StepBudget(clock: clock, end: start &+ share))
+        account.steps.isRunning = false
+        _ = account.steps.remaining(of: 0, in: turnNumber)
+        account.steps.spentNanoseconds &+= clock.now.nanoseconds &- start
+        return isDone
+    }
+
+    private func announceSteps(of account: UserAccount) {
+        guard !account.steps.isAnnounced, let onSteps else { return }
+        account.steps.isAnnounced = true
+        onSteps(account)
+    }
+
+    /// Goes on with the jobs of a user, in their order. To be called for each account that ``onSteps`` was called with,
+    /// turn by turn, until it returns false.
+    ///
+    /// - Returns: whether jobs are left.
+    public func runSteps(of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
+        noteStep(.job, uid: account.uid)
+        let start = clock.now.nanoseconds
+        while let job = account.steps.jobs.first {
+            let spent = clock.now.nanoseconds &- start
+            guard spent == 0 || spent < share else { return true }
+            guard run(job, of: account, forNanoseconds: share - min(spent, share)) else { return true }
+            account.steps.jobs.removeFirst()
+            job.session?.waitingJobs -= 1
+        }
+        account.steps.isAnnounced = false
+        return false
+    }
+}

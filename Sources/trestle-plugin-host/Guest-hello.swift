@@ -1,0 +1,48 @@
+import BridgeJSON
+import CTaskPlugin
+import PluginInterface
+import WorkerProtocol
+
+// The first that the daemon asks: the library is loaded, and says what it is.
+extension Guest {
+    func hello(_ id: UInt64, _ options: UnsafeRawBufferPointer) {
+        guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
+        let limits = (try? JSON(parsing: options))?["limits"]
+        messageBytes = limits?["messageBytes"]?.int64Value.map(Int.init) ?? messageBytes
+        do {
+            let library = try PluginLibrary(path: path)
+            guard var manifest = try JSON(parsing: library.manifest).objectValue else {
+                return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
+            }
+            manifest["protocol"] = ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)]
+            // The loop's thread serves pings whatever the plugin's own threads do.
+            manifest["ping"] = "always"
+            manifest["sessions"] = .bool(library.table.pointee.session != nil)
+            note(manifest)
+            guard interceptorNames.isEmpty || library.canIntercept else {
+                let reason = "its manifest has interceptors, and its table lacks intercept"
+                return fail(id, BridgeError(.pluginUnavailable, reason))
+            }
+            // What begins so is the daemon's to ask, and is looked for after the tasks.
+            if let name = taskNames.first(where: { $0.starts(with: Self.lifecyclePrefix) }) {
+                let reason = "its task \(String(decoding: name, as: UTF8.self)) has a name of the daemon's"
+                return fail(id, BridgeError(.pluginUnavailable, reason))
+            }
+            plugin = library
+            library.table.pointee.attach(library.table.pointee.context, face)
+            answer(id, JSON.object(manifest).text)
+        } catch {
+            fail(id, BridgeError(.pluginUnavailable, "\(error)"))
+        }
+    }
+
+    private static let lifecyclePrefix = Array("plugin.".utf8)
+
+    private func note(_ manifest: JSONObject) {
+        taskNames = (manifest["tasks"]?.arrayValue ?? []).map { Array(($0["name"]?.stringValue ?? "").utf8) }
+        for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
+            launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
+        }
+        interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
+    }
+}

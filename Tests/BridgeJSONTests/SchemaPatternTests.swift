@@ -1,0 +1,107 @@
+import BridgeJSON
+import Testing
+
+@Suite("Patterns of schemas")
+struct SchemaPatternTests {
+    private func check(_ pattern: String) throws(JSONSchemaError) -> SchemaCheck {
+        try SchemaCheck(["pattern": .string(pattern)])
+    }
+
+    private func refusal(_ pattern: String) -> String {
+        do throws(JSONSchemaError) {
+            _ = try check(pattern)
+            return "taken"
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test(
+        "They mean what ECMA-262 means",
+        arguments: [
+            ("a+", ["xaay"], ["b", ""]), ("^a*$", ["", "aa"], ["a\n", "ab"]), ("^$", [""], ["\n"]),
+            (#"^\d$"#, ["7"], ["٣", "a"]), (#"^\D$"#, ["٣", "é"], ["7"]), (#"^\w+$"#, ["aZ_9"], ["é", "-"]),
+            (#"^\W$"#, ["é", " "], ["a"]),
+            (#"^\s$"#, [" ", "\t", "\u{B}", "\u{A0}", "\u{FEFF}", "\u{2029}", "\u{3000}"], ["a", "\u{200B}", ""]),
+            (#"^\S$"#, ["a", "\u{200B}", "𝄞"], [" ", "\u{A0}"]), (#"^[\S]$"#, ["a"], ["\u{2003}"]),
+            ("^.$", ["a", "é", "𝄞", "\u{85}"], ["\n", "\r", "\u{2028}", ""]),
+            (#"^\cJ$"#, ["\n"], ["J"]), (#"^\x41\u0042\u{1d11e}\ud834\udd1e\0$"#, ["AB𝄞𝄞\u{0}"], ["AB"]),
+            (#"^[\b]$"#, ["\u{8}"], ["b"]), (#"\bfoo\b"#, ["a foo b", "éfooé"], ["afoo", "foo1"]),
+            (#"^a\Bb$"#, ["ab"], ["a b"]), (#"\B"#, ["", "ab", "é", "é!"], ["a"]), (#"a\Bé|\B$"#, ["é"], ["aéa"]),
+            (#"^\p{Letter}+$"#, ["πéЖ"], ["1", ""]), (#"^\p{Lowercase_Letter}\p{Lu}\p{gc=Nd}$"#, ["aB٣"], ["AB1"]),
+            (#"^\P{L}$"#, ["1"], ["a"]), (#"^[\p{L}\p{N}_-]+$"#, ["é1_-"], ["!"]), (#"^[^\p{L}]$"#, ["1"], ["é"]),
+            (#"^\p{Script=Greek}\p{sc=Latin}$"#, ["πa"], ["aπ"]), (#"^\p{LC}\P{LC}$"#, ["a1"], ["1a"]),
+            (#"^\p{ASCII}\P{ASCII}\p{Any}$"#, ["aé𝄞"], ["éa𝄞"]),
+            ("^(?:a|b){2,3}?$", ["ab", "bba"], ["a", "abab"]), ("^(?<year>[0-9]{4})$", ["2024"], ["24"]),
+            ("^a{2}b{1,}$", ["aab", "aabb"], ["ab", "aa"]), ("^{a}]$", ["{a}]"], ["a"]),
+            ("^a{,3}$", ["a{,3}"], ["aaa"]),
+            ("^[[:alpha:]]$", ["a]", "[]", ":]"], ["b", "b]"]), ("^[]$", [], ["", "a"]), ("^[^]$", ["a", "\n"], [""]),
+            (#"^[a\-z]$"#, ["-", "a", "z"], ["b"]), ("^[a-]$", ["-", "a"], ["b"]),
+            (#"^[\w-.]$"#, ["-", "a", "."], ["!"]),
+            (#"^\/\.\-\@$"#, ["/.-@"], ["x"]), ("^[&&--~~]$", ["&", "-", "~"], ["a"]), ("é|ß", ["aß"], ["e", "s"]),
+            ("(?:)", ["", "a"], []), ("^(a|)$", ["a", ""], ["b"]),
+        ])
+    func meaning(pattern: String, matching: [String], other: [String]) throws {
+        let check = try check(pattern)
+        for text in matching { #expect(check.misfit(JSON.string(text).bytes) == nil, "\(pattern) matches \(text)") }
+        for text in other { #expect(check.misfit(JSON.string(text).bytes) != nil, "\(pattern) does not match \(text)") }
+        #expect(check.misfit("7") == nil)
+    }
+
+    @Test(
+        "What cannot be matched in linear time, or at all, is refused in words",
+        arguments: [
+            ("(?=a)", "lookaheads"), ("(?!a)", "lookaheads"), ("(?<=a)", "lookbehinds"), ("(?<!a)b", "lookbehinds"),
+            (#"(a)\1"#, "backreferences"), (#"(?<x>a)\k<x>"#, "backreferences"), ("(?i:a)", "neither : nor <"),
+            ("a**", "nothing that * could repeat"), ("*", "nothing"), ("^*", "nothing"), ("a|+", "nothing"),
+            ("(", "a group does not end"), (")", "has no ("), ("[a", "a class does not end"), (#"\"#, #"a \ ends it"#),
+            ("[b-a]", "wrong order"), ("a{3,2}", "wrong order"), ("a{1001}", "1000 repetitions"),
+            (#"\q"#, "there is no escape"), (#"\u12"#, "stands for no character"), (#"\ud834"#, "surrogates"),
+            (#"\u{110000}"#, "stands for no character"), (#"\01"#, "octal"), (#"\c1"#, "stands for no character"),
+            (#"\p{Foo}"#, #"the property \p{Foo}"#), (#"\p{Script=Foo}"#, "invalid character class"),
+            (#"\p{C}"#, "not supported"), (#"\p{Emoji}"#, "not supported"), (#"\pL"#, "in braces"),
+            (#"[\P{LC}]"#, "negated property"), ("(((a{100}){100}){100})", "repetition"),
+            (#"^\p{L}{500}$"#, "too large"), (String(repeating: "(", count: 300), "groups in one another"),
+            (String(repeating: "a", count: 5_000), "4096 bytes"),
+        ])
+    func refused(pattern: String, told: String) {
+        #expect(refusal(pattern).contains(told), "\(refusal(pattern))")
+        #expect(refusal(pattern).hasPrefix("$.pattern: "))
+    }
+
+    @Test("A schema has a bounded number of patterns, and the same one counts once")
+    func bounded() throws {
+        func schema(_ patterns: [String]) -> JSON {
+            .object(["allOf": .array(patterns.map { ["pattern": .string($0)] })])
+        }
+        _ = try SchemaCheck(schema((0..<64).map { "a{\($0)}" } + Array(repeating: "a{1}", count: 100)))
+        #expect(throws: JSONSchemaError.self) { try SchemaCheck(schema((0..<65).map { "a{\($0)}" })) }
+        #expect(throws: JSONSchemaError.self) {
+            try SchemaCheck(schema((0..<20).map { #"\p{L}\p{N}\#($0)"# }))
+        }
+    }
+
+    @Test("However long the text and whatever the pattern, a check ends")
+    func priced() throws {
+        let text = JSON.string(String(repeating: "ab", count: 200_000)).bytes
+        guard case .tooMuch? = try check("(a|b)*a(a|b){500}c").misfit(text) else {
+            Issue.record("it was checked")
+            return
+        }
+        #expect(try check("^(a|b)*$").misfit(JSON.string(String(repeating: "ab", count: 10_000)).bytes) == nil)
+    }
+
+    @Test("No pattern, however broken, does more than be refused")
+    func mutated() {
+        let patterns = [
+            #"^(?:[a-z\d_\-]+|\p{Letter}{2,5}?)$"#, #"(?<y>\d{4})-[^\s\]]*\u{1f600}|\cA\x41.+?"#, #"[[\]^-\w]*\b\B\/"#,
+        ]
+        var generator = SeededGenerator(seed: 20_241_123)
+        for round in 0..<2_000 {
+            let mutated = generator.mutate(Array(patterns[round % patterns.count].utf8))
+            let pattern = String(decoding: mutated, as: UTF8.self)
+            guard let check = try? check(pattern) else { continue }
+            for text in ["", "a", "é-2024", "\n"] { _ = check.misfit(JSON.string(text).bytes) }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import BridgeJSON
+import Testing
+
+/// What a schema may cost: its memory when it is read, and the steps of each check.
+@Suite("What schemas cost")
+struct SchemaPriceTests {
+    /// So many elements, with commas between them.
+    private func list(_ count: Int, _ element: (Int) -> String) -> String {
+        (0..<count).map(element).joined(separator: ",")
+    }
+
+    private func check(_ schema: String) throws -> SchemaCheck { try SchemaCheck(try JSON(parsing: schema)) }
+
+    private func isTooMuch(_ misfit: SchemaMisfit?) -> Bool {
+        if case .tooMuch? = misfit { true } else { false }
+    }
+
+    @Test("Many alternatives for many elements: the check ends, and nothing is let through")
+    func alternatives() throws {
+        let check = try check(#"{"items":{"anyOf":[\#(list(3_000) { #"{"enum":[\#($0)]}"# })]}}"#)
+        #expect(isTooMuch(check.misfit("[\(list(200_000) { _ in "2999" })]")))
+        #expect(check.misfit("[2999,0]") == nil)
+        // A value is hashed once, however many lists of constants it is held against.
+        let whole = try self.check(#"{"anyOf":[\#(list(3_000) { #"{"enum":[[\#($0)]]}"# })]}"#)
+        #expect(isTooMuch(whole.misfit("[\(list(200_000) { _ in "0" })]")))
+        guard case .mismatch? = whole.misfit("[\(list(13_000) { _ in "0" })]") else {
+            Issue.record("it was not checked whole")
+            return
+        }
+    }
+
+    @Test("Members of the value are looked up in the schema, not those of the schema in the value")
+    func members() throws {
+        let check = try check(#"{"items":{"properties":{\#(list(5_000) { #""p\#($0)":{"type":"null"}"# })}}}"#)
+        // A tenth of the budget: 5,000 times as much were it the other way round.
+        #expect(check.misfit("[\(list(15_000) { _ in "{}" })]") == nil)
+        #expect(isTooMuch(check.misfit("[\(list(300_000) { _ in "{}" })]")))
+        #expect(check.misfit(#"[{"p4999":null,"p0":null,"q":1}]"#) == nil)
+        #expect(check.misfit(#"[{"p4999":1}]"#)?.description.contains("$[0].p4999") == true)
+    }
+
+    @Test("A long string is not counted thousands of times")
+    func lengths() throws {
+        let check = try check(#"{"allOf":[\#(list(2_500) { #"{"maxLength":\#(500_000 + $0)}"# })]}"#)
+        #expect(isTooMuch(check.misfit("\"" + String(repeating: "é", count: 499_999) + "\"")))
+        #expect(check.misfit("\"" + String(repeating: "é", count: 1_000) + "\"") == nil)
+    }
+
+    @Test(
+        "Whatever multiplies is counted",
+        arguments: [
+            (#""uniqueItems":true"#, "[WIDE]"), (#""items":{"title":"x"}"#, "[WIDE]"),
+            (#""contains":{"const":"y"}"#, "[WIDE]"), (#""unevaluatedItems":{"type":"integer"}"#, "[WIDE]"),
+            (##""$ref":"#/$defs/integers""##, "[WIDE]"), (#""propertyNames":{"maxLength":9}"#, "{KEYS}"),
+            (#""additionalProperties":{"type":"integer"}"#, "{KEYS}"), (#""unevaluatedProperties":true"#, "{KEYS}"),
+            (#""dependentSchemas":{"k0":{"additionalProperties":{"type":"integer"}}}"#, "{KEYS}"),
+            (#""multipleOf":7"#, "NUMBER"), (#""minimum":7"#, "NUMBER"), (#""pattern":"z$""#, #""LONGz""#),
+            (#""minLength":30000"#, #""LONG""#),
+        ])
+    func multiplied(rule: String, value: String) throws {
+        let rules = list(500) { _ in "{\(rule)}" }
+        let integers = #"{"items":{"type":"integer"}}"#
+        let check = try check(#"{"$defs":{"integers":\#(integers)},"oneOf":[{"not":{"allOf":[\#(rules)]}},true]}"#)
+        let long = value.replacing("WIDE", with: list(8_000) { "\($0)" })
+            .replacing("KEYS", with: list(4_000) { #""k\#($0)":1"# })
+            .replacing("LONG", with: String(repeating: "é", count: 31_000))
+            .replacing("NUMBER", with: "7" + String(repeating: "0", count: 60_000))
+        // Of the rules the first that does not fit decides: those of which none fits are asked for one by one.
+        let each = try self.check(#"{"$defs":{"integers":\#(integers)},"not":{"anyOf":[\#(rules)]}}"#)
+        #expect(isTooMuch(check.misfit(long)) || isTooMuch(each.misfit(long)))
+    }
+
+    @Test("Values of 64 KiB are checked whole by ordinary schemas")
+    func ordinary() throws {
+        let check = try check(
+            ##"""
+            {"type":"object","required":["rows"],"additionalProperties":false,"properties":{"rows":{"type":"array",
+             "uniqueItems":true,"items":{"type":"object","required":["id","name"],"properties":{
+              "id":{"type":"integer","minimum":0},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[a-z0-9_]+$"},
+              "kind":{"enum":["cat","dog",null]},"place":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/point"}]}},
+              "additionalProperties":false}}},
+             "$defs":{"point":{"type":"object","properties":{"x":{"type":"number"},"y":{"type":"number"}}}}}
+            """##)
+        let rows = list(920) { #"{"id":\#($0),"name":"row_\#($0)","kind":"dog","place":{"x":1.5,"y":\#($0)}}"# }
+        let value = #"{"rows":[\#(rows)]}"#
+        #expect(value.utf8.count > 60_000)
+        #expect(check.misfit(value) == nil)
+    }
+
+    @Test("Schemas nest only so deep in a check")
+    func nesting() throws {
+        let definitions = list(1_000) { ##""d\##($0)":{"$ref":"#/$defs/d\##($0 + 1)"}"## }
+        let chain = try check(##"{"$ref":"#/$defs/d0","$defs":{\##(definitions),"d1000":{"type":"null"}}}"##)
+        #expect(isTooMuch(chain.misfit("null")))
+        let choices = list(1_000) { ##""d\##($0)":{"anyOf":[{"allOf":[{"$ref":"#/$defs/d\##($0 + 1)"}]}]}"## }
+        let alternatives = try check(##"{"$ref":"#/$defs/d0","$defs":{\##(choices),"d1000":{"type":"null"}}}"##)
+        #expect(isTooMuch(alternatives.misfit("null")))
+        // As deep as a value may be.
+        let tree = try check(##"{"items":{"$ref":"#"},"additionalProperties":{"$ref":"#"}}"##)
+        let deep = String(repeating: "[", count: 127) + "1" + String(repeating: "]", count: 127)
+        #expect(tree.misfit(deep) == nil)
+    }
+
+    @Test("A number whose exponent nobody can add up is not guessed")
+    func exponents() throws {
+        #expect(isTooMuch(try check(#"{"minimum":3}"#).misfit("1e9999999999999999")))
+        #expect(try check(#"{"minimum":3}"#).misfit("1e999999999999999") == nil)
+        #expect(try check(#"{"minimum":0}"#).misfit("0e9999999999999999") == nil)
+        #expect(throws: JSONSchemaError.self) { try check(#"{"const":[1e9999999999999999]}"#) }
+        #expect(throws: JSONSchemaError.self) { try check(#"{"multipleOf":1.2345678901234567891}"#) }
+    }
+
+    @Test(
+        "A schema of 64 KiB takes at most eight times its text in memory",
+        arguments: [
+            (#""properties":{"#, #""p#":{}"#, "}"), (#""properties":{"#, #""p#":{"type":"null"}"#, "}"),
+            (#""enum":["#, "@", "]"), (#""enum":["#, "[@]", "]"), (#""enum":["#, #""@""#, "]"),
+            (#""allOf":["#, #"{"enum":[@]}"#, "]"), (#""allOf":["#, #"{"const":@}"#, "]"),
+            (#""allOf":["#, #"{"required":["@"]}"#, "]"), (#""allOf":["#, #"{"not":{}}"#, "]"),
+            (#""allOf":["#, #"{"if":{}}"#, "]"), (#""allOf":["#, #"{"minimum":0}"#, "]"),
+            (#""allOf":["#, #"{"contains":{}}"#, "]"), (#""allOf":["#, #"{"items":{"not":{}}}"#, "]"),
+            (#""allOf":["#, #"{"additionalProperties":{}}"#, "]"), (#""allOf":["#, #"{"pattern":"a"}"#, "]"),
+            (#""required":["#, #""@""#, "]"), (#""dependentRequired":{"#, #""@":["a"]"#, "}"),
+            (#""dependentSchemas":{"#, #""@":{"not":{}}"#, "}"), (#""$defs":{"#, #""@":{"$anchor":"a@"}"#, "}"),
+            (#""$defs":{"#, #""@":{"$id":"@"}"#, "}"), (#""unknown":["#, "@", "]"),
+            (
+                ##""$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"$defs":{"##,
+                ##""@":{"$id":"@","$dynamicAnchor":"n"}"##, "}"
+            ),
+        ])
+    func memory(open: String, element: String, close: String) throws {
+        let count = 60_000 / (element.count + 4)
+        let text = "{\(open)\(list(count) { element.replacing("@", with: "\($0)") })\(close)}"
+        let schema = try check(text)
+        #expect(schema.byteCount <= 8 * text.utf8.count, "\(schema.byteCount) of \(text.utf8.count)")
+    }
+
+    @Test("A schema that takes too long to read is refused")
+    func reading() throws {
+        let far =
+            ##"{"$defs":{\##(list(1_000) { ##""d\##($0)":{"$ref":"#/a/14999"}"## })},"a":[\##(list(15_000) { _ in "{}" })]}"##
+        #expect(throws: JSONSchemaError.self) { try check(far) }
+    }
+}

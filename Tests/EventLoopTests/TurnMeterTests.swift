@@ -1,0 +1,85 @@
+import Testing
+
+@testable import EventLoop
+
+/// The clocks of a loop, moved by hand.
+private struct Clocks {
+    var meter = TurnMeter()
+    var now: UInt64 = 1_000_000_000
+    var cpu: UInt64 = 0
+    private(set) var readings = 0
+
+    /// A turn: how long it takes, and how much of that the thread works. Returns the CPU time, where it is told, in ms.
+    mutating func turn(milliseconds: Double, working: Double? = nil) -> Double? {
+        let start = now
+        now += UInt64(milliseconds * 1e6)
+        cpu += UInt64((working ?? milliseconds) * 1e6)
+        var reads = 0
+        defer { readings += reads }
+        return meter.note(from: start, to: now) { [cpu] in
+            reads += 1
+            return cpu
+        }
+        .map { Double($0) / 1e6 }
+    }
+}
+
+@Suite("The CPU time of slow turns")
+struct TurnMeterTests {
+    @Test("A turn of more than 5 ms is told with the CPU time of its thread, and a shorter one is not")
+    func slow() {
+        var clocks = Clocks()
+        _ = clocks.turn(milliseconds: 1)
+        #expect(clocks.turn(milliseconds: 5) == nil)
+        #expect(clocks.turn(milliseconds: 40) == 40)
+        #expect(clocks.turn(milliseconds: 30, working: 2) == 2)
+        #expect(clocks.turn(milliseconds: 6) == 6)
+    }
+
+    @Test("Of the turns before a slow one less than a millisecond is counted with it")
+    func mark() {
+        var clocks = Clocks()
+        _ = clocks.turn(milliseconds: 3)
+        for _ in 0..<8 { #expect(clocks.turn(milliseconds: 0.1) == nil) }
+        let told = clocks.turn(milliseconds: 25)
+        #expect(told ?? 0 >= 25 && told ?? 0 < 26)
+        clocks.now += 3_600_000_000_000
+        #expect(clocks.turn(milliseconds: 25) == 25)
+    }
+
+    @Test("The CPU clock is read at most once a millisecond, besides slow turns")
+    func thrift() {
+        var clocks = Clocks()
+        for _ in 0..<10_000 { _ = clocks.turn(milliseconds: 0.01) }
+        #expect(clocks.readings <= 101)
+    }
+}
+
+@Suite("A slow turn of the loop", .serialized)
+struct SlowTurnTests {
+    @Test("Whoever asks for slow turns gets one with the CPU time that was spent in it")
+    func told() async {
+        let turn = await withCheckedContinuation { continuation in
+            EventLoop.post { @LoopActor in Self.work { continuation.resume(returning: $0) } }
+        }
+        #expect(turn.duration > .milliseconds(5))
+        #expect(turn.cpuTime > .zero)
+    }
+
+    /// Works for more than 5 ms, by the clock that the meter goes by, and has the turn told. At its end: nobody else of this
+    /// process asks for slow turns between that and the end of the turn.
+    @LoopActor
+    private static func work(_ told: @escaping @LoopActor (SlowTurn) -> Void) {
+        let others = EventLoop.onSlowTurn
+        var hook: TurnEndHook?
+        hook = EventLoop.atTurnEnd {
+            hook?.remove()
+            EventLoop.onSlowTurn = { turn in
+                EventLoop.onSlowTurn = others
+                told(turn)
+            }
+            let end = MonotonicInstant.now() + .milliseconds(6)
+            while MonotonicInstant.now() < end {}
+        }
+    }
+}

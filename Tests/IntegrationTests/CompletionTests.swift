@@ -1,0 +1,166 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// Completion in real shells, with a daemon that lists whatever a client may have registered with an older version.
+@Suite("Completion, with names that are commands", .blocking)
+struct CompletionTests {
+    @Test("bash offers the harmless names and runs none", .enabled(if: exists("/usr/bin/bash"), "needs bash"))
+    func bash() throws {
+        let place = try CompletionPlace("bash")
+        let script = try place.folder.write(Self.bashScript, to: "try")
+        func words(_ task: String...) throws -> [String] {
+            let run = try run(
+                "/usr/bin/bash", ["--noprofile", "--norc", script, "trestle", "--socket", place.socket, "call"] + task,
+                environment: place.environment)
+            return run.output.split(separator: "\n").map(String.init)
+        }
+        #expect(try words("") == HostileNames.harmless)
+        #expect(try words("Echo", "") == HostileNames.pairs)
+        #expect(try place.made() == [])
+    }
+
+    /// Does as bash does when TAB is pressed behind these words.
+    private static let bashScript = """
+        PATH=$programs:$PATH
+        cd "$work"
+        source "$completions"
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMPREPLY=()
+        COMP_POINT=${#COMP_LINE}
+        _trestle trestle "${!#}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """
+
+    @Test("zsh inserts the harmless names and runs none", .enabled(if: exists("/usr/bin/zsh"), "needs zsh"))
+    func zsh() throws {
+        let place = try CompletionPlace("zsh")
+        let shell = try place.shell("/usr/bin/zsh", ["-f", "-i"], setup: Self.zshSetup)
+        func words(_ start: String) throws -> [String] {
+            // TAB inserts all candidates, as they would be inserted one by one; ^G writes the line to a file.
+            shell.type("\(start)\t\u{7}")
+            _ = try shell.read(until: "READY")
+            let line = contents(of: place.folder.file("line")).dropFirst(start.count)
+            return line.split(whereSeparator: \.isWhitespace).map { String($0).replacing("\\", with: "") }
+        }
+        #expect(try words("trestle --socket \(place.socket) call ").sorted() == HostileNames.harmless.sorted())
+        #expect(try words("trestle --socket \(place.socket) call Echo ").sorted() == HostileNames.pairs.sorted())
+        #expect(try place.made() == [])
+    }
+
+    private static let zshSetup = """
+        unsetopt promptsp
+        PATH=$programs:$PATH
+        cd "$work"
+        autoload -Uz compinit; compinit -u -D
+        source "$completions"; compdef _trestle trestle
+        zstyle ':completion:*' completer _all_matches _complete
+        zstyle ':completion:*' insert true
+        show() { print -r -- "$BUFFER" > "$HOME/line"; BUFFER=; print RE""ADY }
+        zle -N show; bindkey '^G' show; bindkey '^I' complete-word
+        """
+
+    @Test("fish offers the harmless names and runs none", .enabled(if: exists("/usr/bin/fish"), "needs fish"))
+    func fish() throws {
+        let place = try CompletionPlace("fish")
+        let shell = try place.shell(
+            "/usr/bin/fish", ["--no-config", "-i"], setup: "set -x PATH $programs $PATH; cd $work; source $completions")
+        func words(_ task: String) throws -> [String] {
+            shell.type(
+                "complete -C \"trestle --socket \(place.socket) call \(task)\" > $HOME/line; echo RE''ADY\r")
+            _ = try shell.read(until: "READY")
+            return contents(of: place.folder.file("line")).split(separator: "\n").map(String.init)
+        }
+        #expect(try words("").sorted() == HostileNames.harmless.sorted())
+        #expect(try words("Echo ").sorted() == HostileNames.pairs.sorted())
+        #expect(try place.made() == [])
+    }
+}
+
+/// Names that older daemons took, and what may be offered of them.
+enum HostileNames {
+    static let harmless = ["notes.add", "ns:add", "=equals", "job/1@home"]
+    static let all =
+        harmless + [
+            "$(touch a)", "`touch b`", "c;touch c", "d|touch d", "<(touch e)", "f\ntouch f", "=(touch g)",
+            "'$(touch h)'", "\"$(touch i)\"", "${x:=$(touch j)}", "(touch k)", "*", "~root", "{a,b}",
+            "--socket=/tmp/other", "-x", "a b", "é", "\u{1B}]0;x\u{7}", "x\\$(touch l)", "!touch", "$((1$(touch m)))",
+            "[$(touch n)]", String(repeating: "a", count: 300),
+        ]
+    /// Keys of options with their values. Behind a key, a value that looks like an option is none.
+    static let pairs = harmless.flatMap { key in
+        (harmless + ["--socket=/tmp/other", "-x"]).map { "\(key)=\($0)" }
+    }
+}
+
+/// A folder where completion is tried: the scripts, a daemon in Python that lists hostile names, and an empty folder where
+/// a command that runs would leave a file.
+final class CompletionPlace {
+    let folder: TemporaryFolder
+    let environment: [String]
+    var socket: String { folder.file("s") }
+    private let daemon: SpawnedProcess
+    private var running: SpawnedProcess?
+
+    init(_ shell: String) throws {
+        folder = try TemporaryFolder()
+        let script = try run(Place.program("trestle"), ["--generate-completion-script", shell])
+        let completions = try folder.write(script.output, to: "completions")
+        let work = folder.file("work")
+        mkdir(work, 0o700)
+        environment = [
+            "programs=\(Place.build)", "HOME=\(folder.path)", "TERM=dumb", "work=\(work)",
+            "completions=\(completions)",
+        ]
+        let names = JSON.array(HostileNames.all.map { .string($0) })
+        daemon = try SpawnedProcess(
+            "/usr/bin/python3", [try folder.write(Self.daemonScript, to: "old.py"), folder.file("s"), names.text])
+        let deadline = Deadline()
+        while (try? Wire(path: folder.file("s"))) == nil {
+            guard !deadline.isOver, !daemon.hasEnded(within: 5) else { throw Failure("the daemon does not get ready") }
+        }
+    }
+
+    deinit {
+        for process in [running, daemon].compactMap({ $0 }) {
+            process.signal(SIGKILL)
+            _ = try? process.wait()
+        }
+    }
+
+    /// An interactive shell that has read the completions.
+    func shell(_ program: String, _ arguments: [String], setup: String) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(rows: 50, columns: 200)
+        running = try terminal.run(program, arguments, environment: environment)
+        for line in setup.split(separator: "\n") { terminal.type("\(line)\r") }
+        terminal.type("echo RE''ADY\r")
+        _ = try terminal.read(until: "READY")
+        return terminal
+    }
+
+    /// What commands have left.
+    func made() throws -> [String] {
+        try run("/usr/bin/ls", ["-A", folder.file("work")]).output.split(separator: "\n").map(String.init)
+    }
+
+    private static let daemonScript = """
+        import json, socket, sys, threading
+        names = json.loads(sys.argv[2])
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(sys.argv[1])
+        listener.listen()
+        def serve(connection):
+            lines = connection.makefile("rw")
+            for line in lines:
+                message = json.loads(line)
+                result = {
+                    "bridge.hello": {"protocol": 1, "session": 1, "daemon": {"name": "trestled", "version": "0.1.0"},
+                                     "features": [], "limits": {}},
+                    "bridge.tasks": {"tasks": [{"name": name, "summary": name, "open": False} for name in names]},
+                    "bridge.describe": {"options": {"properties": {name: {"enum": names} for name in names}}},
+                }.get(message["task"], {})
+                lines.write(json.dumps({"callbackId": message["callbackId"], "result": result}) + "\\n")
+                lines.flush()
+        while True:
+            threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
+        """
+}

@@ -1,0 +1,110 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+/// What a plugin's process has started, and what has put itself where no signal to the process reaches.
+@Suite("What a plugin's process has started", .blocking(within: .seconds(120)))
+struct DescendantTests {
+    /// How the process ends.
+    enum End: String, CaseIterable, CustomTestStringConvertible {
+        case unload, crash, kill, stop
+        var testDescription: String { rawValue }
+    }
+
+    /// Forks a child, with a session of its own, that forks another one, with a session of its own. Where the options are
+    /// "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on. Answers with the
+    /// number of the last. The options "crash" are a fault.
+    private static func plugin(_ name: String) -> PluginInC {
+        PluginInC(
+            name: name, task: name,
+            call: """
+                if (memchr(request->options.data, 'c', request->options.size)) abort();
+                int orphan = memchr(request->options.data, 'p', request->options.size) != 0;
+                int told[2];
+                if (pipe(told) != 0) return;
+                if (fork() == 0) {
+                    setsid();
+                    prctl(PR_SET_PDEATHSIG, 0);
+                    for (int file = 3; file < 256; file++) if (file != told[1]) close(file);
+                    pid_t last = fork();
+                    if (last == 0) {
+                        setsid();
+                        unsetenv("TRESTLE_PLUGIN");
+                        struct rlimit most = {1, 1};
+                        if (memchr(request->options.data, 'd', request->options.size)) setrlimit(RLIMIT_RTTIME, &most);
+                        close(told[1]);
+                        for (;;) pause();
+                    }
+                    if (write(told[1], &last, sizeof last) < 0 || orphan) _exit(0);
+                    for (;;) pause();
+                }
+                pid_t last = 0;
+                if (read(told[0], &last, sizeof last) < 0) last = -1;
+                close(told[0]);
+                close(told[1]);
+                char digits[24];
+                snprintf(digits, sizeof digits, "%d", (int)last);
+                host->reply(host, request->call, text(digits));
+                """,
+            definitions: """
+                #define _GNU_SOURCE
+                #include <stdio.h>
+                #include <stdlib.h>
+                #include <sys/prctl.h>
+                #include <sys/resource.h>
+                #include <unistd.h>
+                """)
+    }
+
+    /// What a plugin is told: see above. "hide" takes the limit off that the daemon would know it by, as far as one can.
+    private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide"]
+
+    @Test("ends with it, in whatever session it is", arguments: End.allCases, ways)
+    func ends(end: End, way: JSON) throws {
+        let folder = try TemporaryFolder()
+        try Self.plugin("specimen").build(in: folder)
+        let home = try DaemonHome(pluginDirectory: folder.path)
+        let last = try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            let last = try Self.start(way, client, "specimen")
+            switch end {
+            case .unload: #expect(try client.result("bridge.plugin.unload", ["name": "specimen"]) == [:])
+            case .crash: #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
+            case .kill:
+                let process = try client.result("bridge.plugins")["plugins"]?.arrayValue?.first?["pid"]?.int64Value
+                #expect(Glibc.kill(pid_t(try #require(process)), SIGKILL) == 0)
+            case .stop: return last
+            }
+            try client.result("bridge.ping") { _ in !isAlive(last) }
+            return last
+        }
+        #expect(!isAlive(last))
+    }
+
+    @Test("of another plugin's, and of one in the daemon's own process, goes on")
+    func others() throws {
+        let folder = try TemporaryFolder()
+        for name in ["first", "second", "third"] { try Self.plugin(name).build(in: folder) }
+        let home = try DaemonHome("[plugins.third]\nisolation = \"none\"", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            let gone = try ["stay", "orphan"].map { try Self.start($0, client, "first") }
+            let own = try ["stay", "orphan"].map { try Self.start($0, client, "second") }
+            let daemons = try ["stay", "orphan"].map { try Self.start($0, client, "third") }
+            defer { for last in daemons { _ = Glibc.kill(last, SIGKILL) } }
+            #expect(try client.result("bridge.plugin.unload", ["name": "first"]) == [:])
+            #expect(!gone.contains(where: isAlive))
+            #expect((own + daemons).allSatisfy(isAlive))
+            #expect(try client.result("bridge.plugin.unload", ["name": "second"]) == [:])
+            #expect(!own.contains(where: isAlive))
+            #expect(daemons.allSatisfy(isAlive))
+        }
+    }
+
+    private static func start(_ way: JSON, _ client: Wire, _ task: String) throws -> pid_t {
+        let last = pid_t(try client.result(task, way).int64Value ?? -1)
+        try #require(last > 1)
+        #expect(isAlive(last))
+        return last
+    }
+}

@@ -1,0 +1,156 @@
+import BridgeJSON
+import Testing
+
+/// What a plugin's threads send comes in its order, and before the answer that follows it.
+@Suite("What a thread of a plugin sends", .blocking(within: .seconds(240)))
+struct SendingOrderTests {
+    /// A plugin whose task sends ten values of progress and an event from a thread, and answers at once.
+    enum Sender: String, CaseIterable, CustomTestStringConvertible {
+        case blocking = "fixture.blocking"
+        case lane = "fixture.lane"
+        case task = "fixture.task"
+        /// Answers on the loop thread, when the thread is done.
+        case c = "specimen"
+        /// Answers in a function that the thread posts.
+        case cPost = "poster"
+        /// Answers from the thread.
+        case cReply = "replier"
+        case python = "python"
+
+        var testDescription: String { rawValue }
+
+        /// Puts it into a plugin directory.
+        func put(into folder: TemporaryFolder) throws {
+            switch self {
+            case .blocking, .lane, .task: try HostilePlugin.putFixture(into: folder)
+            case .c: try inC(work: "send(argument);", done: "finish(argument);").build(in: folder)
+            case .cPost: try inC(work: "send(argument); host->post(host, finish, argument);").build(in: folder)
+            case .cReply: try inC(work: "send(argument); finish(argument);").build(in: folder)
+            case .python: try Self.writeWorker(to: folder)
+            }
+        }
+
+        /// - Parameters:
+        ///   - work: what is done where it may block, with `argument`.
+        ///   - done: what is done on the loop thread then.
+        private func inC(work: String, done: String = "") -> PluginInC {
+            PluginInC(
+                name: rawValue, task: rawValue,
+                call: """
+                    struct job *job = malloc(sizeof *job);
+                    *job = (struct job){.call = request->call};
+                    job->size = request->options.size < sizeof job->options ? request->options.size : 0;
+                    memcpy(job->options, request->options.data, job->size);
+                    host->blocking(host, work, done, job);
+                    """,
+                definitions: """
+                    #include <stdio.h>
+                    #include <stdlib.h>
+                    struct job { trestle_call call; char options[64]; size_t size; };
+                    static void send(struct job *job) {
+                        for (int value = 0; value < 10; value++) {
+                            char digits[16];
+                            snprintf(digits, sizeof digits, "%d", value);
+                            host->progress(host, job->call, text(digits));
+                        }
+                        host->emit(host, &(trestle_event){.size = sizeof(trestle_event), .abi = TRESTLE_ABI,
+                            .name = text("fixture.sent"), .data = {job->options, job->size}});
+                    }
+                    static void finish(void *argument) {
+                        struct job *job = argument;
+                        host->reply(host, job->call, (trestle_bytes){job->options, job->size});
+                        free(job);
+                    }
+                    static void work(void *argument) { \(work) }
+                    static void done(void *argument) { \(done) }
+                    """)
+        }
+
+        private static func writeWorker(to folder: TemporaryFolder) throws {
+            try folder.write(
+                """
+                import sys, threading
+                sys.path.insert(0, "\(Place.package)/Clients/Python")
+                from trestle_bridge import worker
+
+                @worker.task("python", summary="Sends from a thread.")
+                def send(options, call):
+                    def work():
+                        for value in range(10):
+                            call.progress(value)
+                        worker.publish("fixture.sent", options)
+                    thread = threading.Thread(target=work)
+                    thread.start()
+                    thread.join()
+                    return options
+
+                worker.run()
+                """, to: "python.py")
+            try folder.write("command = [\"python3\", \"python.py\"]", to: "python.plugin.toml")
+        }
+
+        /// The name of the plugin that has the task.
+        var plugin: String {
+            switch self {
+            case .blocking, .lane, .task: "fixture"
+            case .c, .cPost, .cReply, .python: rawValue
+            }
+        }
+
+        var places: [Isolation] { self == .python ? [.process] : [.daemon, .process] }
+    }
+
+    private static let cases = Sender.allCases.flatMap { sender in sender.places.map { (sender, $0) } }
+
+    @Test("comes in its order and before the answer, in each of 1,000 calls", arguments: cases)
+    func order(sender: Sender, isolation: Isolation) throws {
+        let folder = try TemporaryFolder()
+        try sender.put(into: folder)
+        try withDaemon(isolation.section(sender.plugin), pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            _ = try client.result("bridge.subscribe", ["events": ["fixture.sent"]])
+            // One after the other, and several at once.
+            for (first, count) in [(0, 1)].cycled(400) + [(400, 20)].cycled(30) {
+                let numbers = (0..<count).map { first + $0 }
+                for number in numbers { try client.send(Self.call(sender, number)) }
+                try Self.expectOrder(of: numbers, client)
+            }
+        }
+    }
+
+    private static func call(_ sender: Sender, _ number: Int) -> JSON {
+        [
+            "task": .string(sender.rawValue), "options": ["number": .number(JSONNumber(number))],
+            "callbackId": .number(JSONNumber(number)), "progress": true,
+        ]
+    }
+
+    /// Reads until all of the calls have ended, and looks at what came for each.
+    private static func expectOrder(of numbers: [Int], _ client: Wire) throws {
+        var came: [Int: [String]] = [:]
+        var open = Set(numbers)
+        while !open.isEmpty {
+            let message = try client.receive()
+            let number = message["callbackId"]?.int64Value ?? message["data"]?["number"]?.int64Value ?? -1
+            came[Int(number), default: []].append(text(of: message))
+            if message["callbackId"] != nil, message["progress"] == nil { open.remove(Int(number)) }
+        }
+        for number in numbers {
+            let whole = (0..<10).map { "progress \($0)" } + ["event", "result \(number)"]
+            #expect(came[number] == whole, "call \(number)")
+        }
+    }
+
+    private static func text(of message: JSON) -> String {
+        if let value = message["progress"] { return "progress \(value.text)" }
+        if message["event"] != nil { return "event" }
+        return "result \(message["result"]?["number"]?.text ?? message.text)"
+    }
+}
+
+extension [(Int, Int)] {
+    /// The one that is in here, so many times, each beginning where the one before ended.
+    fileprivate func cycled(_ times: Int) -> [(Int, Int)] {
+        (0..<times).flatMap { time in map { ($0.0 + time * $0.1, $0.1) } }
+    }
+}

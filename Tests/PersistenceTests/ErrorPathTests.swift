@@ -1,0 +1,46 @@
+import Synchronization
+import TaskKit
+import Testing
+
+@testable import PersistenceTasks
+
+@Suite("Errors say nothing of where the daemon keeps its files")
+struct ErrorPathTests {
+    @Test("Where the database cannot be opened, the log has the path, and the caller a sentence without it")
+    func opening() throws {
+        let log = Mutex<[String]>([])
+        let missing = StoreFile(path: "/nowhere/at/all/records.sqlite")
+        let full = BridgeError(.storageFull, "The database /nowhere/records.sqlite cannot be opened: the disk is full.")
+        let failing: [(ErrorCode, BridgeError)] = [
+            ("storage.failed", try #require(throws: BridgeError.self) { _ = try missing.openReader() }),
+            ("storage.full", full),
+        ]
+        for (code, failure) in failing {
+            var connection = KeptConnection(log: { line in log.withLock { $0.append(line) } }) {
+                () throws(BridgeError) in throw failure
+            }
+            let error = try #require(throws: BridgeError.self) { _ = try connection.usable() }
+            #expect(error.code == code)
+            #expect(!error.message.contains("nowhere"))
+            #expect(log.withLock { $0.last?.contains("/nowhere/") } == true)
+        }
+        let error = try #require(throws: BridgeError.self) { _ = try missing.openSource() }
+        #expect(!error.message.contains("nowhere"))
+    }
+
+    @Test("A file that travels is told by its number")
+    func transfers() throws {
+        let file = TransferFile(id: 3, session: 1, direction: .upload, path: "/nowhere/at/all/x")
+        let error = try #require(throws: BridgeError.self) { try file.create() }
+        #expect(error.message == "The file of upload 3 cannot be made: the file system answers error 2.")
+    }
+
+    @Test("So is a database that cannot be replaced")
+    func swaps() throws {
+        let directory = try TestStore.makeDirectory()
+        let swap = StoreSwap(
+            database: StoreFile(path: directory + "/missing.sqlite"), replacement: directory + "/upload")
+        let error = try #require(throws: BridgeError.self) { _ = try swap.carryOut() }
+        #expect(!error.message.contains("/"))
+    }
+}

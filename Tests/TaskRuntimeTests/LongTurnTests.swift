@@ -1,0 +1,120 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Turns of the loop that take long")
+struct LongTurnTests {
+    let bench = Bench()
+
+    private func longTurns() throws -> JSON {
+        let client = bench.client()
+        client.send(#"{"task":"bridge.status","callbackId":1}"#)
+        return try #require(client.readOne()?["result"]?["longTurns"])
+    }
+
+    /// A turn ends that took so long.
+    private func end(_ cpuTime: Duration) {
+        bench.runtime.writeOutput()
+        bench.runtime.noteSlowTurn(cpuTime: cpuTime)
+    }
+
+    @Test("One of more than 20 ms is counted for the task and the user of the call that ran last in it")
+    func calls() throws {
+        let first = bench.client(uid: 0)
+        let second = bench.client(uid: Bench.daemonUID)
+        first.send(#"{"task":"bridge.ping","callbackId":1}"#)
+        end(.milliseconds(20))
+        first.send(#"{"task":"work","callbackId":2}"#)
+        second.send(#"{"task":"slow","callbackId":1}"#)
+        end(.milliseconds(21))
+        second.send(#"{"task":"slow","callbackId":2}"#)
+        end(.milliseconds(40))
+        first.send(#"{"task":"work","callbackId":3}"#)
+        end(.milliseconds(30))
+        #expect(
+            try longTurns() == [
+                "count": 3, "longestUs": 40_000,
+                "steps": [
+                    ["step": "call", "of": "slow", "uid": 900, "count": 2, "longestUs": 40_000],
+                    ["step": "call", "of": "work", "uid": 0, "count": 1, "longestUs": 30_000],
+                ],
+            ])
+    }
+
+    @Test("The most CPU time of a turn is told, long or not")
+    func longest() throws {
+        end(.microseconds(7_500))
+        end(.microseconds(6_000))
+        #expect(try longTurns() == ["count": 0, "longestUs": 7_500, "steps": []])
+    }
+
+    @Test("What is no call is told by what it is")
+    func others() throws {
+        let client = bench.client()
+        func last(_ happens: () -> Void) throws -> JSON? {
+            let before = try Set(longTurns()["steps"]?.arrayValue?.map(\.text) ?? [])
+            happens()
+            end(.milliseconds(50))
+            return try longTurns()["steps"]?.arrayValue?.first { !before.contains($0.text) }
+        }
+        #expect(try last { client.send("{") }?["step"] == "line")
+        #expect(try last { client.send(#"{"cancel":"x"}"#) }?["step"] == "message")
+        #expect(try last { client.send(#"{"task":"no.such"}"#) }?["step"] == "refused call")
+        #expect(try last { _ = bench.client(uid: 7) } == step("connection", uid: 7))
+        client.send(#"{"task":"work","callbackId":1}"#)
+        #expect(try last { bench.clock.advance(.seconds(3600)) }?["step"] == "deadlines")
+        #expect(try last { bench.runtime.noteStep(of: bench.slot) }?["of"] == "worker")
+    }
+
+    private func step(_ name: JSON, uid: JSON) -> JSON {
+        ["step": name, "of": nil, "uid": uid, "count": 1, "longestUs": 50_000]
+    }
+
+    @Test("A turn in which the runtime did nothing is nobody's, whoever came before it")
+    func stale() throws {
+        bench.client(uid: 1000).send(#"{"task":"bridge.ping","callbackId":1}"#)
+        for _ in 0..<3 { bench.runtime.writeOutput() }
+        bench.runtime.noteSlowTurn(cpuTime: .milliseconds(30))
+        #expect(try longTurns()["steps"]?[0]?["step"] == "other")
+    }
+
+    @Test("However many tasks and users there are, so many are told apart and no more; none is lost")
+    func bounded() throws {
+        for uid in 1...(UInt32(LongTurns.mostSteps) + 20) {
+            bench.client(uid: uid).send("{")
+            end(.milliseconds(30))
+        }
+        let told = try longTurns()
+        let steps = told["steps"]?.arrayValue ?? []
+        #expect(steps.count == LongTurns.mostSteps + 1)
+        #expect(steps.first?["step"] == "other")
+        #expect(steps.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == told["count"]?.int64Value)
+    }
+
+    @Test("Monitoring systems get them by step, task and user")
+    func metrics() throws {
+        bench.client().send(#"{"task":"work","callbackId":1}"#)
+        end(.milliseconds(1500))
+        let client = bench.client()
+        client.send(#"{"task":"bridge.metrics","callbackId":1}"#)
+        let text = try #require(client.readOne()?["result"]?["text"]?.stringValue)
+        let metrics = try OpenMetrics(text)
+        #expect(metrics.value("trestle_longest_turn_seconds") == 1.5)
+        #expect(metrics.value("trestle_long_turns_total", ["step": "call", "of": "work", "uid": "0"]) == 1)
+    }
+
+    @Test("The log has one line in ten seconds, which tells of the others")
+    func log() {
+        var turns = LongTurns()
+        var now = RuntimeInstant(nanoseconds: 5)
+        #expect(turns.takeUnlogged(at: now) == 1)
+        for _ in 0..<9 {
+            now = now.advanced(by: .seconds(1))
+            #expect(turns.takeUnlogged(at: now) == nil)
+        }
+        now = now.advanced(by: .seconds(1))
+        #expect(turns.takeUnlogged(at: now) == 10)
+    }
+}

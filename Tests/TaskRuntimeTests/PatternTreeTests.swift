@@ -1,0 +1,73 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Names are found by patterns, as a look at every pattern finds them")
+struct PatternTreeTests {
+    private static let letters = ["a", "b", "."]
+
+    private func name(_ generator: inout some RandomNumberGenerator) -> String {
+        (0..<Int.random(in: 1...6, using: &generator)).map { _ in
+            Self.letters.randomElement(using: &generator) ?? "a"
+        }.joined()
+    }
+
+    @Test("whatever comes and goes", arguments: 1...20 as ClosedRange<UInt64>)
+    func random(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let tree = PatternTree<Int>()
+        var entries: [(pattern: EventPattern, entry: PatternTree<Int>.Entry)] = []
+        for number in 0..<400 {
+            if !entries.isEmpty, Bool.random(using: &generator) {
+                let index = Int.random(in: entries.indices, using: &generator)
+                tree.remove(entries.remove(at: index).entry)
+            } else {
+                let text = name(&generator) + (Bool.random(using: &generator) ? "*" : "")
+                let pattern = try #require(EventPattern(text))
+                entries.append((pattern, tree.insert(number, pattern)))
+            }
+            let wanted = name(&generator)
+            var found: [Int] = []
+            tree.forEach(matching: wanted) { found.append($0) }
+            let expected = entries.filter { $0.pattern.matches(wanted) }.map(\.entry.element)
+            #expect(found.sorted() == expected.sorted(), "\(wanted), seed \(seed)")
+        }
+        for (_, entry) in entries { tree.remove(entry) }
+        #expect(!tree.matches("a"))
+    }
+
+    @Test("A pattern of nothing but * is for every name, and names are compared by bytes")
+    func edges() throws {
+        let tree = PatternTree<Int>()
+        _ = tree.insert(1, try #require(EventPattern("*")))
+        _ = tree.insert(2, try #require(EventPattern("e")))
+        var found: [Int] = []
+        tree.forEach(matching: "e\u{301}") { found.append($0) }
+        #expect(found == [1])
+    }
+
+    @Test("Tasks are found after any order of coming and going", arguments: 1...10 as ClosedRange<UInt64>)
+    func registry(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let bench = Bench()
+        let registry = TaskRegistry()
+        var known: [String: TaskEntry] = [:]
+        for _ in 0..<2_000 {
+            let name = "t\(Int.random(in: 0..<200, using: &generator))"
+            if let entry = known.removeValue(forKey: name) {
+                registry.remove(entry)
+            } else {
+                let entry = TaskEntry(
+                    TaskDescription(name: name), index: 0, provider: ClientTask(runtime: bench.runtime))
+                registry.insert(entry)
+                known[name] = entry
+            }
+            #expect(registry.count == known.count)
+            let probe = "t\(Int.random(in: 0..<200, using: &generator))"
+            #expect(registry.find(probe) === known[probe])
+        }
+        for (name, entry) in known { #expect(registry.find(name) === entry) }
+    }
+}

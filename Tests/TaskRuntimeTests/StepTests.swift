@@ -1,0 +1,235 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Work whose size a client decides is cut into steps")
+struct StepTests {
+    private let bench = Bench()
+    /// The users whose jobs wait.
+    private final class Waiting {
+        var accounts: [UserAccount] = []
+    }
+    private let waiting = Waiting()
+
+    init() {
+        bench.runtime.onSteps = { [waiting] in waiting.accounts.append($0) }
+        // A look at the clock takes a tenth of a share.
+        bench.runtime.turnShare = { 20_000 }
+    }
+
+    private func slow() { bench.clock.tick = .microseconds(2) }
+
+    /// Runs the jobs that wait, a share for each user in turn, as the server does. Returns the number of shares.
+    private func runJobs() -> Int {
+        var shares = 0
+        while !waiting.accounts.isEmpty {
+            let account = waiting.accounts.removeFirst()
+            shares += 1
+            if bench.runtime.runSteps(of: account, forNanoseconds: 20_000) { waiting.accounts.append(account) }
+        }
+        return shares
+    }
+
+    @Test("The end of a session with many calls leaves turns to others, and ends every call")
+    func endOfSession() {
+        let caller = bench.client(uid: 0)
+        for id in 0..<200 { caller.send(#"{"task":"slow","callbackId":\#(id)}"#) }
+        #expect(bench.host.started.count == 200)
+        slow()
+        bench.runtime.hangUp(caller.session)
+        #expect(bench.host.cancelled.count < 200)
+        #expect(waiting.accounts.count == 1)
+        // Another client is served in between.
+        let other = bench.client(uid: 0)
+        other.send(#"{"task":"bridge.ping","callbackId":1}"#)
+        #expect(other.readOne()?["result"] != nil)
+        #expect(runJobs() > 5)
+        #expect(bench.host.cancelled.count == 200)
+        #expect(bench.runtime.callsInFlight == 0)
+        #expect(bench.runtime.sessionCount == 1)
+    }
+
+    @Test("A session that is closed by another gets every callback, then the event, however many turns that takes")
+    func closedSession() {
+        let client = bench.client(uid: 0)
+        for id in 0..<100 { client.send(#"{"task":"slow","callbackId":\#(id)}"#) }
+        slow()
+        bench.runtime.close(client.session, info: .null)
+        _ = runJobs()
+        let messages = client.read()
+        #expect(messages.dropLast().compactMap { $0["callbackId"]?.int64Value } == Array(0..<100))
+        #expect(messages.dropLast().allSatisfy { $0.errorCode == "call.cancelled" })
+        #expect(messages.last?["event"] == "web.close")
+        #expect(client.transport.isToBeClosed)
+    }
+
+    @Test("Calls that a session works on end when it goes, in as many turns as it takes")
+    func endOfProvider() {
+        let provider = bench.client(uid: 0)
+        provider.send(#"{"task":"bridge.register","options":{"tasks":["t"]},"callbackId":"r"}"#)
+        let caller = bench.client(uid: 0)
+        for id in 0..<100 { caller.send(#"{"task":"t","callbackId":\#(id)}"#) }
+        slow()
+        bench.runtime.hangUp(provider.session)
+        _ = runJobs()
+        let codes = caller.read().map(\.errorCode)
+        #expect(codes == Array(repeating: "session.closed", count: 100))
+    }
+
+    private func registration(of names: [String], schema: String) -> String {
+        let tasks = names.map { #""\#($0)""# }.joined(separator: ",")
+        let descriptions = names.map { #""\#($0)":{"options":\#(schema)}"# }.joined(separator: ",")
+        return #"{"task":"bridge.register","options":{"tasks":[\#(tasks)],"descriptions":{\#(descriptions)}},"#
+            + #""callbackId":"r"}"#
+    }
+
+    @Test("A registration reads one description after the other, and enters all tasks at once at the end")
+    func registration() {
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(registration(of: (0..<50).map { "t\($0)" }, schema: #"{"type":"object"}"#))
+        #expect(client.read().isEmpty)
+        #expect(client.session.waitsForJobs)
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(runJobs() > 1)
+        #expect(client.readOne()?["result"]?["tasks"]?.arrayValue?.count == 50)
+        #expect(bench.runtime.registry.find("t49") != nil)
+        #expect(!client.session.waitsForJobs)
+    }
+
+    @Test("A registration with a bad description enters nothing, and one whose session goes meanwhile neither")
+    func brokenRegistration() {
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":["a","b"],"descriptions":{"a":{},"b":{"options":7}}},"#
+                + #""callbackId":"r"}"#)
+        _ = runJobs()
+        #expect(client.readOne()?.errorCode == "options.invalid")
+        #expect(bench.runtime.registry.find("a") == nil)
+        client.send(registration(of: (0..<50).map { "t\($0)" }, schema: "{}"))
+        bench.runtime.hangUp(client.session)
+        _ = runJobs()
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.callsInFlight == 0)
+    }
+
+    @Test("A name that is registered 200 times in one message is registered once")
+    func repeatedName() {
+        let client = bench.client(uid: 0)
+        let names = Array(repeating: #""t""#, count: 200).joined(separator: ",")
+        client.send(#"{"task":"bridge.register","options":{"tasks":[\#(names)]},"callbackId":1}"#)
+        #expect(client.readOne()?["result"]?["tasks"] == ["t"])
+        #expect(client.session.account.tasks == 1)
+    }
+
+    @Test("Output of one user's many sessions leaves the turn to another user's")
+    func output() {
+        let attackers = (0..<300).map { _ in bench.client(uid: 1) }
+        let victim = bench.client(uid: 2)
+        let subscription = #"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#
+        bench.runtime.apply(everybodyMay())
+        for client in attackers + [victim] { client.send(subscription) }
+        bench.runtime.writeOutput()
+        let before = attackers.map(\.transport.writes)
+        slow()
+        bench.runtime.publish("e", data: "x")
+        bench.runtime.writeOutput()
+        #expect(victim.transport.writes == 2)
+        let written = zip(attackers, before).count { $0.transport.writes > $1 }
+        #expect(written < 50)
+        #expect(runJobs() > 5)
+        #expect(zip(attackers, before).allSatisfy { $0.transport.writes == $1 + 1 })
+    }
+
+    @Test("Calls whose deadline comes at once end in several turns, all of them")
+    func deadlines() {
+        let client = bench.client(uid: 0)
+        for id in 0..<1_000 { client.send(#"{"task":"quick","callbackId":\#(id)}"#) }
+        bench.clock.runtime = nil
+        bench.clock.advance(.milliseconds(50))
+        slow()
+        bench.runtime.expire()
+        var ended = client.read().count
+        #expect(ended > 0 && ended < 1_000)
+        for _ in 0..<100 where ended < 1_000 {
+            #expect(bench.clock.wakeTime.map { $0 <= bench.clock.now } == true)
+            bench.runtime.expire()
+            ended += client.read().count
+        }
+        #expect(ended == 1_000)
+    }
+
+    @Test("The quota of subscriptions is asked before anything is asked about each name")
+    func quotaFirst() {
+        let client = bench.client(uid: 5)
+        bench.runtime.apply(
+            Policy(
+                daemonUID: Bench.daemonUID,
+                rules: [PolicyRule(.allow, [.call], file: "t.toml", line: 1)]))
+        let names = (0..<300).map { #""n\#($0)""# }.joined(separator: ",")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(names)]},"callbackId":1}"#)
+        #expect(client.readOne()?.errorCode == "quota.exceeded")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":["n1"]},"callbackId":2}"#)
+        #expect(client.readOne()?.errorCode == "permission.denied")
+    }
+
+    @Test("Options that are longer than their task takes are refused before anything reads them")
+    func optionBytes() {
+        let bench = Bench(extraTasks: [TaskDescription(name: "short")])
+        let client = bench.client(uid: 0)
+        let text = String(repeating: "x", count: 65_535)
+        client.send(#"{"task":"short","options":"\#(text)","callbackId":1}"#)
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "options.invalid")
+        #expect(answer?["error"]?["message"]?.stringValue?.contains("65536 bytes") == true)
+        #expect(bench.host.started.isEmpty)
+        client.send(#"{"task":"short","options":"\#(text.dropLast(100))","callbackId":2}"#)
+        #expect(bench.host.started.count == 1)
+    }
+
+    private func everybodyMay() -> Policy {
+        let verbs: [PolicyVerb] = [.call, .subscribe]
+        return Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "t.toml", line: 1)])
+    }
+
+    @Test("A long event is one line in memory, whoever gets it, and counts for each of its receivers")
+    func sharedLine() throws {
+        let clients = (0..<10).map { _ in bench.client(uid: 0) }
+        for client in clients {
+            client.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
+            _ = client.read()
+        }
+        bench.runtime.publish("e", data: .string(String(repeating: "x", count: 100_000)))
+        let first = try #require(clients[0].session.output.bytes.baseAddress)
+        for client in clients {
+            #expect(client.session.output.bytes.baseAddress == first)
+            #expect(client.session.countedBytes > 100_000)
+        }
+        #expect(clients[0].session.account.queuedBytes > 1_000_000)
+        for client in clients {
+            #expect(client.readOne()?["data"]?.stringValue?.utf8.count == 100_000)
+        }
+    }
+
+    @Test("An event that its receivers' user has no room for is dropped and counted, before it waits")
+    func noRoom() {
+        var quotas = QuotaLimits()
+        quotas.user.queuedBytes = 250_000
+        quotas.trustedFactor = 1
+        bench.runtime.apply(quotas)
+        let clients = (0..<10).map { _ in bench.client(uid: 0) }
+        for client in clients {
+            client.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
+            _ = client.read()
+        }
+        bench.runtime.publish("e", data: .string(String(repeating: "x", count: 100_000)))
+        #expect(clients[0].session.account.queuedBytes <= 250_000)
+        #expect(bench.runtime.statistics.droppedEvents == 8)
+        let messages = clients.map { $0.read() + $0.read() }
+        #expect(messages.count { $0.first?["event"] == "e" } == 2)
+        #expect(messages.count { $0.first?["event"] == "bridge.events_dropped" } == 8)
+    }
+}

@@ -1,0 +1,135 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Texts that clients leave behind")
+struct TextBoundsTests {
+    let bench = Bench()
+    let client: FakeClient
+
+    init() { client = bench.client() }
+
+    private func call(_ task: String, _ options: JSON, by client: FakeClient? = nil) -> JSON? {
+        let client = client ?? self.client
+        client.send(#"{"task":"\#(task)","options":\#(options.text),"callbackId":"c"}"#)
+        return client.readOne()
+    }
+
+    private func text(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
+
+    @Test(
+        "What a client says of itself has a maximum, and beyond it nothing is kept",
+        arguments: [("client", 256), ("version", 256), ("userAgent", 1_024), ("origin", 512), ("page", 8_192)])
+    func hello(member: String, most: Int) {
+        func value(_ count: Int) -> JSON {
+            member == "page" ? ["url": text(count - 10), "title": text(10)] : text(count)
+        }
+        let error = call("bridge.hello", [member: value(most + 1)])?["error"]
+        #expect(error?["code"] == "options.invalid")
+        #expect(error?["data"]?["path"]?.stringValue == "$." + member)
+        #expect(client.session.client == nil && client.session.version == nil && client.session.userAgent == nil)
+        #expect(client.session.page == nil && client.session.origin == "local")
+        #expect(call("bridge.hello", [member: value(most)])?["result"] != nil)
+    }
+
+    @Test("Options of hello and of tables are 64 KiB at most, whatever stands in them")
+    func options() {
+        for task in ["bridge.hello", "bridge.tasks", "bridge.metrics"] {
+            #expect(call(task, ["tasks": ["a"], "other": text(65_000)])?["result"] != nil, "\(task)")
+            let error = call(task, ["tasks": ["b"], "other": text(65_536)])?["error"]
+            #expect(error?["code"] == "options.invalid")
+            #expect(error?["message"]?.stringValue?.contains("at most 65536 bytes") == true)
+        }
+    }
+
+    @Test("A summary has 256 bytes at most")
+    func summary() {
+        func register(_ count: Int) -> JSON? {
+            call("bridge.register", ["tasks": ["a"], "descriptions": ["a": ["summary": text(count)]]])
+        }
+        #expect(register(257)?["error"]?["data"]?["path"] == #"$.descriptions["a"].summary"#)
+        #expect(register(256)?["result"] != nil)
+    }
+
+    @Test("Names of events that were refused are remembered only as long as names may be")
+    func refusedSubscriptions() {
+        let stranger = bench.client(uid: 5)
+        _ = bench.runtime.mayGet(String(repeating: "x", count: 100_000), stranger.session)
+        #expect(stranger.session.eventRights.isEmpty)
+        _ = bench.runtime.mayGet(String(repeating: "x", count: 128), stranger.session)
+        #expect(stranger.session.eventRights.count == 1)
+    }
+
+    @Test("Texts that another version handed over and that are too long are left out")
+    func handedOver() {
+        let long = String(repeating: "x", count: 2_000)
+        let record = SessionRecord(
+            number: 7, client: long, version: "2", userAgent: long,
+            page: ["url": .string(String(repeating: "x", count: 20_000))])
+        let session = bench.runtime.resume(record, peer: client.session.peer, transport: nil)
+        #expect(session.client == nil && session.userAgent == nil && session.page == nil && session.version == "2")
+    }
+
+    // MARK: Descriptions
+
+    private func register(_ name: String, optionsBytes: Int = 0, resultBytes: Int = 0, by client: FakeClient) -> JSON? {
+        var description: JSONObject = [:]
+        if optionsBytes > 0 { description["options"] = ["description": text(optionsBytes - 18)] }
+        if resultBytes > 0 { description["result"] = ["description": text(resultBytes - 18)] }
+        return call(
+            "bridge.register", ["tasks": [.string(name)], "descriptions": .object([name: .object(description)])],
+            by: client)
+    }
+
+    @Test("Descriptions count for their user, a schema of options nine times, until nobody provides the task so")
+    func descriptions() {
+        let account = client.session.account
+        #expect(register("a", optionsBytes: 1_000, resultBytes: 500, by: client)?["result"] != nil)
+        #expect(account.descriptionBytes == 9_500 && bench.runtime.descriptionBytes == 9_500)
+        #expect(register("a", resultBytes: 600, by: client)?["result"] != nil)
+        #expect(register("b", resultBytes: 100, by: client)?["result"] != nil)
+        #expect(account.descriptionBytes == 700)
+        #expect(call("bridge.unregister", ["tasks": ["b"]])?["result"] != nil)
+        #expect(account.descriptionBytes == 600)
+        bench.runtime.hangUp(client.session)
+        #expect(account.descriptionBytes == 0 && bench.runtime.descriptionBytes == 0)
+    }
+
+    @Test("A user may have as much of them as the quota says, and all users together")
+    func descriptionQuota() throws {
+        var quotas = QuotaLimits()
+        quotas.sessionTasks = 10_000
+        bench.runtime.apply(quotas)
+        var rule = PolicyRule(.allow, [.call, .register], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
+        rule.names = nil
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: nil, rules: [rule]))
+        func fill(_ client: FakeClient, _ prefix: String) -> JSON? {
+            for number in 0..<10_000 {
+                let answer = register("\(prefix)\(number)", optionsBytes: 60_000, by: client)
+                if answer?["result"] == nil { return answer?["error"] }
+            }
+            return nil
+        }
+        let ada = bench.client(uid: 5)
+        let error = fill(ada, "ada")
+        #expect(error?["code"] == "quota.exceeded")
+        #expect(error?["data"] == ["quota": "description_bytes", "limit": 33_554_432, "of": "uid 5"])
+        #expect(ada.session.account.descriptionBytes <= 32 << 20)
+        // Replacing one by one as long takes no more.
+        #expect(register("ada0", optionsBytes: 60_000, by: ada)?["result"] != nil)
+        #expect(fill(bench.client(uid: 6), "bob")?["data"]?["of"] == "uid 6")
+        #expect(fill(client, "root")?["data"]?["of"] == "all users")
+        #expect(bench.runtime.descriptionBytes <= 128 << 20)
+    }
+
+    @Test("A name that stands in the list many times is registered once")
+    func repeated() {
+        let names = JSON.array(Array(repeating: "a", count: 200))
+        #expect(
+            call("bridge.register", ["tasks": names, "descriptions": ["a": ["summary": "A."]]])?["result"] == [
+                "tasks": ["a"]
+            ])
+        #expect((bench.runtime.registry.find("a")?.provider as? ClientTask)?.providers.count == 1)
+    }
+}
