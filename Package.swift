@@ -61,7 +61,7 @@ let daemonDependencies: [Target.Dependency] = [
 
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
-    "BridgeJSON", "BridgeMessage", "BridgeServer", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit",
+    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit",
     "TaskRuntime", "TOMLDocument", "WorkerProtocol", "trestled", logging,
 ]
 
@@ -96,6 +96,7 @@ let package = Package(
     ],
     targets: [
         // MARK: C, at the edges
+        .systemLibrary(name: "CThreadUser", path: "Fuzz/ThreadUser"),
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -246,7 +247,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Fuzz",
-            exclude: ["Corpus", "Finds", "Programs", "words.dict"],
+            exclude: ["Corpus", "Finds", "Programs", "ThreadUser", "words.dict"],
             sources: ["Targets", "Replay"], swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
     cxxLanguageStandard: .cxx17

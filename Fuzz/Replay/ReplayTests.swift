@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// An input in a file.
@@ -65,6 +66,27 @@ struct FuzzTargetTests {
     func forms() throws {
         var owing = Self.account(owing: "b")
         #expect(throws: Violation.self) { try owing.take(Array(#"{"responseId":"b","responseData":1}"#.utf8)) }
+    }
+
+    @Test("What a thread does as another user leaves the others their own", .enabled(if: ThreadUser.isSettable))
+    func users() {
+        let begin = DispatchSemaphore(value: 0)
+        let end = DispatchSemaphore(value: 0)
+        let seen = Mutex<uid_t?>(nil)
+        let other = Thread {
+            begin.wait()
+            seen.withLock { $0 = geteuid() }
+            end.signal()
+        }
+        other.start()
+        let own = ThreadUser.run(as: CostClient.uid) {
+            begin.signal()
+            end.wait()
+            return geteuid()
+        }
+        #expect(own == CostClient.uid)
+        #expect(seen.withLock { $0 } == 0)
+        #expect(geteuid() == 0)
     }
 
     /// A client's account that has called once.

@@ -22,16 +22,17 @@ final class CostClient {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-        let isRoot = geteuid() == 0
-        // The kernel notes the effective user of who connects.
-        if isRoot { seteuid(Self.uid) }
-        // The C interface takes an address of any family by the pointer of the common one.
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        // The kernel notes the effective user of the thread that connects.
+        let descriptor = descriptor
+        let connected = {
+            // The C interface takes an address of any family by the pointer of the common one.
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
             }
         }
-        if isRoot { seteuid(0) }
+        let status = ThreadUser.isSettable ? ThreadUser.run(as: Self.uid, connected) : connected()
         try require(status == 0, "the client cannot connect: \(String(cString: strerror(errno)))")
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
