@@ -204,7 +204,7 @@ let package = Package(
         .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
-            name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "TestSupport"],
+            name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "CBridgeJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),

@@ -6,7 +6,7 @@ import BridgeJSON
 //
 // - Whatever the pieces, the lines are those that a search for line ends finds.
 // - What passes is JSON to another parser as well, and what is refused as no JSON is none.
-// - A batch has as many items as its array, also where it is handled in two parts.
+// - A batch has as many items as its array, also where it is handled in two parts, or in steps.
 // - All that a message points to can be read, and is JSON.
 // - What is written in answer is one line of JSON that bears the id of the call.
 func fuzzMessages(_ bytes: [UInt8]) throws(Violation) {
@@ -124,7 +124,15 @@ private func readItems(
             }
         }
     }
+    // As a line that takes several turns.
+    var steps: [String] = []
+    var splitter = MessageSplitter(maximumLineBytes: 1 << 20)
+    let open = decoder.open(line, of: &splitter)
+    while !open.isFinished {
+        if case .item(let item) = decoder.advance(open) { take(item, &steps) }
+    }
     if let violation { throw violation }
+    try require(steps == whole, "in steps: \(steps); at once: \(whole)")
     try require(parts == whole, "in two parts: \(parts); as one: \(whole)")
     return whole
 }

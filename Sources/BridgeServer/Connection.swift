@@ -28,10 +28,10 @@ final class Connection {
     /// The same for the way of a call: not retained, because it is held above.
     @exclusivity(unchecked) var lentSession: Unmanaged<Session>?
 
-    /// Input that was read and not yet handled: lines, the first of them possibly the rest of a batch.
+    /// Input that was read and not yet handled: lines.
     @exclusivity(unchecked) var pendingInput: [UInt8] = []
-    /// The batch that is being handled, before all other input.
-    @exclusivity(unchecked) var batch: OpenBatch?
+    /// The line that is being handled over several turns, before all other input.
+    @exclusivity(unchecked) var lineAtWork: LineAtWork?
     @exclusivity(unchecked) var isPaused = false
     /// Paused not for the reader's sake but for that of the other connections, until the next turn.
     var isYielding = false
@@ -122,7 +122,7 @@ final class Connection {
         closesWhenWritten = true
         stream.stopReading()
         pendingInput = []
-        batch = nil
+        lineAtWork = nil
         server.watchStalled()
         if let session { runtime.markDirty(session) }
     }
@@ -165,7 +165,7 @@ final class Connection {
         isClosed = true
         stream.close()
         pendingInput = []
-        batch = nil
+        lineAtWork = nil
         if let session { runtime.hangUp(session) }
         server.didClose(self)
     }

@@ -78,7 +78,7 @@ extension BridgeServer {
     /// - Returns: The sessions that were handed over.
     public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
         let resting = connections.values.filter { connection in
-            connection.session.map { runtime.isAtRest($0) } == true && connection.batch?.answers == nil
+            connection.session.map { runtime.isAtRest($0) } == true && connection.lineAtWork?.answers == nil
         }
         var offered: [(connection: Connection, held: HeldConnection)] = []
         for connection in resting {
@@ -161,7 +161,7 @@ extension Connection {
         return HeldConnection(
             descriptor: stream.descriptor,
             record: ConnectionRecord(
-                socket: socket, session: sessionRecord, input: HandoverBytes((batch?.line ?? []) + pendingInput),
+                socket: socket, session: sessionRecord, input: HandoverBytes((lineAtWork?.rest ?? []) + pendingInput),
                 unfinishedLine: HandoverBytes(line.bytes), discardedBytes: line.discardedBytes,
                 output: HandoverBytes(session.output.copy())))
     }

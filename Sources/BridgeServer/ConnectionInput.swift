@@ -28,23 +28,30 @@ extension Connection {
         countInput(of: session)
     }
 
-    private func countInput(of session: Session) {
-        let heldBytes = splitter.heldBytes + pendingInput.count + (batch?.rest.count ?? 0)
+    func countInput(of session: Session) {
+        let heldBytes = splitter.heldBytes + pendingInput.count + (lineAtWork?.line.heldBytes ?? 0)
         if heldBytes > MessageMemory.largeBytes || session.heldInputBytes > 0 { countInput(heldBytes, of: session) }
     }
 
-    /// Counts input that waits, where it is much. For a line whose end has not come there may be no room any more.
+    /// Counts input that waits, where it is much. For a line that has not been checked there may be no room any more.
     private func countInput(_ heldBytes: Int, of session: Session) {
         guard !isClosed else { return }
-        session.heldInputBytes = heldBytes > MessageMemory.largeBytes ? heldBytes : 0
-        runtime.countQueued(session)
-        guard splitter.heldBytes > MessageMemory.largeBytes, !splitter.isDiscarding, runtime.isOverQuota(session) else {
-            return
+        hold(heldBytes, of: session)
+        guard runtime.isOverQuota(session) else { return }
+        if let line = lineAtWork?.line, let discarded = line.discarded {
+            lineAtWork = nil
+            hold(splitter.heldBytes + pendingInput.count, of: session)
+            refuse(discarded, runtime.lineRefusal(session), from: session)
+        } else if splitter.heldBytes > MessageMemory.largeBytes, !splitter.isDiscarding {
+            lineRefusal = runtime.lineRefusal(session)
+            refusesLine = true
+            splitter.discardLine()
+            hold(0, of: session)
         }
-        lineRefusal = runtime.lineRefusal(session)
-        refusesLine = true
-        splitter.discardLine()
-        session.heldInputBytes = 0
+    }
+
+    private func hold(_ heldBytes: Int, of session: Session) {
+        session.heldInputBytes = heldBytes > MessageMemory.largeBytes ? heldBytes : 0
         runtime.countQueued(session)
     }
 
@@ -64,6 +71,8 @@ extension Connection {
     private func handle(_ line: SplitLine, from session: Session) -> Bool {
         if refusesLine, let lineRefusal {
             refuse(line, lineRefusal, from: session)
+        } else if case .line(let bytes) = line, bytes.count > OpenLine.longBytes {
+            return handle(long: bytes, from: session)
         } else if let item = decoder.item(of: line) {
             runtime.receive(item, from: session)
         } else {
@@ -108,7 +117,7 @@ extension Connection {
         isYielding = false
         guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
         if hasTooMuchUnread(session) { return server.watchStalled() }
-        let hasInput = !pendingInput.isEmpty || batch != nil
+        let hasInput = !pendingInput.isEmpty || lineAtWork != nil
         goOn()
         if !hasInput, !isPaused, !isClosed { stream.readNow() }
         writeOutput()
@@ -136,7 +145,7 @@ extension Connection {
 
     /// Handles what was read and had to wait.
     private func handlePending() {
-        if batch != nil, !resumeBatch() { return }
+        if lineAtWork != nil, !resumeLine() { return }
         guard !pendingInput.isEmpty else { return }
         var input = pendingInput
         pendingInput = []
@@ -149,7 +158,7 @@ extension Connection {
         hasInputEnded = true
         guard !isPaused, let session else { return }
         splitter.finishInput { handle($0, from: session) }
-        // An open batch goes on first; this is called again behind it.
+        // A line at work goes on first; this is called again behind it.
         guard !isPaused else { return }
         runtime.endInput(of: session)
     }

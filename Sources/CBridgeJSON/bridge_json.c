@@ -1,97 +1,10 @@
 // One pass over the text, without recursion. See bridge_json.h for what it is for.
 //
-// The byte behind the text is a control character: every step stops there by itself, because no token contains one, and
-// so nothing asks at each byte whether the text has ended. Only white space is passed with an eye on the end.
 // Where strings end is found in 64 bytes at once, everything else byte by byte: a message is short, and most of its bytes
 // are in strings.
-#include "bridge_json.h"
+#include "json_tokens.h"
 
-#include "string_marks.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-// How deep a text may be at the most, whatever the caller asks for: the walk keeps one bit for each level.
-enum { deepest = 1024 };
-
-struct bridge_json_parser {
-    bridge_json_member *members;
-    uint32_t capacity;
-    // Why the text at hand is refused, and where; see `fail`.
-    uint8_t error;
-    const uint8_t *error_place;
-};
-
-// Where a step failed, in place of the place behind what it read.
-__attribute__((noinline, cold)) static const uint8_t *fail(bridge_json_parser *parser, uint8_t error,
-                                                           const uint8_t *place) {
-    parser->error = error;
-    parser->error_place = place;
-    return NULL;
-}
-
-always_inline bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-// '[' and '{' differ in one bit, and no other character is either without it.
-always_inline bool is_bracket(uint8_t c) { return (c | 0x20) == '{'; }
-always_inline bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
-
-// The first byte from `p` on that is no white space, or the end of the text.
-always_inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end) {
-    if (likely(*p > ' ')) return p;
-    while (p < end && is_space(*p)) p++;
-    return p;
-}
-
-// MARK: Strings
-
-// The value of four hexadecimal digits, or -1.
-static int32_t hex4(const uint8_t *p) {
-    int32_t value = 0;
-    for (int i = 0; i < 4; i++) {
-        uint8_t c = p[i], digit;
-        if (is_digit(c)) digit = (uint8_t)(c - '0');
-        else if (c >= 'a' && c <= 'f') digit = (uint8_t)(c - 'a' + 10);
-        else if (c >= 'A' && c <= 'F') digit = (uint8_t)(c - 'A' + 10);
-        else return -1;
-        value = value << 4 | digit;
-    }
-    return value;
-}
-
-// The place behind the escape at `p`, a surrogate's partner included.
-__attribute__((noinline)) static const uint8_t *escape(bridge_json_parser *parser, const uint8_t *p,
-                                                       const uint8_t *end) {
-    if (end - p < 2) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
-    switch (p[1]) {
-    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return p + 2;
-    case 'u': break;
-    default: return fail(parser, BRIDGE_JSON_ESCAPE, p);
-    }
-    int32_t unit = end - p < 6 ? -1 : hex4(p + 2);
-    if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF)) return fail(parser, BRIDGE_JSON_ESCAPE, p);
-    if (unit < 0xD800 || unit > 0xDBFF) return p + 6;
-    int32_t low = end - p < 12 || p[6] != '\\' || p[7] != 'u' ? -1 : hex4(p + 8);
-    if (low < 0xDC00 || low > 0xDFFF) return fail(parser, BRIDGE_JSON_ESCAPE, p);
-    return p + 12;
-}
-
-always_inline bool continues(uint8_t c) { return (c & 0xC0) == 0x80; }
-
-// The place behind the character of several bytes at `p`. Table 3-7 of the Unicode standard, version 15: no overlong
-// forms, no surrogates, nothing above U+10FFFF.
-__attribute__((noinline)) static const uint8_t *character(bridge_json_parser *parser, const uint8_t *p,
-                                                          const uint8_t *end) {
-    ptrdiff_t left = end - p;
-    uint8_t first = p[0];
-    if (first >= 0xC2 && first <= 0xDF && left >= 2 && continues(p[1])) return p + 2;
-    if ((first & 0xF0) == 0xE0 && left >= 3 && continues(p[1]) && continues(p[2])) {
-        if (!(first == 0xE0 && p[1] < 0xA0) && !(first == 0xED && p[1] > 0x9F)) return p + 3;
-    }
-    if (first >= 0xF0 && first <= 0xF4 && left >= 4 && continues(p[1]) && continues(p[2]) && continues(p[3])) {
-        if (!(first == 0xF0 && p[1] < 0x90) && !(first == 0xF4 && p[1] > 0x8F)) return p + 4;
-    }
-    return fail(parser, BRIDGE_JSON_UTF8, p);
-}
+// MARK: Scalars
 
 // The place behind the string whose content begins at `p`, where something else than plain characters stands at `at`.
 __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *parser, const uint8_t *at,
@@ -122,13 +35,6 @@ always_inline const uint8_t *string(bridge_json_parser *parser, window *window, 
     return string_rest(parser, p, end, escaped);
 }
 
-// MARK: Other scalars
-
-// What may follow a number or a literal.
-always_inline bool ends_scalar(const uint8_t *p, const uint8_t *end) {
-    return *p == ',' || *p == '}' || *p == ']' || *p <= ' ' || p >= end || *p == ':';
-}
-
 always_inline const uint8_t *digits(const uint8_t *p) {
     while (is_digit(*p)) p++;
     return p;
@@ -153,12 +59,6 @@ always_inline const uint8_t *number(bridge_json_parser *parser, const uint8_t *p
         p = behind;
     }
     return likely(ends_scalar(p, end)) ? p : fail(parser, BRIDGE_JSON_NUMBER, first);
-}
-
-// The word may reach behind the text: its last letters do not, because the byte there is none.
-always_inline const uint8_t *literal(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, const char *word,
-                                     size_t size) {
-    return memcmp(p, word, size) == 0 && ends_scalar(p + size, end) ? p + size : fail(parser, BRIDGE_JSON_LITERAL, p);
 }
 
 // The place behind the value at `p` that is neither object nor array.
@@ -276,15 +176,6 @@ always_inline const uint8_t *value(bridge_json_parser *parser, window *window, c
 }
 
 // MARK: The top level
-
-static bool grow(bridge_json_parser *parser) {
-    uint32_t capacity = parser->capacity == 0 ? 16 : parser->capacity * 2;
-    bridge_json_member *grown = realloc(parser->members, capacity * sizeof *grown);
-    if (grown == NULL) return false;
-    parser->members = grown;
-    parser->capacity = capacity;
-    return true;
-}
 
 // The place behind the object or array whose bracket is at `p`, its members noted.
 always_inline const uint8_t *members(bridge_json_parser *parser, window *window, const uint8_t *start, const uint8_t *p,

@@ -164,8 +164,8 @@ public final class TaskRuntime {
     /// The input at hand has been taken in.
     public func endInput() { isTakingInput = false }
 
-    /// A message that is no call has been handled: it counts for ``inputNanoseconds`` too.
-    func noteInputTime() {
+    /// A message that is no call has been handled, or a part of a long line: it counts for ``inputNanoseconds`` too.
+    public func noteInputTime() {
         if isTakingInput { _ = readClock() }
     }
 

@@ -39,8 +39,8 @@ package final class MessageChannel {
     private var turns: StreamTurns?
     /// When the peer's share of this turn ends.
     private var shareEnd = UInt64.max
-    /// What was read and has to wait: the rest of a batch, then lines.
-    private var batch: BatchRest?
+    /// What was read and has to wait: a long line or the rest of a batch, then lines.
+    private var lineAtWork: OpenLine?
     private var pending: [UInt8] = []
 
     /// Takes over a connected socket and reads from it. Nothing is told before the next turn of the loop.
@@ -102,7 +102,7 @@ package final class MessageChannel {
         drained = nil
         turnEnd?.remove()
         turns?.close()
-        batch = nil
+        lineAtWork = nil
         pending = []
         stream.close()
     }
@@ -117,11 +117,26 @@ package final class MessageChannel {
 
     /// Handles a line as far as the share goes; false where the rest has to wait.
     private func take(_ line: SplitLine) -> Bool {
+        if turns != nil, case .line(let bytes) = line, bytes.count > OpenLine.longBytes {
+            lineAtWork = decoder.open(bytes, of: &splitter)
+            return goOnWithLine()
+        }
         let outcome = decoder.decode(line) { take($0) }
         if case .stopped(let offset) = outcome, case .line(let bytes) = line, !isOver {
-            batch = BatchRest(bytes, from: offset)
+            lineAtWork = decoder.open(restOf: bytes, from: offset)
         }
         return !isOver && hasShare
+    }
+
+    /// Takes steps of the line at work until it is done or the share is spent; false where something has to wait.
+    private func goOnWithLine() -> Bool {
+        while let line = lineAtWork {
+            if case .item(let item) = decoder.advance(line) { _ = take(item) }
+            guard !isOver else { return false }
+            if line.isFinished { lineAtWork = nil }
+            guard hasShare else { return false }
+        }
+        return true
     }
 
     private func take(_ item: DecodedItem) -> Bool {
@@ -137,12 +152,18 @@ package final class MessageChannel {
 
     private func handle(_ bytes: UnsafeRawBufferPointer) {
         beginShare()
-        let takenBytes = splitter.consume(bytes) { take($0) }
+        takeLines(of: bytes)
         guard !isOver else { return }
-        pending.append(contentsOf: bytes[takenBytes...])
         // Not only at its end, which may never come.
         if splitter.isDiscarding { return end(.garbage("a line that is longer than \(lineBytes) bytes")) }
-        if batch != nil || !pending.isEmpty { turns?.wait() }
+        if lineAtWork != nil || !pending.isEmpty { turns?.wait() }
+    }
+
+    /// Handles lines as far as the share goes; the rest has to wait.
+    private func takeLines(of bytes: UnsafeRawBufferPointer) {
+        var takenBytes = 0
+        while let line = splitter.nextLine(of: bytes, from: &takenBytes), take(line) {}
+        if !isOver { pending.append(contentsOf: bytes[takenBytes...]) }
     }
 
     private func beginShare() {
@@ -152,23 +173,16 @@ package final class MessageChannel {
     /// Goes on with what was read before; false where some of it is left.
     private func handlePending() -> Bool {
         beginShare()
-        if var rest = batch {
-            let isDone = decoder.decode(&rest) { take($0) }
-            guard !isOver else { return true }
-            batch = isDone ? nil : rest
-            guard isDone, hasShare else { return false }
-        }
+        if !goOnWithLine() { return isOver }
         guard !pending.isEmpty else { return true }
         var input = pending
         pending = []
         let count = input.count
         input.append(contentsOf: repeatElement(0, count: MessageSplitter.paddingBytes))
         input.withUnsafeBytes { bytes in
-            let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
-            let takenBytes = splitter.consume(bytes) { take($0) }
-            if !isOver { pending.append(contentsOf: bytes[takenBytes...]) }
+            takeLines(of: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
-        return isOver || batch == nil && pending.isEmpty
+        return isOver || lineAtWork == nil && pending.isEmpty
     }
 }
 

@@ -83,7 +83,7 @@ struct GrammarTests {
         for line in recordedTraffic {
             for _ in 0..<25 {
                 var bytes = Array(line.utf8)
-                for _ in 0..<Int.random(in: 1...3, using: &generator) { mutate(&bytes, &generator) }
+                for _ in 0..<Int.random(in: 1...3, using: &generator) { Self.mutate(&bytes, &generator) }
                 let items = decode(bytes)
                 let isJSON = (try? JSON(parsing: bytes)) != nil
                 #expect(!items.isEmpty || bytes.isEmpty)
@@ -93,7 +93,7 @@ struct GrammarTests {
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+    static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
         guard !bytes.isEmpty else { return }
         let place = Int.random(in: 0..<bytes.count, using: &generator)
         let interesting: [UInt8] = Array("\"\\{}[],:0e-.tfnu \t".utf8) + [0, 0x1F, 0x80, 0xC3, 0xED, 0xFF]

@@ -44,6 +44,54 @@ struct TransportTests {
         }
     }
 
+    @Test("a long line is answered in its place, whatever it is", arguments: [false, true])
+    func longLines(isBatch: Bool) throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let other = try daemon.connect()
+            let zeros = "[" + String(repeating: "0,", count: 100_000) + "0]"
+            let escapes = "\"" + String(repeating: "\\u00e9é", count: 40_000) + "\""
+            let calls = [zeros, "1", escapes, "2", "[", zeros].enumerated().map {
+                #"{"task":"Echo","callbackId":\#($0),"options":\#($1)}"#
+            }
+            let good = calls.enumerated().filter { $0.offset != 4 }.map(\.element)
+            let lines = isBatch ? ["[" + good.joined(separator: ",") + "]"] : calls
+            try client.send(bytes: Array(lines.joined(separator: "\n").utf8))
+            #expect(try other.result("Echo", 1) == 1)
+            try client.send(bytes: [0x0A])
+            client.shutdownWrite()
+            let answers = try client.receiveAll()
+            #expect(answers.map { $0["callbackId"] } == (isBatch ? [0, 1, 2, 3, 5] : [0, 1, 2, 3, 4, 5]))
+            #expect(answers.first?["result"]?.arrayValue?.count == 100_001)
+            try #require(answers.count > 4)
+            #expect(answers[2]["result"]?.stringValue?.count == 80_000)
+            if !isBatch { #expect(answers[4]["error"]?["code"] == "message.invalid") }
+            #expect(answers.last?["result"] == answers.first?["result"])
+        }
+    }
+
+    @Test("a long batch of JSON-RPC has one array of answers")
+    func longRPCBatch() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let calls = (0..<2000).map { #"{"jsonrpc":"2.0","method":"Echo","params":{"n":\#($0)},"id":\#($0)}"# }
+            try client.send("[" + calls.joined(separator: ",") + "]")
+            let answers = try client.receive().arrayValue
+            #expect(answers?.map { $0["result"]?["n"] } == (0..<2000).map { .number(JSONNumber($0)) })
+        }
+    }
+
+    @Test("a long line of many values that would take more memory than there is for input is refused, and the next one is not")
+    func longLineBeyondQuota() throws {
+        try withDaemon("quotas.queued_bytes = \"2MiB\"") { daemon in
+            let client = try daemon.connect()
+            // Each of a batch's items is noted, which takes ten times the line.
+            try client.send("[" + String(repeating: "0,", count: 300_000) + "0]")
+            #expect(try client.receive()["error"]?["code"] == "busy")
+            #expect(try client.result("Echo", 1) == 1)
+        }
+    }
+
     @Test(
         "a line of exactly the limit is taken, a longer one answered, and the connection lives on",
         arguments: [false, true])

@@ -33,9 +33,9 @@ public final class MessageDecoder {
     /// The batch that was found last and has not been handed out.
     @exclusivity(unchecked) private var batch: ParsedLine?
     private let memory = DialectMemory()
-    private let extraDepth: Int
+    let extraDepth: Int
     /// Whether the line that was read last is nested deeper than a message may be, by as much as this decoder allows.
-    @exclusivity(unchecked) public private(set) var isDeep = false
+    @exclusivity(unchecked) public internal(set) var isDeep = false
 
     /// A decoder with working memory of its own.
     ///
@@ -116,8 +116,7 @@ public final class MessageDecoder {
         guard let batch else { return .finished }
         self.batch = nil
         if batch.members.isEmpty {
-            _ = handle(
-                refuse(problem("an empty batch: a line holds one message or an array of at least one")))
+            _ = handle(emptyBatch)
         }
         for (number, member) in batch.members.enumerated() {
             let goesOn = handle(batchItem(batch.value(member)))
@@ -129,33 +128,37 @@ public final class MessageDecoder {
         return .finished
     }
 
-    /// Hands each message of the rest of a batch to `handle`, until `handle` returns false. Returns whether all of it has
-    /// been handed out.
-    public func decode(_ rest: inout BatchRest, _ handle: (DecodedItem) -> Bool) -> Bool {
-        var goesOn = true
-        while goesOn, rest.next({ goesOn = handle(batchItem($0)) }) { scratch.reset() }
-        return goesOn || rest.isEmpty
-    }
-
     /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first item
     /// is no message of any dialect, so that nothing tells.
     public var isRPCBatch: Bool? {
         guard let batch, let first = batch.members.first else { return false }
         let text = batch.value(first)
-        guard text.first == UInt8(ascii: "{"), let parsed = try? items.parse(items.inCopy(of: text)) else { return nil }
-        return NativeDialect.kind(of: parsed, memory, &scratch).map { $0 == Dialects.jsonRPC }
+        guard let parsed = try? parseItem(text) else { return nil }
+        return isRPC(parsed)
+    }
+
+    /// Whether an item of a batch is a message of JSON-RPC; nil: it is a message of no dialect.
+    func isRPC(_ item: ParsedLine) -> Bool? {
+        guard item.isObject else { return nil }
+        return NativeDialect.kind(of: item, memory, &scratch).map { $0 == Dialects.jsonRPC }
+    }
+
+    /// Cuts an item of a batch. Good until the next item.
+    func parseItem(_ text: UnsafeRawBufferPointer) throws(GrammarError) -> ParsedLine {
+        scratch.reset()
+        return try items.parse(items.inCopy(of: text))
     }
 
     private func batchItem(_ text: UnsafeRawBufferPointer) -> DecodedItem {
-        do throws(GrammarError) {
-            return item(try items.parse(items.inCopy(of: text)))
-        } catch {
-            return refuse(problem("the item is not JSON: \(error.reason)"))
-        }
+        do throws(GrammarError) { return item(try parseItem(text)) } catch { return refuseItem(error) }
+    }
+
+    func refuseItem(_ error: GrammarError) -> DecodedItem {
+        refuse(problem("the item is not JSON: \(error.reason)"))
     }
 
     @inline(__always)
-    private func item(_ parsed: ParsedLine) -> DecodedItem {
+    func item(_ parsed: ParsedLine) -> DecodedItem {
         guard parsed.isObject else {
             return refuse(problem("a message is a JSON object, this is \(Self.typeName(parsed.root))"))
         }
@@ -163,9 +166,16 @@ public final class MessageDecoder {
         return dialect.decode(&scratch)
     }
 
-    private func refuse(_ problem: MessageProblem) -> DecodedItem { memory.keep(problem) }
+    /// What was handed out before is invalid from here on.
+    func resetScratch() { scratch.reset() }
 
-    private func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
+    var emptyBatch: DecodedItem {
+        refuse(problem("an empty batch: a line holds one message or an array of at least one"))
+    }
+
+    func refuse(_ problem: MessageProblem) -> DecodedItem { memory.keep(problem) }
+
+    func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
         let prefix = UnsafeRawBufferPointer(rebasing: bytes.prefix(MessageSplitter.keptPrefixBytes))
         let found = CallbackIDSalvage.find(in: prefix, &scratch)
         return MessageProblem(

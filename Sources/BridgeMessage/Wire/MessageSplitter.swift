@@ -102,6 +102,17 @@ public struct MessageSplitter: ~Copyable {
         if hasHandedOutCarry { endCarried() }
     }
 
+    /// Gives away the line that was handed out last, where it had been carried over; nil: it had not been.
+    mutating func takeCarried(_ line: UnsafeRawBufferPointer) -> OwnedLine? {
+        guard hasHandedOutCarry, discardedBytes == nil, line.baseAddress == UnsafeRawPointer(carry.baseAddress) else {
+            return nil
+        }
+        let taken = OwnedLine(taking: carry, count: line.count)
+        carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        endCarried()
+        return taken
+    }
+
     /// Discards the line whose end has not come, but for its beginning: it will be one that was too large.
     public mutating func discardLine() {
         guard !hasHandedOutCarry, discardedBytes == nil, carriedBytes > 0 else { return }

@@ -18,7 +18,7 @@ final class WorkerMember {
     private var residentBytesAtFirst: UInt64 = 0
 
     private let times: WorkerSupervisor.Times
-    private var pingTimer: LoopTimer?
+    private var pingTimer: PatienceTimer?
     private var pingRequest: UInt64?
     /// Whether it takes pings while it works.
     private var isPingedAlways = false
@@ -75,7 +75,7 @@ final class WorkerMember {
     /// Asks the process something; not to know it is an answer, as good as an empty one.
     func ask(_ task: String, _ options: JSON, within limit: Duration) async throws(BridgeError) -> JSON {
         let outcome: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
-            var timer: LoopTimer?
+            var timer: PatienceTimer?
             let request = link.request(task, options) { outcome in
                 LoopActor.assumeIsolated {
                     timer?.close()
@@ -83,14 +83,12 @@ final class WorkerMember {
                 }
                 continuation.resume(returning: outcome)
             }
-            timer = LoopTimer { [weak process] in
-                timer?.close()
+            timer = PatienceTimer(limit) { [weak process] in
                 process?.link.forget(request)
                 let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")
                 process?.fail("did not answer \(task) within \(limit)")
                 continuation.resume(returning: .failure(error))
             }
-            timer?.schedule(after: limit)
         }
         if case .failure(let error) = outcome, error.code == .taskNotFound { return .object([:]) }
         return try outcome.get()
@@ -103,7 +101,7 @@ final class WorkerMember {
     /// - Parameter done: told when the next one may have it; not at all where it ends instead.
     func clean(_ done: @escaping @LoopActor () -> Void) {
         guard needsCleaning else { return done() }
-        var timer: LoopTimer?
+        var timer: PatienceTimer?
         let request = link.request("plugin.clean", [:]) { [weak self] outcome in
             LoopActor.assumeIsolated {
                 timer?.close()
@@ -120,12 +118,10 @@ final class WorkerMember {
                 }
             }
         }
-        timer = LoopTimer { [weak process, times] in
-            timer?.close()
+        timer = PatienceTimer(times.ping) { [weak process, times] in
             process?.link.forget(request)
             process?.fail("did not answer plugin.clean within \(times.ping)")
         }
-        timer?.schedule(after: times.ping)
     }
 
     /// How much more memory it takes than when it was ready, in bytes.
@@ -152,8 +148,7 @@ final class WorkerMember {
 
     private func schedulePing() {
         pingTimer?.close()
-        pingTimer = LoopTimer { [weak self] in self?.ping() }
-        pingTimer?.schedule(after: times.ping)
+        pingTimer = PatienceTimer(times.ping) { [weak self] in self?.ping() }
     }
 
     private func ping() {
@@ -167,7 +162,7 @@ final class WorkerMember {
                 LoopActor.assumeIsolated { self?.pingRequest = nil }
             }
         }
-        pingTimer?.schedule(after: times.ping)
+        schedulePing()
     }
 
     // MARK: The end

@@ -107,12 +107,13 @@ extension TaskRuntime {
 
     // MARK: Batches of JSON-RPC
 
-    /// Begins the batch that a decoder has come upon, where it is one of JSON-RPC's: its items are answered by one array.
+    /// Begins a batch, where it is one of JSON-RPC's: its items are answered by one array.
     ///
+    /// - Parameter isRPC: what its first item is; nil: no message.
     /// - Returns: nil where it is none. Where its first item is no message, it is one if the session has spoken nothing
     ///   else.
-    public func openBatch(_ decoder: MessageDecoder, of session: Session) -> RPCBatch? {
-        guard decoder.isRPCBatch ?? (session.onlyDialect == Dialects.jsonRPC) else { return nil }
+    public func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {
+        guard isRPC ?? (session.onlyDialect == Dialects.jsonRPC) else { return nil }
         let batch = RPCBatch()
         session.openBatch = batch
         return batch
@@ -135,7 +136,7 @@ extension TaskRuntime {
     ///
     /// - Returns: Whether it is.
     public func receiveRPCBatch(_ decoder: MessageDecoder, from session: Session) -> Bool {
-        guard let batch = openBatch(decoder, of: session) else { return false }
+        guard let batch = openBatch(isRPC: decoder.isRPCBatch, of: session) else { return false }
         _ = decoder.decodeBatch { item in
             receive(item, from: session)
             return session.takesMessages
