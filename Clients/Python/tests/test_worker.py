@@ -98,7 +98,9 @@ class CallTests(SampleTestCase):
             "code": "sample.failed", "message": "It failed.", "data": {"why": "asked for"}, "transient": True,
             "retryAfter": 500,
         })
-        self.assertEqual(self.fails("fail"), {"code": "internal", "message": "fail failed: KeyError: 'no such thing'"})
+        self.assertEqual(self.fails("fail"), {
+            "code": "internal", "message": "fail failed: KeyError: 'no such thing'", "unforeseen": True,
+        })
         self.assertIn("Traceback", self.daemon.log_until("KeyError: 'no such thing'"))
         self.assertEqual(self.fails("fail", "exit")["code"], "internal")
 
@@ -185,7 +187,7 @@ class OwnCallTests(SampleTestCase):
     def test_a_coroutine_that_exits_ends_its_own_call_alone(self) -> None:
         for options, status in [("at once", 3), ("within", 4)]:
             self.assertEqual(self.fails("fail.async", options), {
-                "code": "internal", "message": f"fail.async failed: SystemExit: {status}",
+                "code": "internal", "message": f"fail.async failed: SystemExit: {status}", "unforeseen": True,
             })
         call = self.daemon.start_call("both.async")
         for other in [self.daemon.next(task="other") for _ in range(2)]:
