@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -33,49 +34,67 @@ std::unique_ptr<re2::RE2> compiled(std::string_view pattern, size_t bytes) {
     return std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
 
+// A compiled pattern, which may be a broken one.
+struct Program {
+    explicit Program(std::string_view pattern) : program(compiled(pattern, small_bytes)), bytes(small_bytes) {
+        if (program->error_code() == re2::RE2::ErrorPatternTooLarge) {
+            program = compiled(pattern, large_bytes);
+            bytes = large_bytes;
+        }
+    }
+
+    // Held while it is matched: a thread that may not wait must not meet another one in the automaton, which locks itself
+    // for as long as a whole text takes.
+    std::mutex in_use;
+    std::unique_ptr<re2::RE2> program;
+    size_t bytes;
+};
+
+// Locked for as long as a look-up takes: patterns are compiled, matched and freed outside.
 class Cache {
   public:
-    // A pattern, which may be a broken one; valid until the next call.
-    const re2::RE2 &find(std::string_view pattern) {
+    // Null: it is not here.
+    std::shared_ptr<Program> find(std::string_view pattern) {
+        const std::lock_guard<std::mutex> lock(mutex_);
         auto known = index_.find(pattern);
-        if (known != index_.end()) {
-            entries_.splice(entries_.begin(), entries_, known->second);
-            return *entries_.front().program;
-        }
-        Entry entry{compiled(pattern, small_bytes), small_bytes};
-        if (entry.program->error_code() == re2::RE2::ErrorPatternTooLarge) {
-            entry = Entry{compiled(pattern, large_bytes), large_bytes};
-        }
-        entries_.push_front(std::move(entry));
+        if (known == index_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, known->second);
+        return entries_.front();
+    }
+
+    // The pattern; compiled where it is not here.
+    std::shared_ptr<Program> make(std::string_view pattern) {
+        if (auto known = find(pattern)) return known;
+        auto made = std::make_shared<Program>(pattern);
+        // What leaves the cache, freed behind the lock.
+        std::list<std::shared_ptr<Program>> left;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        auto known = index_.find(pattern);
+        if (known != index_.end()) return *known->second;
+        entries_.push_front(made);
         try {
-            // The key is the text that the entry itself keeps.
-            index_.emplace(entries_.front().program->pattern(), entries_.begin());
+            // The key is the text that the program itself keeps.
+            index_.emplace(made->program->pattern(), entries_.begin());
         } catch (...) {
             entries_.pop_front();
             throw;
         }
-        bytes_ += entries_.front().bytes;
+        bytes_ += made->bytes;
         while (bytes_ > cache_bytes) {
-            bytes_ -= entries_.back().bytes;
-            index_.erase(entries_.back().program->pattern());
-            entries_.pop_back();
+            bytes_ -= entries_.back()->bytes;
+            index_.erase(entries_.back()->program->pattern());
+            left.splice(left.begin(), entries_, std::prev(entries_.end()));
         }
-        return *entries_.front().program;
+        return made;
     }
 
   private:
-    struct Entry {
-        std::unique_ptr<re2::RE2> program;
-        size_t bytes;
-    };
-
+    std::mutex mutex_;
     // The most recently used one first.
-    std::list<Entry> entries_;
-    std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
+    std::list<std::shared_ptr<Program>> entries_;
+    std::unordered_map<std::string_view, std::list<std::shared_ptr<Program>>::iterator> index_;
     size_t bytes_ = 0;
 };
-
-std::mutex mutex;
 
 Cache &cache() {
     // Never freed: threads may still match while the process ends.
@@ -88,10 +107,9 @@ Cache &cache() {
 extern "C" int32_t trestle_pattern_compile(const char *pattern, size_t size, char *reason, size_t reason_size) {
     std::string said = "there is not enough memory";
     try {
-        const std::lock_guard<std::mutex> lock(mutex);
-        const re2::RE2 &program = cache().find({pattern, size});
-        if (program.ok()) return program.ProgramSize();
-        said = program.error();
+        const auto made = cache().make({pattern, size});
+        if (made->program->ok()) return made->program->ProgramSize();
+        said = made->program->error();
     } catch (const std::exception &) {
         // Said above.
     }
@@ -103,10 +121,14 @@ extern "C" int32_t trestle_pattern_compile(const char *pattern, size_t size, cha
     return -1;
 }
 
-extern "C" int32_t trestle_pattern_match(const char *pattern, size_t size, const char *text, size_t text_size) {
+extern "C" int32_t trestle_pattern_match(
+    const char *pattern, size_t size, const char *text, size_t text_size, int32_t at_once) {
     try {
-        const std::lock_guard<std::mutex> lock(mutex);
-        const re2::RE2 &program = cache().find({pattern, size});
+        const auto known = at_once ? cache().find({pattern, size}) : cache().make({pattern, size});
+        if (!known) return -2;
+        std::unique_lock<std::mutex> lock(known->in_use, std::defer_lock);
+        if (at_once ? !lock.try_lock() : (lock.lock(), false)) return -2;
+        const re2::RE2 &program = *known->program;
         const re2::StringPiece whole(text, text_size);
         return program.ok() && program.Match(whole, 0, text_size, re2::RE2::UNANCHORED, nullptr, 0) ? 1 : 0;
     } catch (const std::exception &) {

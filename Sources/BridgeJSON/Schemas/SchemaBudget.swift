@@ -4,6 +4,10 @@ struct SchemaBudget {
 
     /// For one check: some milliseconds at most, and far more than a value of 64 KiB takes.
     static let checkSteps = 1_000_000
+    /// For a check that others wait for: 20 to 80 µs.
+    static let quickSteps = 20_000
+    /// A longer value is left to a check that nobody waits for: reading it takes about 5 ns a byte.
+    static let quickBytes = 4_096
     /// For reading one schema: its text, and what its references search through.
     static let readingSteps = 1_000_000
 
@@ -37,6 +41,16 @@ enum SchemaExcess: Error {
     case nesting
     case exponent
     case memory
+    /// The thread would have to wait, and may not.
+    case waiting
+
+    /// Whether a check that may take longer might come to an end.
+    var isOfHaste: Bool {
+        switch self {
+        case .steps, .waiting: true
+        case .nesting, .exponent, .memory: false
+        }
+    }
 
     /// The end of a sentence.
     var reason: String {
@@ -46,6 +60,7 @@ enum SchemaExcess: Error {
         case .exponent:
             "a number has an exponent of more than \(DecimalText.mostExponentDigits) digits"
         case .memory: "there is not enough memory for a pattern"
+        case .waiting: "a pattern is not at hand"
         }
     }
 }

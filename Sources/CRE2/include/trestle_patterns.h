@@ -24,8 +24,10 @@ extern "C" {
  * reason, cut to `reason_size` bytes and terminated, in `reason`. */
 int32_t trestle_pattern_compile(const char *pattern, size_t size, char *reason, size_t reason_size);
 
-/* Whether a text (UTF-8) contains a match: 1, 0, or -1 where there is not enough memory. */
-int32_t trestle_pattern_match(const char *pattern, size_t size, const char *text, size_t text_size);
+/* Whether a text (UTF-8) contains a match: 1, 0, or -1 where there is not enough memory. Where `at_once` is not 0, -2
+ * instead of waiting: the pattern would have to be compiled, or another thread matches it. */
+int32_t trestle_pattern_match(
+    const char *pattern, size_t size, const char *text, size_t text_size, int32_t at_once);
 
 #ifdef __cplusplus
 }

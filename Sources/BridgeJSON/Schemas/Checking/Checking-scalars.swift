@@ -66,11 +66,11 @@ extension Checking {
         let pattern = graph.patterns[Int(index)]
         try budget.spend(content: tape.nodes[node])
         try budget.spend(Self.patternSteps + Int(tape.nodes[node].count) * Int(pattern.weight))
-        let found = graph.withBytes(pattern.text) { pattern in
-            tape.nodes[node].withContent(text: tape.text) { PatternEngine.matches(pattern, $0) }
-        }
-        guard let found else { throw .memory }
-        return found
+        return try graph.withBytes(pattern.text) { pattern in
+            tape.nodes[node].withContent(text: tape.text) { text in
+                Result { () throws(SchemaExcess) in try PatternEngine.matches(pattern, text, atOnce: isQuick) }
+            }
+        }.get()
     }
 
     /// What a match costs besides its text.

@@ -7,7 +7,9 @@ struct Checking {
     private let schema: SchemaCheck
     let tape: JSONTape
     let room: SchemaRoom
-    var budget = SchemaBudget(steps: SchemaBudget.checkSteps)
+    var budget: SchemaBudget
+    /// Whether it ends where the thread would have to wait.
+    let isQuick: Bool
     /// How many alternatives are being tried, one within the other.
     var trialDepth = 0
     private var depth = 0
@@ -24,8 +26,9 @@ struct Checking {
     private static let schemaSteps = 4
     private static let ruleSteps = 2
 
-    init(_ schema: SchemaCheck, _ room: SchemaRoom) {
-        (self.schema, self.room, tape) = (schema, room, room.tape)
+    init(_ schema: SchemaCheck, _ room: SchemaRoom, isQuick: Bool) {
+        (self.schema, self.room, tape, self.isQuick) = (schema, room, room.tape, isQuick)
+        budget = SchemaBudget(steps: isQuick ? SchemaBudget.quickSteps : SchemaBudget.checkSteps)
     }
 
     /// Lent: a copy would count each of its rows.

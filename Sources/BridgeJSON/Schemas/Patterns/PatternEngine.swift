@@ -6,7 +6,7 @@ enum PatternEngine {
     private struct Functions: Sendable {
         typealias Compile =
             @convention(c) (UnsafeRawPointer?, Int, UnsafeMutablePointer<CChar>?, Int) -> Int32
-        typealias Match = @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> Int32
+        typealias Match = @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int, Int32) -> Int32
 
         let compile: Compile
         let match: Match
@@ -45,13 +45,22 @@ enum PatternEngine {
         throw PatternError("it is refused: \(String(decoding: bytes, as: UTF8.self))")
     }
 
-    /// Whether a text (UTF-8) contains a match; nil where there is not enough memory.
+    /// Whether a text (UTF-8) contains a match.
     ///
-    /// - Parameter pattern: One that has been compiled.
-    static func matches(_ pattern: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer) -> Bool? {
-        guard case .success(let functions) = loaded else { return nil }
-        let found = functions.match(pattern.baseAddress, pattern.count, text.baseAddress, text.count)
-        return found < 0 ? nil : found == 1
+    /// - Parameters:
+    ///   - pattern: One that has been compiled.
+    ///   - atOnce: Whether the thread may not wait: a pattern that has left the cache is not compiled, and one that another
+    ///     thread matches is not waited for.
+    static func matches(
+        _ pattern: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, atOnce: Bool
+    ) throws(SchemaExcess) -> Bool {
+        guard case .success(let functions) = loaded else { throw .memory }
+        switch functions.match(pattern.baseAddress, pattern.count, text.baseAddress, text.count, atOnce ? 1 : 0) {
+        case 0: return false
+        case 1: return true
+        case -2: throw .waiting
+        default: throw .memory
+        }
     }
 }
 

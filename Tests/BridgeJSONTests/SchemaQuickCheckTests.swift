@@ -1,0 +1,60 @@
+import BridgeJSON
+import Testing
+
+/// Checks on a thread that others wait for.
+@Suite("Quick checks of schemas")
+struct SchemaQuickCheckTests {
+    private func quickly(_ schema: String, _ value: String) throws -> Bool {
+        let check = try SchemaCheck(try JSON(parsing: schema))
+        let room = SchemaRoom()
+        return try Array(value.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) }
+    }
+
+    @Test("What is small is decided at once")
+    func small() throws {
+        let schema = #"{"type":"object","properties":{"a":{"type":"string","pattern":"^x+$"}},"required":["a"]}"#
+        #expect(try quickly(schema, #"{"a":"xxx"}"#))
+        #expect(throws: SchemaMisfit.self) { try quickly(schema, #"{"a":"y"}"#) }
+        #expect(throws: SchemaMisfit.self) { try quickly(schema, "{") }
+    }
+
+    @Test("What takes many steps, or is long, is left to a whole check, whatever it would say")
+    func large() throws {
+        let choices = (0..<300).map { #"{"enum":[\#($0)]}"# }.joined(separator: ",")
+        let schema = #"{"items":{"anyOf":[\#(choices)]}}"#
+        let many = "[" + Array(repeating: "299", count: 100).joined(separator: ",") + "]"
+        #expect(try !quickly(schema, many))
+        #expect(try SchemaCheck(try JSON(parsing: schema)).misfit(many) == nil)
+        #expect(try !quickly(schema, "[" + String(repeating: " ", count: 5_000) + "]"))
+        #expect(try quickly(schema, "[1]"))
+    }
+
+    @Test("What no check can decide is refused at once")
+    func undecidable() throws {
+        #expect {
+            try quickly(#"{"minimum":3}"#, "1e9999999999999999")
+        } throws: {
+            if case .tooMuch? = $0 as? SchemaMisfit { true } else { false }
+        }
+    }
+
+    @Test("A pattern that has left the cache is not compiled in a quick check")
+    func pattern() throws {
+        let check = try SchemaCheck(["pattern": "^left[0-9]$"])
+        let room = SchemaRoom()
+        func quick() throws -> Bool { try Array(#""left7""#.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) } }
+        // Other tests compile patterns meanwhile, of which so many may come between.
+        func soonQuick() throws -> Bool {
+            for _ in 0..<20 {
+                _ = check.misfit(#""left7""#)
+                if try quick() { return true }
+            }
+            return false
+        }
+        #expect(try soonQuick())
+        // 64 KiB for each, of 16 MiB for all.
+        for number in 0..<300 { _ = try SchemaCheck(["pattern": .string("^new\(number)$")]) }
+        #expect(try !quick())
+        #expect(try soonQuick())
+    }
+}
