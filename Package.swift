@@ -110,6 +110,7 @@ let package = Package(
         .target(name: "CTaskPlugin"),
 
         // MARK: Ground floor
+        .target(name: "BlockingLanes", swiftSettings: strict),
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
@@ -120,7 +121,7 @@ let package = Package(
 
         // MARK: The wire, and the plugin author's SDK
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
-        .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
 
         // MARK: Plugins in other processes: what both ends share
         .target(
@@ -150,7 +151,8 @@ let package = Package(
             // As the daemon.
             linkerSettings: [.linkedLibrary("Foundation")]),
         .target(
-            name: "BridgeServer", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop", "TaskRuntime", logging],
+            name: "BridgeServer",
+            dependencies: ["BlockingLanes", "BridgeJSON", "BridgeMessage", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .executableTarget(
             name: "trestled", dependencies: daemonDependencies, swiftSettings: strict,

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Threads of the plugin's own for work that blocks: a database, a slow hash. Jobs begin in the order in which they
-/// were submitted, those of several users in turns, so that nobody waits for all that another user has submitted. With one
-/// thread, the default, they do not overlap either.
+/// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in which
+/// they were submitted, those of several users in turns, so that nobody waits for all that another user has submitted. With
+/// one thread, the default, they do not overlap either.
 ///
 /// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
 /// was submitted and end.
@@ -28,14 +28,14 @@ public final class BlockingLane: Sendable {
     /// a thread. Any thread.
     ///
     /// - Parameters:
-    ///   - user: The uid for which it is done; the plugin's own jobs take turns as those of uid 0.
+    ///   - user: The uid for which it is done; the owner's own jobs take turns as those of uid 0.
     ///   - body: The work.
     /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
     ///   not run then.
     public func run<T: Sendable>(
         of user: UInt32 = 0, _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
-        let mark = CancelMark()
+        let mark = LaneCancelMark()
         return try await withTaskCancellationHandler {
             try await withCheckedContinuation { continuation in
                 submit(of: user) {
@@ -58,6 +58,11 @@ public final class BlockingLane: Sendable {
     public func submit(of user: UInt32 = 0, _ body: @escaping @Sendable () -> Void) {
         queue.append(body, of: user)
     }
+}
+
+/// Tells a job that whoever waits for it was cancelled.
+private final class LaneCancelMark: Sendable {
+    let isSet = Atomic<Bool>(false)
 }
 
 /// The jobs of a lane and the means to wait for one.
