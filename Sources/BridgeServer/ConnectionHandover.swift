@@ -138,6 +138,9 @@ extension Connection {
         stream.stopReading()
     }
 
+    /// The session has begun to work on another's call: one that was being checked, or that a plugin has made.
+    func readOn() { endHold() }
+
     /// Handles what was read, and reads on.
     func endHold() {
         guard isHeld else { return }

@@ -114,6 +114,11 @@ extension Connection {
 
     /// The others have had their turn.
     func takeTurn() {
+        if let session, session.waitsForJobs {
+            // It waits for the lane: in no queue, so that the loop may rest.
+            isParked = true
+            return
+        }
         isYielding = false
         guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
         if hasTooMuchUnread(session) { return server.watchStalled() }
@@ -121,6 +126,13 @@ extension Connection {
         goOn()
         if !hasInput, !isPaused, !isClosed { stream.readNow() }
         writeOutput()
+    }
+
+    /// What the session's input waited for is done.
+    func inputMayGoOn() {
+        guard isParked else { return }
+        isParked = false
+        server.scheduler.wait(self, of: user)
     }
 
     func pause() {

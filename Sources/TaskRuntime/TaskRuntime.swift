@@ -55,13 +55,15 @@ public final class TaskRuntime {
     public var onSteps: ((UserAccount) -> Void)?
 
     let clock: any RuntimeClock
+    /// Where work is done that would keep the loop; nil: it is done at once.
+    let lane: (any WorkLane)?
     let log: Logger
     let startedAt: RuntimeInstant
     @exclusivity(unchecked) private(set) var standardTimeoutNanoseconds: UInt64
     let calls = CallTable()
     @exclusivity(unchecked) var counters = RuntimeStatistics()
     let check = JSONCheck()
-    /// What options are checked in against schemas.
+    /// What options are checked in against schemas, on the loop.
     let schemaRoom = SchemaRoom()
     let registry = TaskRegistry()
     var sessions = SessionList()
@@ -116,9 +118,11 @@ public final class TaskRuntime {
     @exclusivity(unchecked) private var isTakingInput = false
 
     /// A runtime with the daemon's own tasks and nothing else.
+    ///
+    /// - Parameter lane: Where work is done that would keep the loop; nil: it is done at once.
     public init(
         limits: RuntimeLimits, quotas: QuotaLimits = QuotaLimits(), policy: Policy, daemon: DaemonDescription,
-        clock: any RuntimeClock, log: Logger
+        clock: any RuntimeClock, lane: (any WorkLane)? = nil, log: Logger
     ) {
         self.limits = limits
         self.quotas = quotas
@@ -126,6 +130,7 @@ public final class TaskRuntime {
         self.policy = policy
         self.daemon = daemon
         self.clock = clock
+        self.lane = lane
         self.log = log
         startedAt = clock.now
         launch = LaunchRegistry { clock.now }

@@ -62,7 +62,7 @@ final class Daemon {
         let clock = LoopClock()
         runtime = TaskRuntime(
             limits: configuration.runtimeLimits, quotas: configuration.quotas, policy: configuration.runtimePolicy,
-            daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, log: log)
+            daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, lane: LoopLane(), log: log)
         clock.attach(runtime)
         service.sample = { [runtime] in ServiceSample(runtime) }
         runtime.processFigures = { ProcessFigures.read() }

@@ -29,6 +29,14 @@ struct SchemaQuickCheckTests {
         #expect(try quickly(schema, "[1]"))
     }
 
+    @Test("What does not fit a large schema is put in words by a whole check")
+    func words() throws {
+        let schema = #"{"enum":[\#((0..<2_000).map(String.init).joined(separator: ","))]}"#
+        #expect(try quickly(schema, "1999"))
+        #expect(try !quickly(schema, "2000"))
+        #expect(try SchemaCheck(try JSON(parsing: schema)).misfit("2000")?.description.contains("one of: 0") == true)
+    }
+
     @Test("What no check can decide is refused at once")
     func undecidable() throws {
         #expect {
@@ -42,7 +50,9 @@ struct SchemaQuickCheckTests {
     func pattern() throws {
         let check = try SchemaCheck(["pattern": "^left[0-9]$"])
         let room = SchemaRoom()
-        func quick() throws -> Bool { try Array(#""left7""#.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) } }
+        func quick() throws -> Bool {
+            try Array(#""left7""#.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) }
+        }
         // Other tests compile patterns meanwhile, of which so many may come between.
         func soonQuick() throws -> Bool {
             for _ in 0..<20 {

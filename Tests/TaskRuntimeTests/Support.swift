@@ -31,11 +31,43 @@ final class FakeClock: RuntimeClock {
     }
 }
 
+/// A lane that works when a test tells it to.
+final class ManualLane: WorkLane {
+    private var waiting: [(uid: UInt32, work: () -> Void)] = []
+    /// For whom work waits, in order.
+    var uids: [UInt32] { waiting.map(\.uid) }
+
+    func run<Value: Sendable>(
+        for uid: UInt32, _ work: @escaping @Sendable () -> Value, then done: @escaping (Value) -> Void
+    ) {
+        waiting.append((uid, { done(work()) }))
+    }
+
+    func runNext() { waiting.removeFirst().work() }
+
+    /// Until nothing waits. Returns how much there was.
+    @discardableResult
+    func runAll() -> Int {
+        var count = 0
+        while !waiting.isEmpty {
+            runNext()
+            count += 1
+        }
+        return count
+    }
+}
+
 /// A connection without a socket.
 final class FakeTransport: SessionTransport {
     private(set) var isToBeClosed = false
     /// How often output was to be written.
     private(set) var writes = 0
+    /// How often input that had to wait was let go on.
+    private(set) var releases = 0
+    func inputMayGoOn() { releases += 1 }
+    /// How often it was to be read on in spite of the daemon's end.
+    private(set) var readsOn = 0
+    func readOn() { readsOn += 1 }
     func writeOutput() { writes += 1 }
     func closeWhenWritten() { isToBeClosed = true }
 }
@@ -127,16 +159,18 @@ final class Bench {
     let clock = FakeClock()
     let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     let runtime: TaskRuntime
+    let lane: ManualLane?
     let host = FakeHost()
     private(set) var slot: PluginSlot! = nil  // set before init returns
 
     static let daemonUID: UInt32 = 900
 
-    init(limits: RuntimeLimits = RuntimeLimits(), extraTasks: [TaskDescription] = []) {
+    init(limits: RuntimeLimits = RuntimeLimits(), extraTasks: [TaskDescription] = [], lane: ManualLane? = nil) {
+        self.lane = lane
         runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: Self.daemonUID),
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
-            log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            lane: lane, log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         clock.runtime = runtime
         slot = add(
             "worker",

@@ -92,6 +92,7 @@ extension TaskRuntime {
         if call.record.pointee.heldBytes != 0 { letGoOfHeld(call) }
         if call.hasExtras {
             call.record.pointee.extras?.maker?.ownCallsInFlight -= 1
+            call.record.pointee.extras?.laneMark?.drop()
             leaveParent(call)
             leaveQueue(call)
         }

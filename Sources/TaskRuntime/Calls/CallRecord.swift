@@ -1,3 +1,4 @@
+import BridgeJSON
 import BridgeMessage
 
 /// A call's place in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call that
@@ -76,6 +77,10 @@ final class CallExtras {
     var heldProgress: (sequence: UInt64, value: [UInt8])?
     /// Options that wait for their turn, where the task's bound of calls at once was reached.
     var heldOptions: [UInt8] = []
+    /// Set while work is done for it in the lane.
+    var laneMark: LaneMark?
+    /// What its options have just been found to fit, for the next who asks.
+    var fitting: SchemaCheck?
     /// The way through interceptors; nil: none was asked.
     var passage: Passage?
     var lineage: [Interceptor] = []

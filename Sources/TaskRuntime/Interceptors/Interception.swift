@@ -60,6 +60,8 @@ extension TaskRuntime {
     ) {
         let handle = call.handle
         let passage = passage(of: call)
+        // It may change the options.
+        call.extras.fitting = nil
         passage.seen.append(interceptor)
         passage.hold(options)
         let now = callTime
@@ -87,7 +89,12 @@ extension TaskRuntime {
         guard let call = calls.call(handle), call.passage?.asked != nil, call.origin == .session,
             call.passage?.queue == nil, let plugin = call.task?.provider as? PluginSlot
         else { return }
-        passage.queue = plugin
+        keepPlace(of: call, in: plugin)
+    }
+
+    /// No later call of the call's session begins before it in this plugin.
+    func keepPlace(of call: Call, in plugin: PluginSlot) {
+        passage(of: call).queue = plugin
         plugin.keepPlace(of: call)
     }
 

@@ -43,10 +43,19 @@ extension PluginSlot {
             call.passage?.queue = successor
             return successor.keepPlace(of: call)
         }
+        let handle = call.handle
         call.takeHeldOptions().withPadding {
-            if let check = task.optionsCheck, !runtime.fits(call, $0, check) { return }
+            if let check = task.optionsCheck, !runtime.fits(call, $0, check) {
+                return successor.keepPlace(ofChecked: handle)
+            }
             successor.start(call, of: task, options: $0)
         }
+    }
+
+    /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
+    private func keepPlace(ofChecked handle: CallHandle) {
+        guard let call = runtime.calls.call(handle), call.origin == .session else { return }
+        runtime.keepPlace(of: call, in: self)
     }
 
     /// Whether no call is worked on, answered or not, and none waits but for another plugin to take its place.

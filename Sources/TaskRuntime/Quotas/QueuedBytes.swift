@@ -38,7 +38,7 @@ extension TaskRuntime {
     /// What is said of a line that was discarded because there is no room to wait for its end.
     public func lineRefusal(_ session: Session) -> BridgeError { tooManyBytes(of: session.account, adding: 1) }
 
-    private func hold(_ bytes: Int, for account: UserAccount?) {
+    func hold(_ bytes: Int, for account: UserAccount?) {
         account?.queuedBytes += bytes
         queuedBytes += bytes
     }

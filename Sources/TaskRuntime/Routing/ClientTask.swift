@@ -194,6 +194,7 @@ final class ClientTask: TaskProvider {
         if !call.isOneWay {
             outgoing.id = runtime.calls.hand(call, to: session)
             outgoing.wantsProgress = call.takesProgress
+            if runtime.isDraining { session.transport?.readOn() }
         }
         let dialect = call.record.pointee.providerDialect
         if let caller = call.record.pointee.session {

@@ -19,3 +19,97 @@ final class OptionsCheck {
         if schema == nil, rights.isEmpty { return nil }
     }
 }
+
+// Options are checked on the loop where that is quick, as it is with most of them. What takes longer is done whole in the
+// lane, and the call begins once more when it is back; further input of its session waits meanwhile.
+extension TaskRuntime {
+    /// False where the call has been answered because its options do not fit or name what the caller may not name, and where
+    /// it goes on later.
+    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: OptionsCheck) -> Bool {
+        if let schema = check.schema, !fits(call, options, schema) { return false }
+        return check.rights.isEmpty || mayName(call, options, check.rights)
+    }
+
+    /// False where the call has been answered because its options do not fit, or are longer than what is made into values,
+    /// and where it goes on later: whoever gets false forgets the call.
+    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck) -> Bool {
+        guard options.count <= TaskDescription.usualOptionBytes else {
+            refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)
+            return false
+        }
+        if call.takeFitting(schema) { return true }
+        do throws(SchemaMisfit) {
+            guard let lane else {
+                try schema.check(options, in: schemaRoom)
+                return true
+            }
+            if try schema.checkQuickly(options, in: schemaRoom) { return true }
+            check(call, options, schema, in: lane)
+        } catch {
+            end(call, error: BridgeError(error))
+        }
+        return false
+    }
+
+    /// Never inlined: what only few calls need shall not stand in the way of the others.
+    @inline(never)
+    private func check(
+        _ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck, in lane: any WorkLane
+    ) {
+        let handle = call.handle
+        // Its later input must not come before this call. Of calls that others made for it the order is not kept.
+        let waiting = call.origin == .session ? call.session : nil
+        let text = Array(options)
+        do throws(BridgeError) {
+            try run(in: lane, for: call, holding: text.count) {
+                schema.misfit(of: text)
+            } then: { [self] (found: SchemaMisfit??) in
+                if let found { goOn(handle, text, schema, found) }
+                endWaiting(of: waiting)
+            }
+            waiting?.waitingJobs += 1
+        } catch {
+            end(call, error: error)
+        }
+    }
+
+    /// A call's options have been checked in the lane. Others have had turns meanwhile: it begins as if it came now, but for
+    /// what it waited for.
+    private func goOn(_ handle: CallHandle, _ options: [UInt8], _ schema: SchemaCheck, _ misfit: SchemaMisfit?) {
+        guard let call = calls.call(handle), let task = call.task else { return }
+        if let session = call.session { noteStep(.call, task.number, of: session) }
+        if let misfit { return end(call, error: BridgeError(misfit)) }
+        call.extras.fitting = schema
+        options.withPadding {
+            if call.passage == nil {
+                start(call, of: task, options: $0)
+            } else {
+                intercept(call, of: task, options: $0)
+            }
+        }
+    }
+}
+
+extension Call {
+    /// Whether the options have just been found to fit this schema. Only the next who asks is told so: another schema may
+    /// have come in its place, and interceptors may change the options.
+    fileprivate func takeFitting(_ schema: SchemaCheck) -> Bool {
+        guard let extras = record.pointee.extras, let fitting = extras.fitting else { return false }
+        extras.fitting = nil
+        return fitting === schema
+    }
+}
+
+extension SchemaCheck {
+    /// Why a text does not fit; nil: it fits. Any thread.
+    fileprivate func misfit(of text: [UInt8]) -> SchemaMisfit? {
+        text.withUnsafeBytes { bytes in
+            do throws(SchemaMisfit) {
+                try check(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+}

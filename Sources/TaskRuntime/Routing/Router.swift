@@ -98,7 +98,7 @@ extension TaskRuntime {
         task.provider.start(call, of: task, options: options)
     }
 
-    private func refuseLength(of call: Call, _ bytes: Int, _ maximumBytes: Int) {
+    func refuseLength(of call: Call, _ bytes: Int, _ maximumBytes: Int) {
         do throws(BridgeError) { try Self.checkLength(bytes, maximumBytes) } catch { end(call, error: error) }
     }
 
@@ -107,28 +107,6 @@ extension TaskRuntime {
         guard bytes > maximumBytes else { return }
         throw BridgeError(
             JSONMismatch(path: "$", expected: "at most \(maximumBytes) bytes of options", got: "\(bytes) bytes"))
-    }
-
-    /// False where the options do not fit, or name what the caller may not name, and the call has been answered so.
-    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: OptionsCheck) -> Bool {
-        if let schema = check.schema, !fits(call, options, schema) { return false }
-        return check.rights.isEmpty || mayName(call, options, check.rights)
-    }
-
-    /// False where the options do not fit, or are longer than what is made into values on the loop, and the call has been
-    /// answered so.
-    func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: SchemaCheck) -> Bool {
-        guard options.count <= TaskDescription.usualOptionBytes else {
-            refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)
-            return false
-        }
-        do throws(SchemaMisfit) {
-            try check.check(options, in: schemaRoom)
-            return true
-        } catch {
-            end(call, error: BridgeError(error))
-            return false
-        }
     }
 
     @inline(__always)

@@ -1,7 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A client's `bridge.register`: description by description within its user's share of the loop, then all tasks at once.
+/// A client's `bridge.register`: description by description within its user's share of the loop, those that take long in the
+/// lane, then all tasks at once.
 final class TaskRegistration: StepJob {
     /// The daemon keeps a description as long as the session provides the task.
     static let maximumDescriptionBytes = 65_536
@@ -13,6 +14,8 @@ final class TaskRegistration: StepJob {
     /// What is not read yet, the next one last.
     private var texts: [(task: String, text: [UInt8])]
     private var provisions: [String: Provision] = [:]
+    /// Why one that was read in the lane is refused.
+    private var refusal: BridgeError?
     private let scope: ProviderScope
     private let dialect: DialectID
 
@@ -29,13 +32,18 @@ final class TaskRegistration: StepJob {
         self.dialect = dialect
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         // Nobody waits for a registration that was cancelled, or whose session has ended.
-        guard let call = runtime.calls.call(call), provider.phase == .open else { return true }
+        guard let call = runtime.calls.call(call), provider.phase == .open else { return .done }
         do throws(BridgeError) {
+            if let refusal { throw refusal }
             while let (task, text) = texts.popLast() {
-                provisions[task] = try provision(of: task, text)
-                if budget.isSpent, !texts.isEmpty { return false }
+                if let lane = runtime.lane, !Self.isQuick(text) {
+                    try read(task, text, for: call, in: lane, runtime)
+                    return .parked
+                }
+                provisions[task] = try Self.provision(of: task, text, scope, dialect)
+                if budget.isSpent, !texts.isEmpty { return .unfinished }
             }
             try register(runtime)
             let provided = runtime.providedTasks(provider)
@@ -43,7 +51,30 @@ final class TaskRegistration: StepJob {
         } catch {
             runtime.end(call, .failure(error))
         }
-        return true
+        return .done
+    }
+
+    // MARK: Descriptions
+
+    /// A longer description is read in the lane: each byte may take 50 ns.
+    private static let quickBytes = 1_024
+
+    /// Whether a description is read in less than about 100 µs. What a pattern takes its length does not say, and with an
+    /// escape in it the word may be there and not be seen.
+    private static func isQuick(_ text: [UInt8]) -> Bool {
+        text.count <= quickBytes && !text.contains(UInt8(ascii: "\\")) && !text.contains("pattern".utf8)
+    }
+
+    private func read(
+        _ task: String, _ text: [UInt8], for call: Call, in lane: any WorkLane, _ runtime: TaskRuntime
+    ) throws(BridgeError) {
+        let (scope, dialect, account) = (scope, dialect, provider.account)
+        try runtime.run(in: lane, for: call, holding: text.count) {
+            Result { () throws(BridgeError) in try Self.provision(of: task, text, scope, dialect) }
+        } then: { [self] found in
+            do throws(BridgeError) { provisions[task] = try found?.get() } catch { refusal = error }
+            runtime.wake(self, for: account)
+        }
     }
 
     /// Others have had turns meanwhile, so that everything is asked once more.
@@ -67,28 +98,31 @@ final class TaskRegistration: StepJob {
         try runtime.checkDescriptions(added - replaced, of: provider.account)
     }
 
-    private func provision(of task: String, _ text: [UInt8]) throws(BridgeError) -> Provision {
-        guard text.count <= Self.maximumDescriptionBytes else {
-            throw Self.refusal(
-                task, "", "at most \(Self.maximumDescriptionBytes) bytes of schemas and summary", "more")
+    /// Any thread.
+    private static func provision(
+        of task: String, _ text: [UInt8], _ scope: ProviderScope, _ dialect: DialectID
+    ) throws(BridgeError) -> Provision {
+        guard text.count <= maximumDescriptionBytes else {
+            throw refusal(
+                task, "", "at most \(maximumDescriptionBytes) bytes of schemas and summary", "more")
         }
         let description: ProvidedDescription
         do throws(JSONMismatch) {
             description = try JSONCoding.decode(ProvidedDescription.self, text: text)
         } catch {
-            throw Self.refusal(task, String(error.path.dropFirst()), error.expected, error.got)
+            throw refusal(task, String(error.path.dropFirst()), error.expected, error.got)
         }
         if let summary = description.summary, summary.contains(where: \.isNewline) {
-            throw Self.refusal(task, ".summary", "one line", "several")
+            throw refusal(task, ".summary", "one line", "several")
         }
         let summaryBytes = description.summary?.utf8.count ?? 0
         guard summaryBytes <= TextBounds.summary else {
-            throw Self.refusal(task, ".summary", "at most \(TextBounds.summary) bytes", "\(summaryBytes) bytes")
+            throw refusal(task, ".summary", "at most \(TextBounds.summary) bytes", "\(summaryBytes) bytes")
         }
         do throws(JSONSchemaError) {
             return try Provision(scope: scope, dialect: dialect, description: description)
         } catch {
-            throw Self.refusal(task, ".options", "a JSON Schema", "one of which \(error)")
+            throw refusal(task, ".options", "a JSON Schema", "one of which \(error)")
         }
     }
 

@@ -7,11 +7,19 @@ public protocol SessionTransport: AnyObject {
     func writeOutput()
     /// Close the connection once everything that waits has been written.
     func closeWhenWritten()
+    /// What the session's input waited for, as ``Session/waitsForJobs`` says, is done.
+    func inputMayGoOn()
+    /// The session works on a call, which cannot end unless the connection is read on, though the daemon is stopping.
+    func readOn()
     /// The systemd unit that the program at the other end runs in; nil where that cannot be told.
     func peerUnit() -> String?
 }
 
 extension SessionTransport {
+    /// For who asks by himself.
+    public func inputMayGoOn() {}
+    /// For who never stops reading.
+    public func readOn() {}
     /// Not known.
     public func peerUnit() -> String? { nil }
 }
@@ -66,9 +74,9 @@ public final class Session {
     /// Whether the server knows that there is something to write.
     @exclusivity(unchecked) var isDirty = false
 
-    /// Jobs of the session that wait for a share of the loop.
+    /// Jobs of the session that wait for a share of the loop, and what is done for it in the lane.
     @exclusivity(unchecked) var waitingJobs = 0
-    /// Whether input has to wait until jobs of the session are done.
+    /// Whether input has to wait until these are done.
     public var waitsForJobs: Bool { waitingJobs > 0 }
 
     // What the client said of itself, or a plugin of it.

@@ -23,12 +23,12 @@ final class SessionEnding: StepJob {
         self.end = end
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         while endNext(runtime) {
-            if budget.isSpent { return false }
+            if budget.isSpent { return .unfinished }
         }
         finish(runtime)
-        return true
+        return .done
     }
 
     /// Ends one thing; false where nothing is left.

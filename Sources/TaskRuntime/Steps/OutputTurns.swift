@@ -70,10 +70,10 @@ private final class OutputJob: StepJob {
 
     init(_ account: UserAccount) { self.account = account }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         while runtime.writeNext(of: account) {
-            if budget.isSpent { return account.steps.unwritten.isEmpty }
+            if budget.isSpent { return account.steps.unwritten.isEmpty ? .done : .unfinished }
         }
-        return true
+        return .done
     }
 }

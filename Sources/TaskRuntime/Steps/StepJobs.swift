@@ -8,9 +8,16 @@ protocol StepJob: AnyObject {
     /// The session whose further input waits for the end of the job; nil: no input waits.
     var session: Session? { get }
     /// Goes on until the budget is spent or the job is done, but always by one step.
-    ///
-    /// - Returns: whether the job is done.
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome
+}
+
+/// What has become of a job at the end of a step.
+enum StepOutcome {
+    case done
+    /// More is to be done in the user's next share.
+    case unfinished
+    /// The job waits for what is done elsewhere, and is in no queue: it is not run again before ``TaskRuntime/wake(_:for:)``.
+    case parked
 }
 
 /// How long a job may run before others have their turn.
@@ -47,26 +54,48 @@ struct StepQueue {
 extension TaskRuntime {
     /// Begins a job for a user. It may be done when this returns.
     func begin(_ job: any StepJob, for account: UserAccount) {
-        if account.steps.jobs.isEmpty, !account.steps.isRunning, runShare(of: account, job) { return }
+        let outcome = runShare(of: account, job)
+        if outcome == .done { return }
         job.session?.waitingJobs += 1
+        if outcome == .unfinished { enqueue(job, for: account) }
+    }
+
+    /// What a parked job waited for is done: it goes on. It may be done when this returns.
+    func wake(_ job: any StepJob, for account: UserAccount) {
+        switch runShare(of: account, job) {
+        case .done: endWaiting(of: job.session)
+        case .unfinished: enqueue(job, for: account)
+        case .parked: break
+        }
+    }
+
+    private func enqueue(_ job: any StepJob, for account: UserAccount) {
         account.steps.jobs.append(job)
         announceSteps(of: account)
     }
 
-    /// Runs a job for what is left of the user's share. True where it is done.
-    private func runShare(of account: UserAccount, _ job: any StepJob) -> Bool {
-        let left = account.steps.remaining(of: turnShare(), in: turnNumber)
-        return left > 0 && run(job, of: account, forNanoseconds: left)
+    /// One thing less for which the session's input waits.
+    func endWaiting(of session: Session?) {
+        guard let session else { return }
+        session.waitingJobs -= 1
+        if session.waitingJobs == 0 { session.transport?.inputMayGoOn() }
     }
 
-    private func run(_ job: any StepJob, of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
+    /// Runs a job for what is left of the user's share, where no other one comes first.
+    private func runShare(of account: UserAccount, _ job: any StepJob) -> StepOutcome {
+        guard account.steps.jobs.isEmpty, !account.steps.isRunning else { return .unfinished }
+        let left = account.steps.remaining(of: turnShare(), in: turnNumber)
+        return left > 0 ? run(job, of: account, forNanoseconds: left) : .unfinished
+    }
+
+    private func run(_ job: any StepJob, of account: UserAccount, forNanoseconds share: UInt64) -> StepOutcome {
         let start = clock.now.nanoseconds
         account.steps.isRunning = true
-        let isDone = job.step(self, until: StepBudget(clock: clock, end: start &+ share))
+        let outcome = job.step(self, until: StepBudget(clock: clock, end: start &+ share))
         account.steps.isRunning = false
         _ = account.steps.remaining(of: 0, in: turnNumber)
         account.steps.spentNanoseconds &+= clock.now.nanoseconds &- start
-        return isDone
+        return outcome
     }
 
     private func announceSteps(of account: UserAccount) {
@@ -85,9 +114,10 @@ extension TaskRuntime {
         while let job = account.steps.jobs.first {
             let spent = clock.now.nanoseconds &- start
             guard spent == 0 || spent < share else { return true }
-            guard run(job, of: account, forNanoseconds: share - min(spent, share)) else { return true }
+            let outcome = run(job, of: account, forNanoseconds: share - min(spent, share))
+            if outcome == .unfinished { return true }
             account.steps.jobs.removeFirst()
-            job.session?.waitingJobs -= 1
+            if outcome == .done { endWaiting(of: job.session) }
         }
         account.steps.isAnnounced = false
         return false

@@ -1,0 +1,90 @@
+import BridgeJSON
+import Glibc
+import Testing
+
+@Suite("Checks that take long are done beside the loop", .blocking)
+struct LaneTests {
+    /// So many alternatives for each element that a check takes some times the steps of a quick one.
+    private static let slowSchema: JSON = [
+        "items": ["anyOf": .array((0..<300).map { ["enum": [.number(JSONNumber($0))]] })]
+    ]
+    private static let slowOptions = "[" + Array(repeating: "299", count: 30).joined(separator: ",") + "]"
+
+    /// A daemon with a client that provides the task "slow".
+    private func withSlowTask(_ body: (_ provider: Wire, DaemonProcess) throws -> Void) throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            let registered = try provider.result(
+                "bridge.register", ["tasks": ["slow"], "descriptions": ["slow": ["options": Self.slowSchema]]])
+            #expect(registered == ["tasks": ["slow"]])
+            try body(provider, daemon)
+        }
+    }
+
+    @Test("A session's messages keep their order behind a long check, within an array too")
+    func order() throws {
+        try withSlowTask { provider, daemon in
+            let client = try daemon.connect()
+            let call = #"{"task":"slow","options":\#(Self.slowOptions)}"#
+            let quick = #"{"task":"slow","options":[1]}"#
+            for _ in 0..<5 {
+                try client.send("\(call)\n\(quick)\n[\(quick),\(call),\(quick)]\n\(quick)")
+                for expected in [Self.slowOptions, "[1]", "[1]", Self.slowOptions, "[1]", "[1]"] {
+                    #expect(try provider.receive()["options"]?.text == expected)
+                }
+            }
+        }
+    }
+
+    @Test("Other sessions are served while many checks wait, and every call has its one callback")
+    func others() throws {
+        try withSlowTask { provider, daemon in
+            let busy = try (0..<20).map { _ in try daemon.connect() }
+            for client in busy {
+                for id in 0..<3 {
+                    try client.send(#"{"task":"slow","options":\#(Self.slowOptions),"callbackId":\#(id)}"#)
+                }
+                try client.send(#"{"task":"bridge.ping","callbackId":"last"}"#)
+            }
+            let quiet = try daemon.connect()
+            #expect(try quiet.result("Echo", 1) == 1)
+            for _ in 0..<60 {
+                let id = try #require(try provider.receive()["callbackId"])
+                try provider.send(["callbackId": id, "result": 1])
+            }
+            for client in busy {
+                let ids = try (0..<4).map { _ in try client.receive()["callbackId"] }
+                #expect(Set(ids.compactMap { $0?.text }) == ["0", "1", "2", #""last""#])
+                #expect(client.lineAtHand() == nil)
+            }
+        }
+    }
+
+    @Test("Sessions that close while they are checked leave nothing behind")
+    func closing() throws {
+        try withSlowTask { _, daemon in
+            for _ in 0..<50 {
+                let client = try daemon.connect()
+                try client.send(#"{"task":"slow","options":\#(Self.slowOptions),"callbackId":1}"#)
+                client.close()
+            }
+            let client = try daemon.connect()
+            try client.result("bridge.status") { $0["callsInFlight"] == 1 && $0["sessions"] == 2 }
+        }
+    }
+
+    @Test("A daemon that ends waits for a check, and says what became of its call")
+    func draining() throws {
+        try withSlowTask { provider, daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"slow","options":\#(Self.slowOptions),"callbackId":1}"#)
+            // Either being checked or with its provider.
+            try daemon.connect().result("bridge.status") { $0["callsInFlight"] == 2 }
+            daemon.signal(SIGTERM)
+            let id = try #require(try provider.receive()["callbackId"])
+            try provider.send(["callbackId": id, "result": "done"])
+            #expect(try client.receive() == ["callbackId": 1, "result": "done"])
+            #expect(try daemon.wait() == .exited(0))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Descriptions of tasks that take long are read in the lane")
+struct LaneRegistrationTests {
+    private let lane = ManualLane()
+    private let bench: Bench
+    private final class Announced {
+        var accounts: [UserAccount] = []
+    }
+    private let announced = Announced()
+
+    init() {
+        bench = Bench(lane: lane)
+        bench.runtime.onSteps = { [announced] in announced.accounts.append($0) }
+    }
+
+    private static let long = #"{"description":"\#(String(repeating: "x", count: 2_000))"}"#
+
+    private func register(_ client: FakeClient, _ schemas: [String]) {
+        let names = schemas.indices.map { #""t\#($0)""# }.joined(separator: ",")
+        let descriptions = schemas.enumerated().map { #""t\#($0)":{"options":\#($1)}"# }.joined(separator: ",")
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":[\#(names)],"descriptions":{\#(descriptions)}},"#
+                + #""callbackId":"r"}"#)
+    }
+
+    @Test("Short descriptions are read at once, unless they have a pattern, which may be large")
+    func short() {
+        let client = bench.client()
+        register(client, [#"{"type":"object"}"#])
+        #expect(client.readOne()?["result"] != nil)
+        for schema in [#"{"pattern":"a{999}"}"#, #"{"p\u0061ttern":"a{999}"}"#, Self.long] {
+            register(client, [schema])
+            #expect(client.read().isEmpty)
+            #expect(lane.runAll() == 1)
+            #expect(client.readOne()?["result"] != nil)
+        }
+    }
+
+    @Test("One description after the other is read, and all tasks are entered at the end")
+    func several() {
+        let client = bench.client(uid: 0)
+        register(client, [Self.long, "{}", Self.long])
+        #expect(lane.uids == [0])
+        #expect(client.session.waitsForJobs)
+        lane.runNext()
+        #expect(lane.uids == [0])
+        #expect(bench.runtime.registry.find("t0") == nil)
+        lane.runNext()
+        #expect(client.readOne()?["result"]?["tasks"] == ["t0", "t1", "t2"])
+        #expect(!client.session.waitsForJobs)
+        #expect(client.transport.releases == 1)
+        #expect(client.session.account.queuedBytes == 0)
+    }
+
+    @Test("A registration that is read in the lane is not run again before that is done")
+    func parked() {
+        let client = bench.client()
+        register(client, [Self.long])
+        #expect(announced.accounts.isEmpty)
+        #expect(client.session.account.steps.jobs.isEmpty)
+        // A job of another session of the user goes on meanwhile.
+        let other = bench.client()
+        register(other, ["{}"])
+        #expect(other.readOne()?["result"] != nil)
+        // Where the user's share is used up, it waits for the next one.
+        bench.runtime.turnShare = { 0 }
+        lane.runAll()
+        #expect(client.read().isEmpty)
+        #expect(announced.accounts.count == 1)
+        #expect(!bench.runtime.runSteps(of: announced.accounts[0], forNanoseconds: 20_000))
+        #expect(client.readOne()?["result"] != nil)
+        #expect(client.transport.releases == 1)
+    }
+
+    @Test("A bad description refuses all of them, and quotas are asked again at the end")
+    func refused() {
+        let client = bench.client()
+        register(client, [Self.long, #"{"type":7,"pattern":"x"}"#])
+        #expect(lane.runAll() == 2)
+        #expect(client.readOne()?.errorCode == "options.invalid")
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(!client.session.waitsForJobs)
+        register(client, [Self.long])
+        var quotas = QuotaLimits()
+        quotas.user.tasks = 0
+        quotas.trustedFactor = 1
+        bench.runtime.apply(quotas)
+        lane.runAll()
+        #expect(client.readOne()?.errorCode == "quota.exceeded")
+        #expect(bench.runtime.registry.find("t0") == nil)
+    }
+
+    @Test("A registration whose call or session ends meanwhile enters nothing", arguments: [true, false])
+    func ended(isTimeout: Bool) {
+        let client = bench.client()
+        register(client, [Self.long, Self.long])
+        if isTimeout {
+            bench.clock.advance(.seconds(3_600))
+            #expect(client.readOne()?.errorCode == "call.timeout")
+        } else {
+            bench.runtime.hangUp(client.session)
+        }
+        #expect(lane.runAll() == 1)
+        #expect(client.read().isEmpty)
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(!client.session.waitsForJobs)
+        #expect(bench.runtime.callsInFlight == 0)
+        #expect(bench.runtime.queuedBytes == 0)
+    }
+}

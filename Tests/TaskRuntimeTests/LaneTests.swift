@@ -1,0 +1,343 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+/// Options of which a check is left to the lane: longer than what is read on the loop.
+enum LongOptions {
+    static let fitting = #"{"s":"\#(String(repeating: "x", count: 5_000))"}"#
+    static let misfitting = #"{"s":7,"t":"\#(String(repeating: "x", count: 5_000))"}"#
+    static let schema = #"{"type":"object","properties":{"s":{"type":"string"}}}"#
+
+    /// A task whose options have that schema.
+    static func task(_ name: String, concurrency: Int? = nil) -> TaskDescription {
+        TaskDescription(
+            name: name, concurrency: concurrency, schemas: TaskSchemas(options: try? JSON(parsing: schema)))
+    }
+}
+
+@Suite("Checks that would keep the loop are done in the lane")
+struct LaneTests {
+    private let lane = ManualLane()
+    private let bench: Bench
+
+    init() {
+        bench = Bench(
+            extraTasks: [LongOptions.task("checked"), LongOptions.task("single", concurrency: 1)], lane: lane)
+    }
+
+    private func send(_ client: FakeClient, _ id: Int, _ task: String, _ options: String) {
+        client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":\#(id)}"#)
+    }
+
+    /// A client that provides a task, with a schema.
+    private func provider(of task: String, uid: UInt32 = 0, schema: String = LongOptions.schema) -> FakeClient {
+        let client = bench.client(uid: uid)
+        client.send(
+            #"{"task":"bridge.register","options":{"tasks":["\#(task)"],"descriptions":{"\#(task)":{"options":\#(schema)}}},"#
+                + #""callbackId":"r"}"#)
+        #expect(client.readOne()?["result"] != nil)
+        return client
+    }
+
+    @Test("What is quick to check is checked at once")
+    func quick() {
+        let client = bench.client()
+        send(client, 1, "checked", #"{"s":"x"}"#)
+        send(client, 2, "checked", #"{"s":7}"#)
+        #expect(lane.uids.isEmpty)
+        #expect(!client.session.waitsForJobs)
+        #expect(bench.host.started.map(\.options) == [#"{"s":"x"}"#])
+        #expect(client.readOne()?.errorCode == "options.invalid")
+    }
+
+    @Test("A long check goes to the lane, the session's input waits, and the call begins when the check is back")
+    func fits() {
+        let client = bench.client(uid: 0)
+        send(client, 1, "checked", LongOptions.fitting)
+        #expect(lane.uids == [0])
+        #expect(client.session.waitsForJobs)
+        #expect(bench.host.started.isEmpty)
+        #expect(client.transport.releases == 0)
+        lane.runNext()
+        #expect(!client.session.waitsForJobs)
+        #expect(client.transport.releases == 1)
+        #expect(bench.host.started.map(\.options) == [LongOptions.fitting])
+        bench.reply(0, "1")
+        #expect(client.readOne()?["result"] == 1)
+        #expect(client.session.account.queuedBytes == 0)
+    }
+
+    @Test("Options that do not fit are answered once, with the reason, when the check is back")
+    func misfit() {
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.misfitting)
+        #expect(client.read().isEmpty)
+        lane.runNext()
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "options.invalid")
+        #expect(answer?["error"]?["message"]?.stringValue?.contains("$.s") == true)
+        #expect(bench.host.started.isEmpty)
+        #expect(!client.session.waitsForJobs)
+    }
+
+    @Test("Other sessions go on meanwhile, those of the same user too")
+    func others() {
+        let slow = bench.client(uid: 0)
+        send(slow, 1, "checked", LongOptions.fitting)
+        for uid: UInt32 in [0, 900] {
+            let other = bench.client(uid: uid)
+            send(other, 1, "checked", "{}")
+            #expect(bench.host.started.last?.options == "{}")
+            send(other, 2, "checked", LongOptions.fitting)
+        }
+        #expect(lane.uids == [0, 0, 900])
+        lane.runAll()
+        #expect(bench.host.started.count == 5)
+    }
+
+    @Test("A session whose input waits is in no queue: nothing is announced, and nothing is run")
+    func rest() {
+        var announced = 0
+        bench.runtime.onSteps = { _ in announced += 1 }
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.fitting)
+        #expect(announced == 0)
+        #expect(!bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000))
+        #expect(client.session.waitsForJobs)
+    }
+
+    // MARK: Ends
+
+    enum End: CaseIterable {
+        case kill, timeout, hangUp, close, stopped, removed, drained
+    }
+
+    private func end(_ client: FakeClient, _ end: End) {
+        switch end {
+        case .kill:
+            let other = bench.client()
+            other.send(#"{"task":"bridge.calls","callbackId":1}"#)
+            let calls = other.readOne()?["result"]?["calls"]?.arrayValue ?? []
+            let number = calls.compactMap { $0["task"] == "checked" ? $0["call"]?.int64Value : nil }.first
+            other.send(#"{"task":"bridge.kill","options":{"call":\#(number ?? 0)},"callbackId":2}"#)
+        case .timeout: bench.clock.advance(.seconds(3_600))
+        case .hangUp: bench.runtime.hangUp(client.session)
+        case .close: bench.runtime.close(client.session, info: .null)
+        case .stopped: bench.runtime.close(bench.slot)
+        case .removed: bench.runtime.remove(bench.slot)
+        case .drained:
+            bench.runtime.drain {}
+            bench.runtime.endCallsInFlight()
+        }
+    }
+
+    @Test(
+        "Whatever ends the call while it is being checked, there is one callback, and the check is dropped",
+        arguments: End.allCases)
+    func ends(_ how: End) {
+        let codes: [End: String] = [
+            .kill: "call.cancelled", .timeout: "call.timeout", .close: "call.cancelled", .stopped: "plugin.unavailable",
+            .removed: "plugin.unavailable", .drained: "shutting_down",
+        ]
+        let client = bench.client(uid: 0)
+        let account = client.session.account
+        send(client, 1, "checked", LongOptions.fitting)
+        end(client, how)
+        let callbacks = client.read().filter { $0["callbackId"] == 1 }
+        #expect(callbacks.map(\.errorCode) == (codes[how].map { [$0] } ?? []))
+        if how != .hangUp { #expect(callbacks.first?["error"]?["data"]?["started"] == false) }
+        // Until it is back it counts.
+        #expect(account.queuedBytes > 5_000)
+        #expect(lane.runAll() == 1)
+        #expect(client.read().isEmpty)
+        #expect(bench.host.started.isEmpty)
+        #expect(account.queuedBytes == 0)
+        #expect(bench.runtime.callsInFlight == 0)
+        #expect(!client.session.waitsForJobs)
+        bench.runtime.writeOutput()
+    }
+
+    @Test("Draining waits for a check, and then for its call")
+    func draining() {
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.fitting)
+        var isDrained = false
+        bench.runtime.drain { isDrained = true }
+        lane.runNext()
+        #expect(bench.host.started.count == 1)
+        #expect(!isDrained)
+        bench.reply(0, "1")
+        #expect(client.readOne()?["result"] == 1)
+        #expect(isDrained)
+    }
+
+    @Test("A provider that gets a checked call while the daemon is stopping is read on")
+    func drainingProvider() throws {
+        let provider = provider(of: "t")
+        let client = bench.client()
+        send(client, 1, "t", LongOptions.fitting)
+        var isDrained = false
+        bench.runtime.drain { isDrained = true }
+        #expect(provider.transport.readsOn == 0)
+        lane.runNext()
+        #expect(provider.transport.readsOn == 1)
+        let id = try #require(provider.read().last?["callbackId"])
+        provider.send(#"{"callbackId":\#(id.text),"result":1}"#)
+        #expect(client.readOne()?["result"] == 1)
+        #expect(isDrained)
+    }
+
+    @Test("The deadline counts from the acceptance of the call")
+    func deadline() {
+        let client = bench.client()
+        client.send(#"{"task":"checked","options":\#(LongOptions.fitting),"timeout":100,"callbackId":1}"#)
+        bench.clock.advance(.milliseconds(60))
+        lane.runNext()
+        #expect(bench.host.started.count == 1)
+        bench.clock.advance(.milliseconds(39))
+        #expect(client.read().isEmpty)
+        bench.clock.advance(.milliseconds(1))
+        #expect(client.readOne()?.errorCode == "call.timeout")
+    }
+
+    // MARK: Tasks that change meanwhile
+
+    @Test("A provider that goes meanwhile is not called, and the caller gets one error")
+    func providerGone() {
+        let provider = provider(of: "t")
+        let caller = bench.client()
+        send(caller, 1, "t", LongOptions.fitting)
+        provider.send(#"{"task":"bridge.unregister","options":{"tasks":["t"]}}"#)
+        lane.runAll()
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+        #expect(provider.read().isEmpty)
+        let another = self.provider(of: "u")
+        send(caller, 2, "u", LongOptions.fitting)
+        bench.runtime.hangUp(another.session)
+        lane.runAll()
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+    }
+
+    @Test("A provider that comes meanwhile has the options checked against its own schema")
+    func otherProvider() {
+        let first = provider(of: "t")
+        let caller = bench.client()
+        send(caller, 1, "t", LongOptions.fitting)
+        let second = provider(of: "t", schema: #"{"properties":{"s":{"type":"integer"}}}"#)
+        lane.runNext()
+        #expect(lane.uids.count == 1)
+        #expect(caller.session.waitsForJobs)
+        lane.runNext()
+        #expect(caller.readOne()?.errorCode == "options.invalid")
+        #expect(first.read().isEmpty && second.read().isEmpty)
+        #expect(!caller.session.waitsForJobs)
+    }
+
+    private func successor(_ tasks: [TaskDescription]) throws -> (PluginSlot, FakeHost) {
+        let host = FakeHost()
+        let manifest = PluginManifest(name: "worker", version: "2.0", tasks: tasks, events: [], workers: [])
+        return (try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.slot), host)
+    }
+
+    @Test("A plugin that takes the place of another one gets the call, by its own schema")
+    func replaced() throws {
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.fitting)
+        let (new, host) = try successor([LongOptions.task("checked")])
+        try bench.runtime.replace(bench.slot, by: new)
+        #expect(lane.runAll() == 2)
+        #expect(bench.host.started.isEmpty)
+        #expect(host.started.map(\.options) == [LongOptions.fitting])
+    }
+
+    @Test("Calls that waited for a plugin keep their order when its successor has them checked")
+    func handedOver() throws {
+        let client = bench.client()
+        send(client, 1, "single", "{}")
+        send(client, 2, "single", LongOptions.fitting)
+        lane.runAll()
+        send(client, 3, "single", #"{"n":3}"#)
+        let (new, host) = try successor([LongOptions.task("single")])
+        try bench.runtime.replace(bench.slot, by: new)
+        #expect(host.started.isEmpty)
+        lane.runAll()
+        #expect(host.started.map(\.options) == [LongOptions.fitting, #"{"n":3}"#])
+        #expect(new.waitingCount == 0)
+    }
+
+    // MARK: Interceptors
+
+    @Test("Options are checked in the lane behind interceptors, also those that these have written")
+    func interceptors() {
+        let one = FakeInterceptor(bench, "look", ["checked"])
+        let client = bench.client()
+        send(client, 1, "checked", "{}")
+        one.decide(0, #"{"options":\#(LongOptions.misfitting)}"#)
+        send(client, 2, "checked", "{}")
+        one.decide(1, #"{"pass":true}"#)
+        #expect(lane.uids.count == 1)
+        // The second one does not come before the first, whose place is kept.
+        #expect(bench.host.started.isEmpty)
+        lane.runAll()
+        #expect(client.readOne()?.errorCode == "options.invalid")
+        bench.runtime.writeOutput()
+        #expect(bench.host.started.map(\.options) == ["{}"])
+        #expect(bench.slot.waitingCount == 0)
+    }
+
+    @Test("A call that ends while it is checked behind interceptors leaves no place")
+    func interceptedEnd() {
+        let one = FakeInterceptor(bench, "look", ["checked"])
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.fitting)
+        one.decide(0, #"{"pass":true}"#)
+        send(client, 2, "work", "{}")
+        #expect(bench.host.started.isEmpty)
+        bench.clock.advance(.seconds(3_600))
+        lane.runAll()
+        #expect(client.read().map(\.errorCode) == ["call.timeout", "call.timeout"])
+        #expect(bench.slot.waitingCount == 0)
+        #expect(one.questions.count == 1)
+    }
+
+    // MARK: Plugins' calls
+
+    @Test("Calls that plugins make are checked in the lane too, and end once", arguments: [true, false])
+    func pluginCalls(isCancelled: Bool) {
+        let caller = FakeInterceptor(bench, "caller", [])
+        let right = caller.call("checked", LongOptions.fitting, behind: nil)
+        let wrong = caller.call("checked", LongOptions.misfitting, behind: nil)
+        #expect(lane.uids == [Bench.daemonUID, Bench.daemonUID])
+        if isCancelled { bench.runtime.remove(bench.slot) }
+        lane.runAll()
+        #expect(wrong.all == [isCancelled ? "plugin.unavailable" : "options.invalid"])
+        #expect(bench.host.started.count == (isCancelled ? 0 : 1))
+        if !isCancelled { bench.reply(0, "1") }
+        #expect(right.all == [isCancelled ? "plugin.unavailable" : "1"])
+        #expect(bench.runtime.queuedBytes == 0)
+    }
+
+    // MARK: Quotas
+
+    @Test("Checks count for their user until they are back, those of calls that have ended too")
+    func quota() {
+        var quotas = QuotaLimits()
+        quotas.user.queuedBytes = 20_000
+        quotas.trustedFactor = 1
+        bench.runtime.apply(quotas)
+        for _ in 0..<3 {
+            let client = bench.client()
+            send(client, 1, "checked", LongOptions.fitting)
+            bench.runtime.hangUp(client.session)
+        }
+        let client = bench.client()
+        send(client, 1, "checked", LongOptions.fitting)
+        #expect(client.readOne()?.errorCode == "busy")
+        #expect(!client.session.waitsForJobs)
+        #expect(lane.runAll() == 3)
+        send(client, 2, "checked", LongOptions.fitting)
+        #expect(client.session.waitsForJobs)
+    }
+}
