@@ -41,10 +41,12 @@ public final class SchemaCheck: Sendable {
         _ = try check(bytes, in: room, isQuick: false)
     }
 
-    /// Checks one JSON value on a thread that others wait for: for about 100 µs at most, and without waiting for a pattern.
+    /// Checks one JSON value on a thread that others wait for: for about 100 µs at most, and without waiting for a
+    /// pattern.
     ///
     /// - Parameter room: as above.
-    /// - Returns: False where that does not suffice: nothing is known then, and ``check(_:in:)`` is to be asked, elsewhere.
+    /// - Returns: False where that does not suffice: nothing is known then, and ``check(_:in:)`` is to be asked,
+    ///   elsewhere.
     /// - Throws: as above.
     public func checkQuickly(_ bytes: UnsafeRawBufferPointer, in room: SchemaRoom) throws(SchemaMisfit) -> Bool {
         guard bytes.count <= SchemaBudget.quickBytes else { return false }

@@ -20,18 +20,18 @@ final class OptionsCheck {
     }
 }
 
-// Options are checked on the loop where that is quick, as it is with most of them. What takes longer is done whole in the
-// lane, and the call begins once more when it is back; further input of its session waits meanwhile.
+// Options are checked on the loop where that is quick, as it is with most of them. What takes longer is done whole in
+// the lane, and the call begins once more when it is back; further input of its session waits meanwhile.
 extension TaskRuntime {
-    /// False where the call has been answered because its options do not fit or name what the caller may not name, and where
-    /// it goes on later.
+    /// False where the call has been answered because its options do not fit or name what the caller may not name, and
+    /// where it goes on later.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: OptionsCheck) -> Bool {
         if let schema = check.schema, !fits(call, options, schema) { return false }
         return check.rights.isEmpty || mayName(call, options, check.rights)
     }
 
-    /// False where the call has been answered because its options do not fit, or are longer than what is made into values,
-    /// and where it goes on later: whoever gets false forgets the call.
+    /// False where the call has been answered because its options do not fit, or are longer than what is made into
+    /// values, and where it goes on later: whoever gets false forgets the call.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck) -> Bool {
         guard options.count <= TaskDescription.usualOptionBytes else {
             refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)
@@ -73,8 +73,8 @@ extension TaskRuntime {
         }
     }
 
-    /// A call's options have been checked in the lane. Others have had turns meanwhile: it begins as if it came now, but for
-    /// what it waited for.
+    /// A call's options have been checked in the lane. Others have had turns meanwhile: it begins as if it came now,
+    /// but for what it waited for.
     private func goOn(_ handle: CallHandle, _ options: [UInt8], _ schema: SchemaCheck, _ misfit: SchemaMisfit?) {
         guard let call = calls.call(handle), let task = call.task else { return }
         if let session = call.session { noteStep(.call, task.number, of: session) }
@@ -91,8 +91,8 @@ extension TaskRuntime {
 }
 
 extension Call {
-    /// Whether the options have just been found to fit this schema. Only the next who asks is told so: another schema may
-    /// have come in its place, and interceptors may change the options.
+    /// Whether the options have just been found to fit this schema. Only the next who asks is told so: another schema
+    /// may have come in its place, and interceptors may change the options.
     fileprivate func takeFitting(_ schema: SchemaCheck) -> Bool {
         guard let extras = record.pointee.extras, let fitting = extras.fitting else { return false }
         extras.fitting = nil

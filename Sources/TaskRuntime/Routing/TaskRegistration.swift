@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A client's `bridge.register`: description by description within its user's share of the loop, those that take long in the
-/// lane, then all tasks at once.
+/// A client's `bridge.register`: description by description within its user's share of the loop, those that take long
+/// in the lane, then all tasks at once.
 final class TaskRegistration: StepJob {
     /// The daemon keeps a description as long as the session provides the task.
     static let maximumDescriptionBytes = 65_536
@@ -56,11 +56,11 @@ final class TaskRegistration: StepJob {
 
     // MARK: Descriptions
 
-    /// A longer description is read in the lane: each byte may take 50 ns.
+    /// A longer description is read in the lane: each byte may take 100 ns.
     private static let quickBytes = 1_024
 
-    /// Whether a description is read in less than about 100 µs. What a pattern takes its length does not say, and with an
-    /// escape in it the word may be there and not be seen.
+    /// Whether a description is read in less than about 100 µs. What a pattern takes its length does not say, and with
+    /// an escape in it the word may be there and not be seen.
     private static func isQuick(_ text: [UInt8]) -> Bool {
         text.count <= quickBytes && !text.contains(UInt8(ascii: "\\")) && !text.contains("pattern".utf8)
     }

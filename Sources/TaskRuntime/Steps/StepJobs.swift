@@ -2,8 +2,8 @@ import DequeModule
 
 /// Work whose size a client decides, cut into steps: the end of a session, output to many sessions, a registration.
 ///
-/// A job runs at once as far as its user's share of the turn goes. The rest waits in the user's queue, before the user's
-/// input (``TaskRuntime/runSteps(of:forNanoseconds:)``). Loop thread only.
+/// A job runs at once as far as its user's share of the turn goes. The rest waits in the user's queue, before the
+/// user's input (``TaskRuntime/runSteps(of:forNanoseconds:)``). Loop thread only.
 protocol StepJob: AnyObject {
     /// The session whose further input waits for the end of the job; nil: no input waits.
     var session: Session? { get }
@@ -16,7 +16,8 @@ enum StepOutcome {
     case done
     /// More is to be done in the user's next share.
     case unfinished
-    /// The job waits for what is done elsewhere, and is in no queue: it is not run again before ``TaskRuntime/wake(_:for:)``.
+    /// The job waits for what is done elsewhere, and is in no queue: it is not run again before
+    /// ``TaskRuntime/wake(_:for:)``.
     case parked
 }
 

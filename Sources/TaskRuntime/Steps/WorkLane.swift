@@ -24,12 +24,13 @@ extension TaskRuntime {
     /// What one piece of work takes besides its text.
     private static var laneWorkBytes: Int { 512 }
 
-    /// Has work be done for a call in the lane. What it holds counts for the call's user until it is back, also where the
-    /// call has ended meanwhile: who begins calls and goes cannot have more held.
+    /// Has work be done for a call in the lane. What it holds counts for the call's user until it is back, also where
+    /// the call has ended meanwhile: who begins calls and goes cannot have more held.
     ///
     /// - Parameters:
     ///   - bytes: What it holds.
-    ///   - done: told once, with nil where the call had ended before the work's turn came. The call may end at any time.
+    ///   - done: told once, with nil where the call had ended before the work's turn came. The call may end at any
+    ///     time.
     /// - Throws: `busy`, where there is no room for these bytes; nothing has begun then.
     func run<Value: Sendable>(
         in lane: any WorkLane, for call: Call, holding bytes: Int, _ work: @escaping @Sendable () -> Value,
