@@ -98,15 +98,29 @@ final class Connection {
         var hasMoved = false
         // Events may wait though nothing is unread: those that were dropped are reported.
         if session.output.isEmpty { runtime.refill(session) }
+        var roomBytes = Int.max
         while !session.output.isEmpty {
-            let writtenBytes = stream.write(session.output.bytes)
+            var bytes = session.output.bytes
+            // Short output, the rule, is written without a look at the others.
+            if bytes.count > TaskRuntime.uncountedBytes || roomBytes != .max {
+                roomBytes = min(roomBytes, server.scheduler.writeBytes)
+                bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomBytes))
+            }
+            let offeredBytes = bytes.count
+            let writtenBytes = stream.write(bytes)
             if writtenBytes > 0 {
                 hasMoved = true
+                if roomBytes != .max { roomBytes -= writtenBytes }
                 session.sentBytes &+= UInt64(writtenBytes)
                 session.output.removeFirst(writtenBytes)
                 runtime.refill(session)
             }
-            guard session.output.isEmpty else { break }
+            guard writtenBytes == offeredBytes else { break }
+            if roomBytes == 0, !session.output.isEmpty {
+                // The rest of this turn is the others'.
+                stream.awaitRoom()
+                break
+            }
         }
         if !session.output.isEmpty || session.countedBytes != 0 { runtime.countQueued(session) }
         if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
@@ -201,7 +215,10 @@ extension Connection: UnixStreamDelegate {
         scheduler.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
     }
 
-    func writable() { writeOutput() }
+    /// At the end of the turn, within the user's share.
+    func writable() {
+        if let session { runtime.markDirty(session) }
+    }
 
     func failed(_ error: SystemError) {
         server.log.info("a connection failed: \(error)", metadata: session?.logMetadata)

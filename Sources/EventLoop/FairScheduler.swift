@@ -30,6 +30,10 @@ public final class FairScheduler {
     nonisolated static let soleShareNanoseconds: UInt64 = 1_000_000
     /// What is read at once from one descriptor where there are several users.
     private static let sharedReadBytes = 8 * 1024
+    /// What is written at once to one descriptor: what the kernel copies in a share of time, where several users send and
+    /// where others are quiet.
+    private static let contendedWriteBytes = 64 * 1024
+    private static let quietWriteBytes = 512 * 1024
 
     /// Whether there are several users.
     @exclusivity(unchecked) public private(set) var isShared = false
@@ -58,6 +62,12 @@ public final class FairScheduler {
 
     /// What one read may take.
     public var readBytes: Int { isShared && isContended ? Self.sharedReadBytes : .max }
+
+    /// What one write may take.
+    public var writeBytes: Int {
+        guard isShared else { return .max }
+        return isContended ? Self.contendedWriteBytes : Self.quietWriteBytes
+    }
 
     private var isContended: Bool { EventLoop.now.nanoseconds < contendedUntil }
 

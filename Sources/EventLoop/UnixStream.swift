@@ -132,6 +132,13 @@ public final class UnixStream {
         return max(count, 0)
     }
 
+    /// Has `writable()` be called as soon as there is room, though nothing was refused.
+    public func awaitRoom() {
+        guard handle != nil, !isOutputBroken, !isOver else { return }
+        wantsWritable = true
+        watch()
+    }
+
     /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where it does not
     /// tell.
     public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }

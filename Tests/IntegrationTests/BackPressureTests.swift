@@ -24,6 +24,20 @@ struct BackPressureTests {
         }
     }
 
+    @Test("gets what stands behind a long event in the same turn, without a further message")
+    func behindLongEvent() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            _ = try client.result("bridge.subscribe", ["events": ["e"]])
+            // The callback of its own call comes behind the event, which is not copied into the session's output.
+            let text = String(repeating: "x", count: 6_000)
+            try client.send(
+                ["task": "bridge.publish", "options": ["event": "e", "data": .string(text)], "callbackId": 2])
+            #expect(try client.receive()["data"]?.stringValue == text)
+            #expect(try client.receive()["callbackId"] == 2)
+        }
+    }
+
     @Test("gets every callback when it ends its input first, and the end of the stream after them")
     func readsAfterHalfClose() throws {
         try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in

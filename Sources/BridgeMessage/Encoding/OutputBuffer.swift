@@ -3,7 +3,8 @@ import Glibc
 /// Bytes on their way out: messages are appended at the end, the socket takes from the front.
 ///
 /// One allocation that grows by doubling and is given back when all has been taken, where it had grown beyond
-/// ``keptCapacityBytes``. Not thread-safe; lives with its owner.
+/// ``keptCapacityBytes``. From ``partBytes`` on it is put aside as a part and another one begun, so that no append copies
+/// more of what waits than that. Not thread-safe; lives with its owner.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
@@ -11,13 +12,30 @@ public final class OutputBuffer {
     /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
     public static let keptCapacityBytes = 16 * 1024
 
+    /// What waits is copied to grow up to this length.
+    static let partBytes = 128 * 1024
+
     @exclusivity(unchecked) @usableFromInline var storage: UnsafeMutableRawPointer?
     @exclusivity(unchecked) @usableFromInline var capacityBytes = 0
     @exclusivity(unchecked) @usableFromInline var startOffset = 0
     @exclusivity(unchecked) @usableFromInline var endOffset = 0
-    /// A line that others hold too, ahead of everything else, and how much of it waits.
-    @exclusivity(unchecked) private var lead: SharedLine?
-    @exclusivity(unchecked) @usableFromInline var leadBytes = 0
+    /// What goes ahead of the storage.
+    private struct Part {
+        let line: SharedLine
+        /// How much of it waits.
+        var count: Int
+
+        init(_ line: SharedLine) { (self.line, count) = (line, line.bytes.count) }
+
+        var bytes: UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: line.bytes[(line.bytes.count - count)...])
+        }
+    }
+
+    /// Lines that others hold too, and what was put aside, in their order.
+    @exclusivity(unchecked) private var parts: [Part] = []
+    /// How much of all of them waits.
+    @exclusivity(unchecked) @usableFromInline var partsBytes = 0
 
     /// An empty buffer without memory.
     public init() {}
@@ -26,30 +44,40 @@ public final class OutputBuffer {
 
     /// How many bytes wait.
     @inlinable
-    public var count: Int { endOffset - startOffset + leadBytes }
+    public var count: Int { endOffset - startOffset + partsBytes }
 
     /// Whether nothing waits.
     @inlinable
-    public var isEmpty: Bool { endOffset == startOffset && leadBytes == 0 }
+    public var isEmpty: Bool { endOffset == startOffset && partsBytes == 0 }
 
-    /// The bytes that are to be written next: all that wait, unless a shared line leads. Valid until the buffer changes.
-    public var bytes: UnsafeRawBufferPointer {
-        if let lead, leadBytes > 0 {
-            return UnsafeRawBufferPointer(rebasing: lead.bytes[(lead.bytes.count - leadBytes)...])
-        }
-        return UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
+    /// The bytes that are to be written next: all that wait, or the first part of them. Valid until the buffer changes.
+    public var bytes: UnsafeRawBufferPointer { partsBytes > 0 ? parts[0].bytes : storedBytes }
+
+    private var storedBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
     }
 
     /// All bytes that wait.
     public func copy() -> [UInt8] {
-        guard leadBytes > 0 else { return Array(bytes) }
-        return Array(bytes)
-            + UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
+        var copy: [UInt8] = []
+        copy.reserveCapacity(count)
+        for part in parts { copy += part.bytes }
+        return copy + storedBytes
+    }
+
+    /// Copies all bytes that wait to where there is room for them.
+    func copy(to place: UnsafeMutableRawPointer) {
+        var place = place
+        for bytes in parts.map(\.bytes) + [storedBytes] {
+            guard let start = bytes.baseAddress else { continue }
+            place.copyMemory(from: start, byteCount: bytes.count)
+            place += bytes.count
+        }
     }
 
     /// Takes the first `count` bytes of ``bytes`` out, as written.
     public func removeFirst(_ count: Int) {
-        guard leadBytes == 0 else { return removeFirstOfLead(count) }
+        guard partsBytes == 0 else { return removeFirstOfParts(count) }
         startOffset += count
         guard startOffset == endOffset else { return }
         startOffset = 0
@@ -59,20 +87,56 @@ public final class OutputBuffer {
 
     /// Takes out all that waits.
     public func removeAll() {
-        removeFirstOfLead(leadBytes)
+        parts = []
+        partsBytes = 0
         removeFirst(endOffset - startOffset)
     }
 
-    private func removeFirstOfLead(_ count: Int) {
-        leadBytes -= count
-        if leadBytes == 0 { lead = nil }
+    private func removeFirstOfParts(_ count: Int) {
+        partsBytes -= count
+        parts[0].count -= count
+        if parts[0].count == 0 { parts.removeFirst() }
     }
+
+    /// Takes out the byte that was appended last.
+    public func removeLast() { endOffset -= 1 }
+
+    // MARK: Parts
 
     /// Puts a line into an empty buffer without copying it.
     public func lead(with line: SharedLine) {
         precondition(isEmpty, "a shared line goes into an empty buffer")
-        lead = line
-        leadBytes = line.bytes.count
+        add(Part(line))
+    }
+
+    /// Puts all that waits in another buffer behind what waits here, and leaves the other one empty. What is long is not
+    /// copied.
+    public func take(from other: OutputBuffer) {
+        if other.count < Self.partBytes {
+            for part in other.parts { append(part.bytes) }
+            append(other.storedBytes)
+        } else {
+            putAside()
+            other.putAside()
+            for part in other.parts { add(part) }
+        }
+        other.removeAll()
+    }
+
+    private func add(_ part: Part) {
+        guard part.count > 0 else { return }
+        parts.append(part)
+        partsBytes += part.count
+    }
+
+    /// Makes a part of what is in the storage, which is given up.
+    private func putAside() {
+        guard let storage, endOffset > startOffset else { return }
+        add(Part(SharedLine(adopting: storage, startOffset..<endOffset)))
+        self.storage = nil
+        capacityBytes = 0
+        startOffset = 0
+        endOffset = 0
     }
 
     /// Gives the memory back, where nothing waits.
@@ -142,11 +206,13 @@ public final class OutputBuffer {
     }
 
     private func grow(by count: Int) {
+        if endOffset - startOffset >= Self.partBytes { putAside() }
         let waiting = endOffset - startOffset
         if let storage, startOffset > 0, waiting + count <= capacityBytes / 2 {
             memmove(storage, storage + startOffset, waiting)
         } else {
-            let capacity = max(1024, capacityBytes * 2, (waiting + count) * 5 / 4)
+            let least = partsBytes > 0 ? 2 * Self.partBytes : 1024
+            let capacity = max(least, capacityBytes * 2, (waiting + count) * 5 / 4)
             guard let grown = malloc(capacity) else { fatalError("no memory for \(capacity) bytes of output") }
             if let storage { memcpy(grown, storage + startOffset, waiting) }
             free(storage)

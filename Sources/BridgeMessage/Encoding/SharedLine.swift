@@ -1,15 +1,26 @@
-/// A line that goes to many receivers: written once, held by each of them until it has been written.
+import Glibc
+
+/// A line that goes to many receivers, or a part of what waits for one: written once, held until it has been written.
 public final class SharedLine {
     /// The line with its end.
     public let bytes: UnsafeRawBufferPointer
+    /// Where they lie, from malloc.
+    private let memory: UnsafeMutableRawPointer
 
     /// Copies what a buffer holds.
     public init(_ output: OutputBuffer) {
-        let source = output.bytes
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 1)
-        copy.copyMemory(from: source)
-        bytes = UnsafeRawBufferPointer(copy)
+        let count = output.count
+        guard let memory = malloc(max(1, count)) else { fatalError("no memory for \(count) bytes of output") }
+        output.copy(to: memory)
+        self.memory = memory
+        bytes = UnsafeRawBufferPointer(start: memory, count: count)
     }
 
-    deinit { bytes.deallocate() }
+    /// Takes memory of malloc's over, of which a part bears the bytes.
+    init(adopting memory: UnsafeMutableRawPointer, _ range: Range<Int>) {
+        self.memory = memory
+        bytes = UnsafeRawBufferPointer(start: memory + range.lowerBound, count: range.count)
+    }
+
+    deinit { free(memory) }
 }

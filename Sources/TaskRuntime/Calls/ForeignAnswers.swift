@@ -168,17 +168,17 @@ public final class RPCBatch {
 
     /// Takes in an answer, which `write` writes as a line.
     func add(_ write: (OutputBuffer) -> Void) {
-        let line = OutputBuffer()
-        write(line)
         answers.append(UInt8(ascii: answers.isEmpty ? "[" : ","))
-        answers.append(UnsafeRawBufferPointer(rebasing: line.bytes.dropLast()))
+        write(answers)
+        // The line's end.
+        answers.removeLast()
     }
 
-    /// Writes the array; nothing, where nothing was to be answered.
+    /// Moves the array; nothing, where nothing was to be answered.
     func write(to output: OutputBuffer) {
         guard !answers.isEmpty else { return }
-        output.append(answers.bytes)
-        output.append("]\n")
+        answers.append("]\n")
+        output.take(from: answers)
     }
 }
 
