@@ -7,30 +7,12 @@ import Testing
 @Suite("Work whose size a client decides is cut into steps")
 struct StepTests {
     private let bench = Bench()
-    /// The users whose jobs wait.
-    private final class Waiting {
-        var accounts: [UserAccount] = []
-    }
-    private let waiting = Waiting()
+    private let turns: FakeTurns
 
-    init() {
-        bench.runtime.onSteps = { [waiting] in waiting.accounts.append($0) }
-        // A look at the clock takes a tenth of a share.
-        bench.runtime.turnShare = { 20_000 }
-    }
+    init() { turns = FakeTurns(bench) }
 
-    private func slow() { bench.clock.tick = .microseconds(2) }
-
-    /// Runs the jobs that wait, a share for each user in turn, as the server does. Returns the number of shares.
-    private func runJobs() -> Int {
-        var shares = 0
-        while !waiting.accounts.isEmpty {
-            let account = waiting.accounts.removeFirst()
-            shares += 1
-            if bench.runtime.runSteps(of: account, forNanoseconds: 20_000) { waiting.accounts.append(account) }
-        }
-        return shares
-    }
+    private func slow() { turns.slow() }
+    private func runJobs() -> Int { turns.runJobs() }
 
     @Test("The end of a session with many calls leaves turns to others, and ends every call")
     func endOfSession() {
@@ -40,7 +22,7 @@ struct StepTests {
         slow()
         bench.runtime.hangUp(caller.session)
         #expect(bench.host.cancelled.count < 200)
-        #expect(waiting.accounts.count == 1)
+        #expect(turns.waitingUsers == 1)
         // Another client is served in between.
         let other = bench.client(uid: 0)
         other.send(#"{"task":"bridge.ping","callbackId":1}"#)

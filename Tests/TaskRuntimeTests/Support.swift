@@ -209,3 +209,32 @@ final class Bench {
         Array(value.utf8).withUnsafeBytes { slot.progress(host.started[index].handle, $0) }
     }
 }
+
+/// Jobs of a runtime in a test: a share for each user in turn, as the server does.
+final class FakeTurns {
+    private let bench: Bench
+    /// The users whose jobs wait.
+    private var waiting: [UserAccount] = []
+    var waitingUsers: Int { waiting.count }
+    private static let share: UInt64 = 20_000
+
+    init(_ bench: Bench) {
+        self.bench = bench
+        bench.runtime.onSteps = { [weak self] in self?.waiting.append($0) }
+        bench.runtime.turnShare = { Self.share }
+    }
+
+    /// A look at the clock takes a tenth of a share from now on.
+    func slow() { bench.clock.tick = .microseconds(2) }
+
+    /// Runs the jobs that wait. Returns the number of shares.
+    func runJobs() -> Int {
+        var shares = 0
+        while !waiting.isEmpty {
+            let account = waiting.removeFirst()
+            shares += 1
+            if bench.runtime.runSteps(of: account, forNanoseconds: Self.share) { waiting.append(account) }
+        }
+        return shares
+    }
+}

@@ -67,7 +67,7 @@ final class BridgeTasks: TaskProvider {
             return try result.get()
         }
 
-        private static func decode<Options: Decodable>(
+        static func decode<Options: Decodable>(
             _ type: Options.Type, _ bytes: UnsafeRawBufferPointer
         ) throws(BridgeError) -> Options {
             do throws(JSONMismatch) {
@@ -77,17 +77,19 @@ final class BridgeTasks: TaskProvider {
             }
         }
 
-        /// A task that reads its options as text, because they may be as long as a message.
+        /// A task that reads its options itself, because they may be long.
+        ///
+        /// - Parameter optionBytes: How long they may be; nil: as long as a message.
         init<Options: Decodable>(
-            _ name: String, _ summary: String, text options: Options.Type, isOpen: Bool = false,
-            run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+            _ name: String, _ summary: String, text options: Options.Type, optionBytes: Int? = nil,
+            isOpen: Bool = false, run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
         ) {
             self.name = name
             self.summary = summary
             isInternal = false
             self.isOpen = isOpen
             self.options = options
-            optionBytes = nil
+            self.optionBytes = optionBytes
             self.run = { call, bytes throws(BridgeError) in try run(call, bytes)?.bytes }
         }
 

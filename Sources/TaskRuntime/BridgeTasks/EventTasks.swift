@@ -5,11 +5,15 @@ extension TaskRuntime {
     var eventTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.subscribe", "Listens to events by name, or by the beginning of one.", Events.self, isOpen: true
+                "bridge.subscribe", "Listens to events by name, or by the beginning of one.", text: Events.self,
+                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
             },
-            BridgeTasks.Task("bridge.unsubscribe", "Listens to events no more.", Events.self, isOpen: true) {
+            BridgeTasks.Task(
+                "bridge.unsubscribe", "Listens to events no more.", text: Events.self,
+                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
             },
             BridgeTasks.Task(
@@ -24,50 +28,30 @@ extension TaskRuntime {
         var events: [String]
     }
 
-    private func patterns(_ options: Events) throws(BridgeError) -> [EventPattern] {
-        var patterns: [EventPattern] = []
-        patterns.reserveCapacity(options.events.count)
-        for (index, text) in options.events.enumerated() {
-            guard let pattern = EventPattern(text) else {
-                throw BridgeError(
-                    JSONMismatch(
-                        path: "$.events[\(index)]", expected: "the name of an event: \(EventPattern.rule)",
-                        got: "\"\(text.prefix(64))\""))
-            }
-            patterns.append(pattern)
-        }
-        return patterns
+    /// The same, of which the patterns are read a few at a time.
+    private struct ReadableEvents: Decodable {
+        var events: NameReader
     }
 
-    private func subscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON? {
+    private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        var known = Set(session.subscriptions.keys)
-        let added = try patterns(options).filter { known.insert($0).inserted }
-        // Before anything is asked about each of them.
-        try checkSubscriptions(known.count, of: session)
-        // Behind a beginning are events of all kinds: each is looked at when it is sent.
-        for pattern in added where !pattern.isBeginning && !mayGet(pattern.text, session) {
-            try check(.subscribe, pattern.text, by: session, to: "listen to \(pattern.text)")
-        }
-        let kept = retained.events(for: added, butNotFor: session.patterns)
-        for pattern in added { subscriptions.add(pattern, to: session) }
-        session.subscribedDialect = call.record.pointee.dialect
-        // The callback first: then the client knows what an event is for.
-        subscriptionList(session).bytes.withUnsafeBytes { end(call, .result($0)) }
-        for event in kept where mayGet(event.name, session) {
-            send(event.line(in: session.eventDialect), to: session)
-        }
+        let events = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
+        let dialect = call.record.pointee.dialect
+        begin(SubscribingJob(call.handle, session, events, dialect: dialect), for: session.account)
         return nil
     }
 
-    private func unsubscribe(_ call: Call, _ options: Events) throws(BridgeError) -> JSON {
+    private func unsubscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        for pattern in try patterns(options) { subscriptions.remove(pattern, from: session) }
-        return subscriptionList(session)
+        let events = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
+        begin(UnsubscribingJob(call.handle, session, events), for: session.account)
+        return nil
     }
 
-    private func subscriptionList(_ session: Session) -> JSON {
-        ["events": .array(session.patterns.map { .string($0.text) })]
+    /// What a session listens to, as both answer it.
+    func subscriptionList(_ session: Session) -> [UInt8] {
+        let events: JSON = ["events": .array(session.patterns.map { .string($0.text) })]
+        return events.bytes
     }
 
     private struct Publish: Decodable {

@@ -11,7 +11,10 @@ extension TaskRuntime {
             ) {
                 [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)
             },
-            BridgeTasks.Task("bridge.unregister", "Provides tasks no more.", Unregister.self, isOpen: true) {
+            BridgeTasks.Task(
+                "bridge.unregister", "Provides tasks no more.", text: Unregister.self,
+                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
+            ) {
                 [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options)
             },
         ]
@@ -24,57 +27,48 @@ extension TaskRuntime {
         var descriptions: [String: ProvidedDescription]?
     }
 
+    /// The same but the descriptions, with names that are read a few at a time.
+    private struct ReadableRegister: Decodable {
+        var tasks: NameReader
+        var scope: ProviderScope?
+    }
+
     private func registerTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         guard session.phase == .open else {
             throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
         }
         let members = try OptionMembers(["tasks", "scope", "descriptions"], of: options, check)
-        let register = try members.decode(Register.self, without: "descriptions")
-        let names = try allowedNames(register.tasks)
-        try checkTasks(names, of: session)
-        try checkProvision(of: names, by: session)
-        let texts = try descriptions(members["descriptions"], of: names)
+        let register = try members.decode(ReadableRegister.self, without: "descriptions")
         let registration = TaskRegistration(
-            call.handle, session, names, texts, scope: register.scope ?? .any, dialect: call.record.pointee.dialect)
+            call.handle, session, RegistrationNames(register.tasks), members["descriptions"].map { Array($0) },
+            scope: register.scope ?? .any, dialect: call.record.pointee.dialect)
         begin(registration, for: session.account)
         return nil
     }
 
-    /// The names, each once.
-    private func allowedNames(_ tasks: [String]) throws(BridgeError) -> [String] {
-        var known: Set<String> = []
-        var names: [String] = []
-        for (index, name) in tasks.enumerated() where known.insert(name).inserted {
-            guard TaskName.isAllowed(name) else {
-                throw BridgeError(
-                    JSONMismatch(
-                        path: "$.tasks[\(index)]", expected: TaskName.rule, got: "\"\(name.prefix(64))\""))
-            }
-            names.append(name)
-        }
-        return names
+    /// - Throws: `permission.denied`, and `task.taken` where the name is no client's.
+    func checkProvision(of name: String, by session: Session) throws(BridgeError) {
+        try check(.register, name, by: session, to: "provide the task \(name)")
+        try checkIsFree(name)
     }
 
-    /// All or none: what is taken, or not allowed, is found before anything is entered.
-    func checkProvision(of names: [String], by session: Session) throws(BridgeError) {
-        for name in names { try check(.register, name, by: session, to: "provide the task \(name)") }
-        for name in names {
-            guard let entry = registry.find(name), !(entry.provider is ClientTask) else { continue }
-            throw BridgeError(
-                .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
-        }
+    /// - Throws: `task.taken`, where the name is no client's.
+    func checkIsFree(_ name: String) throws(BridgeError) {
+        guard let entry = registry.find(name), !(entry.provider is ClientTask) else { return }
+        throw BridgeError(
+            .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
     }
 
     /// What the options say of each task, as text.
-    private func descriptions(
-        _ text: UnsafeRawBufferPointer?, of names: [String]
+    func descriptions(
+        _ text: [UInt8]?, of names: [String]
     ) throws(BridgeError) -> [(task: String, text: [UInt8])] {
         guard let text, !text.elementsEqual("null".utf8) else { return [] }
         var found: [String: [UInt8]] = [:]
         var stranger: String?
         let known = Set(names)
-        let fault = check.cut(text) { key, value in
+        let fault = cut(text) { key, value in
             guard stranger == nil else { return }
             // A name has 128 bytes at most, and each is written with six at most.
             let name = key.count > 1024 ? nil : (try? JSON(parsing: [0x22] + key + [0x22]))?.stringValue
@@ -94,17 +88,33 @@ extension TaskRuntime {
         return names.compactMap { name in found[name].map { (name, $0) } }
     }
 
+    private func cut(
+        _ text: [UInt8], _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) -> String? {
+        var fault: String?
+        text.withPadding { fault = check.cut($0, member) }
+        return fault
+    }
+
     private struct Unregister: Decodable {
         var tasks: [String]
     }
 
-    private func unregisterTasks(_ call: Call, _ options: Unregister) throws(BridgeError) -> JSON {
-        let session = try callingSession(call)
-        for name in options.tasks { unregister(name, by: session) }
-        return providedTasks(session)
+    /// The same, of which the names are read a few at a time.
+    private struct ReadableUnregister: Decodable {
+        var tasks: NameReader
     }
 
-    func providedTasks(_ session: Session) -> JSON {
-        ["tasks": .array(session.registrations.sorted().map { .string($0) })]
+    private func unregisterTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
+        let session = try callingSession(call)
+        let names = try BridgeTasks.Task.decode(ReadableUnregister.self, options).tasks
+        begin(TaskWithdrawal(call.handle, session, names), for: session.account)
+        return nil
+    }
+
+    /// What a session provides, as both answer it.
+    func providedTasks(_ session: Session) -> [UInt8] {
+        let tasks: JSON = ["tasks": .array(session.registrations.sorted().map { .string($0) })]
+        return tasks.bytes
     }
 }

@@ -119,20 +119,10 @@ struct RetainedEvents {
         sizeOfUser[entry.payer] = ofUser.events == 0 ? nil : ofUser
     }
 
-    /// Those that any of the patterns matches, and none of the others, in the order in which they were published.
-    func events(for patterns: [EventPattern], butNotFor others: [EventPattern]) -> [EventLines] {
-        guard !entries.isEmpty, !patterns.isEmpty else { return [] }
-        let wanted = Self.tree(patterns)
-        let unwanted = Self.tree(others)
-        return entries.values.filter { wanted.matches($0.name) && !unwanted.matches($0.name) }
-            .sorted { $0.order < $1.order }.map(\.event)
-    }
+    var isEmpty: Bool { entries.isEmpty }
 
-    private static func tree(_ patterns: [EventPattern]) -> PatternTree<Void> {
-        let tree = PatternTree<Void>()
-        for pattern in patterns { _ = tree.insert((), pattern) }
-        return tree
-    }
+    /// The names of all, each with the place of its event in the order in which they were published.
+    var names: [(order: UInt64, name: String)] { entries.values.map { ($0.order, $0.name) } }
 }
 
 extension TaskRuntime {

@@ -94,8 +94,7 @@ extension TaskRuntime {
     }
 
     /// - Throws: `quota.exceeded`, where the session or its user would provide too many tasks.
-    func checkTasks(_ names: [String], of session: Session) throws(BridgeError) {
-        let added = Set(names).subtracting(session.registrations).count
+    func checkTasks(adding added: Int, of session: Session) throws(BridgeError) {
         guard added > 0 else { return }
         try check(
             .tasks, session.registrations.count + added, quotas.sessionTasks, of: "session \(session.number)",

@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A client's `bridge.register`: description by description within its user's share of the loop, those that take long
-/// in the lane, then all tasks at once.
+/// A client's `bridge.register`: name by name and description by description within its user's share of the loop, those
+/// that take long in the lane, then all tasks at once.
 final class TaskRegistration: StepJob {
     /// The daemon keeps a description as long as the session provides the task.
     static let maximumDescriptionBytes = 65_536
@@ -10,9 +10,12 @@ final class TaskRegistration: StepJob {
     let session: Session?
     private let call: CallHandle
     private let provider: Session
-    private let names: [String]
-    /// What is not read yet, the next one last.
-    private var texts: [(task: String, text: [UInt8])]
+    private var reading: RegistrationNames
+    private var names: [String] { reading.names }
+    /// What the options say of all tasks, until it has been cut.
+    private var descriptions: [UInt8]?
+    /// What is not read yet, the next one last; nil: the names have not all been read and checked.
+    private var texts: [(task: String, text: [UInt8])]?
     private var provisions: [String: Provision] = [:]
     /// Why one that was read in the lane is refused.
     private var refusal: BridgeError?
@@ -20,14 +23,14 @@ final class TaskRegistration: StepJob {
     private let dialect: DialectID
 
     init(
-        _ call: CallHandle, _ session: Session, _ names: [String], _ texts: [(task: String, text: [UInt8])],
+        _ call: CallHandle, _ session: Session, _ names: RegistrationNames, _ descriptions: [UInt8]?,
         scope: ProviderScope, dialect: DialectID
     ) {
         self.call = call
         self.session = session
         provider = session
-        self.names = names
-        self.texts = texts.reversed()
+        reading = names
+        self.descriptions = descriptions
         self.scope = scope
         self.dialect = dialect
     }
@@ -37,17 +40,19 @@ final class TaskRegistration: StepJob {
         guard let call = runtime.calls.call(call), provider.phase == .open else { return .done }
         do throws(BridgeError) {
             if let refusal { throw refusal }
-            while let (task, text) = texts.popLast() {
+            // Others may have had turns since it was asked: again with each step.
+            guard try reading.check(runtime, by: provider, until: budget) else { return .unfinished }
+            if texts == nil { texts = try takeTexts(runtime) }
+            while let (task, text) = texts?.popLast() {
                 if let lane = runtime.lane, !Self.isQuick(text) {
                     try read(task, text, for: call, in: lane, runtime)
                     return .parked
                 }
                 provisions[task] = try Self.provision(of: task, text, scope, dialect)
-                if budget.isSpent, !texts.isEmpty { return .unfinished }
+                if budget.isSpent, texts?.isEmpty == false { return .unfinished }
             }
             try register(runtime)
-            let provided = runtime.providedTasks(provider)
-            provided.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
+            runtime.providedTasks(provider).withUnsafeBytes { runtime.end(call, .result($0)) }
         } catch {
             runtime.end(call, .failure(error))
         }
@@ -77,10 +82,14 @@ final class TaskRegistration: StepJob {
         }
     }
 
-    /// Others have had turns meanwhile, so that everything is asked once more.
+    private func takeTexts(_ runtime: TaskRuntime) throws(BridgeError) -> [(task: String, text: [UInt8])] {
+        defer { descriptions = nil }
+        return try runtime.descriptions(descriptions, of: names).reversed()
+    }
+
     private func register(_ runtime: TaskRuntime) throws(BridgeError) {
-        try runtime.checkTasks(names, of: provider)
-        try runtime.checkProvision(of: names, by: provider)
+        // A plugin may have come meanwhile.
+        for name in names { try runtime.checkIsFree(name) }
         try checkDescriptions(runtime)
         for name in names {
             let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)

@@ -1,0 +1,58 @@
+/// Retained events on their way to a session that has subscribed: those that its new patterns match and the ones before
+/// do not, in the order in which they were published.
+///
+/// An event that is published or forgotten meanwhile is not sent from here: the session has been sent the newer one.
+struct RetainedReplay {
+    private let listener: Session
+    private let retained: [(order: UInt64, name: String)]
+    /// What the session listens to, of which those from this place on are new.
+    private let patterns: [EventPattern]
+    private let oldCount: Int
+    private let wanted = PatternTree<Void>()
+    private let unwanted = PatternTree<Void>()
+    private var enteredCount = 0
+    private var lookedAtCount = 0
+    private var found: [(order: UInt64, name: String)] = []
+    /// Those that have not been sent, once all have been looked at.
+    private var unsent: ArraySlice<(order: UInt64, name: String)>?
+
+    /// - Parameter firstNew: the place of the first new subscription among those of the session.
+    /// - Returns: nil where nothing is retained, or nothing is new.
+    init?(_ events: RetainedEvents, to listener: Session, firstNew: Int) {
+        guard !events.isEmpty, listener.nextSubscription > firstNew else { return nil }
+        self.listener = listener
+        retained = events.names
+        let subscriptions = listener.subscriptions.values
+        let old = subscriptions.filter { $0.order < firstNew }.map(\.pattern)
+        oldCount = old.count
+        patterns = old + subscriptions.filter { $0.order >= firstNew }.map(\.pattern)
+    }
+
+    /// Goes on. True: all have been sent.
+    mutating func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+        while enteredCount < patterns.count {
+            _ = (enteredCount < oldCount ? unwanted : wanted).insert((), patterns[enteredCount])
+            enteredCount += 1
+            if budget.isSpent { return false }
+        }
+        while lookedAtCount < retained.count {
+            let event = retained[lookedAtCount]
+            if wanted.matches(event.name), !unwanted.matches(event.name) { found.append(event) }
+            lookedAtCount += 1
+            if budget.isSpent { return false }
+        }
+        if unsent == nil { unsent = found.sorted { $0.order < $1.order }[...] }
+        while let event = unsent?.popFirst() {
+            if let kept = runtime.retained.event(event.name), kept.order == event.order {
+                send(kept, runtime)
+            }
+            if budget.isSpent { return unsent?.isEmpty ?? true }
+        }
+        return true
+    }
+
+    private func send(_ kept: RetainedEvents.Entry, _ runtime: TaskRuntime) {
+        guard runtime.mayGet(kept.name, listener) else { return }
+        runtime.send(kept.event.line(in: listener.eventDialect), to: listener)
+    }
+}

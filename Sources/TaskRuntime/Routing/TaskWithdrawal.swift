@@ -1,0 +1,39 @@
+import BridgeJSON
+
+/// A client's `bridge.unregister`: name by name within its user's share of the loop. Nothing changes before all names
+/// have been read.
+final class TaskWithdrawal: StepJob {
+    let session: Session?
+    private let call: CallHandle
+    private let provider: Session
+    private var unread: NameReader
+    private var names: [String] = []
+    private var withdrawnCount = 0
+
+    init(_ call: CallHandle, _ session: Session, _ names: NameReader) {
+        self.call = call
+        self.session = session
+        provider = session
+        unread = names
+    }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+        guard let call = runtime.calls.call(call), provider.takesMessages else { return true }
+        do throws(BridgeError) {
+            while let (_, name) = try unread.next() {
+                names.append(name)
+                if budget.isSpent { return false }
+            }
+        } catch {
+            runtime.end(call, .failure(error))
+            return true
+        }
+        while withdrawnCount < names.count {
+            runtime.unregister(names[withdrawnCount], by: provider)
+            withdrawnCount += 1
+            if budget.isSpent { return false }
+        }
+        runtime.providedTasks(provider).withUnsafeBytes { runtime.end(call, .result($0)) }
+        return true
+    }
+}

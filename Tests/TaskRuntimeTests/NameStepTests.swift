@@ -1,0 +1,139 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Lists of names are worked through in steps")
+struct NameStepTests {
+    private let bench = Bench()
+    private let turns: FakeTurns
+
+    init() { turns = FakeTurns(bench) }
+
+    private func slow() { turns.slow() }
+    private func runJobs() -> Int { turns.runJobs() }
+
+    private func list(_ names: [String]) -> String { "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
+
+    @Test("Names are read, checked and withdrawn a few at a time; a wrong one changes nothing")
+    func manyNames() {
+        let client = bench.client(uid: 0)
+        let names = (0..<100).map { "t\($0)" }
+        slow()
+        client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
+        #expect(client.session.waitsForJobs)
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(runJobs() > 5)
+        #expect(client.readOne()?["result"]?["tasks"]?.arrayValue?.count == 100)
+        client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(list(names).dropLast()),7]},"callbackId":2}"#)
+        _ = runJobs()
+        let refusal = client.readOne()
+        #expect(refusal?["error"]?["data"]?["path"] == "$.tasks[100]")
+        #expect(bench.runtime.registry.find("t0") != nil)
+        client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(list(names))},"callbackId":3}"#)
+        #expect(runJobs() > 5)
+        #expect(client.readOne()?["result"] == ["tasks": []])
+        #expect(bench.runtime.registry.find("t99") == nil)
+        #expect(client.session.account.tasks == 0)
+    }
+
+    @Test("A registration whose name a plugin takes meanwhile enters nothing")
+    func takenMeanwhile() {
+        let client = bench.client(uid: 0)
+        let names = (0..<50).map { "t\($0)" }
+        slow()
+        client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
+        _ = bench.add("other", tasks: [TaskDescription(name: "t3")], FakeHost())
+        _ = runJobs()
+        #expect(client.readOne()?.errorCode == "task.taken")
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(client.session.account.tasks == 0)
+    }
+
+    @Test("Who loses the right to provide while names are checked provides nothing")
+    func deniedMeanwhile() {
+        let rule = PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1)
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
+        let client = bench.client(uid: 5)
+        slow()
+        let names = (0..<50).map { "t\($0)" }
+        client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
+        #expect(client.read().isEmpty)
+        // Late: most names have been checked.
+        #expect(bench.runtime.runSteps(of: client.session.account, forNanoseconds: 120_000))
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID))
+        _ = runJobs()
+        #expect(client.readOne()?.errorCode == "permission.denied")
+        #expect(bench.runtime.registry.find("t0") == nil)
+    }
+
+    private func retain(_ event: String, _ data: Int = 0) {
+        let options = #"{"event":"\#(event)","data":\#(data),"retain":true}"#
+        let client = bench.client(uid: 0)
+        client.send(#"{"task":"bridge.publish","options":\#(options),"callbackId":1}"#)
+        #expect(client.readOne()?["result"] != nil)
+    }
+
+    private func subscription(to names: [String], _ task: String = "subscribe") -> String {
+        #"{"task":"bridge.\#(task)","options":{"events":\#(list(names))},"callbackId":1}"#
+    }
+
+    @Test("A subscription reads its patterns a few at a time, and begins with all of them at once")
+    func subscription() {
+        let names = (0..<100).map { "e\($0)" }
+        for name in names { retain(name) }
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(subscription(to: names + ["e*"]))
+        #expect(client.session.waitsForJobs)
+        bench.runtime.publish("e0", data: "before")
+        #expect(client.read().isEmpty)
+        #expect(runJobs() > 10)
+        let messages = client.read()
+        #expect(messages.first?["result"]?["events"]?.arrayValue?.count == 101)
+        #expect(messages.dropFirst().map { $0["event"]?.stringValue } == names)
+        client.send(subscription(to: ["e*"] + names.dropLast(), "unsubscribe"))
+        #expect(runJobs() > 5)
+        #expect(client.readOne()?["result"] == ["events": ["e99"]])
+    }
+
+    @Test("Retained events of which newer ones were sent meanwhile are not sent behind them")
+    func replacedMeanwhile() {
+        for number in 0..<50 { retain("e\(number)") }
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(subscription(to: ["e*"]))
+        // Up to the callback: the events are on their way.
+        var shares = 0
+        while client.session.output.isEmpty, shares < 100 {
+            _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000)
+            shares += 1
+        }
+        bench.clock.tick = .zero
+        retain("e7", 7)
+        let forgetting = bench.client(uid: 0)
+        forgetting.send(#"{"task":"bridge.publish","options":{"event":"e8","forget":true},"callbackId":1}"#)
+        slow()
+        _ = runJobs()
+        let messages = client.read().dropFirst()
+        #expect(messages.filter { $0["event"] == "e7" }.map { $0["data"] } == [7])
+        #expect(!messages.contains { $0["event"] == "e8" })
+        #expect(messages.count == 49)
+    }
+
+    @Test("A subscription that is refused, or whose session goes meanwhile, leaves nothing")
+    func brokenSubscription() {
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(subscription(to: (0..<50).map { "e\($0)" } + ["*.a"]))
+        _ = runJobs()
+        #expect(client.readOne()?["error"]?["data"]?["path"] == "$.events[50]")
+        #expect(client.session.subscriptions.isEmpty)
+        client.send(subscription(to: (0..<50).map { "e\($0)" }))
+        bench.runtime.hangUp(client.session)
+        _ = runJobs()
+        #expect(bench.runtime.subscriptions.isEmpty)
+        #expect(bench.runtime.callsInFlight == 0)
+    }
+}
