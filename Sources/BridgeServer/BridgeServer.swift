@@ -92,6 +92,7 @@ public final class BridgeServer {
         // From here on somebody may wait. Not weak: a weak reference would make every other use of the runtime slower.
         EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
         listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
+        listener.share = { [scheduler] in scheduler.share }
         listener.farewell = Connection.farewell(
             BridgeError(
                 .busy, "the daemon has no descriptors left for connections", isTransient: true, retryAfter: .seconds(1))

@@ -80,11 +80,12 @@ public final class FairScheduler {
 
     // MARK: Users
 
-    /// One more descriptor of the user is served.
+    /// One more descriptor of the user is served. To connect counts as to send.
     public func add(_ name: FairUser.Name) -> FairUser {
         let user = user(name)
         user.members += 1
         isShared = users.count > 1
+        if isShared { note(user) }
         return user
     }
 

@@ -8,8 +8,10 @@ import Glibc
 public final class UnixListener {
     /// Connections taken per turn, so that a flood of them leaves the others their share of the loop.
     private static let acceptsPerTurn = 64
-    /// How long connections are taken in one turn: what follows from a connection may cost more than to accept it.
+    /// How long connections are taken in one turn, at most: what follows from a connection may cost more than to accept it.
     private static let acceptingNanoseconds: UInt64 = 200_000
+    /// How long they may be taken in the turn at hand, where others use the loop; nil: as long as ever.
+    public var share: (@LoopActor () -> UInt64)?
     /// How long nothing is accepted where descriptors or memory have run out: others must end first.
     private static let backOff = Duration.milliseconds(100)
     /// Descriptors below the process's limit that connections never take: however many clients come, what serves them
@@ -151,6 +153,7 @@ public final class UnixListener {
         if reserve >= 0 { _ = Glibc.close(reserve) }
         onAccept = nil
         onTrouble = nil
+        share = nil
     }
 
     // MARK: Accepting
@@ -158,7 +161,9 @@ public final class UnixListener {
     private static let ready: uv_poll_cb = { handle, _, _ in
         guard let listener = owner(handle?.pointee.data, as: UnixListener.self) else { return }
         LoopActor.assumeIsolated {
-            if listener.isAccepting { listener.accept(atMost: acceptsPerTurn, forNanoseconds: acceptingNanoseconds) }
+            guard listener.isAccepting else { return }
+            let share = listener.share?() ?? acceptingNanoseconds
+            listener.accept(atMost: acceptsPerTurn, forNanoseconds: min(share, acceptingNanoseconds))
         }
     }
 

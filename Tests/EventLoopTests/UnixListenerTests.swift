@@ -25,6 +25,23 @@ import Testing
         await recorder.wait { $0.received == Array("hello".utf8) }
     }
 
+    @Test("Where others use the loop, connections are taken one by one, each in a turn of its own")
+    func share() async throws {
+        let listener = try UnixListener.bind(path: path, mode: 0o600)
+        defer { listener.close() }
+        var turn = 0
+        var acceptedIn: [Int] = []
+        let hook = EventLoop.atTurnEnd { turn += 1 }
+        defer { hook.remove() }
+        listener.share = { 0 }
+        listener.onAccept = { _, _ in acceptedIn.append(turn) }
+        let clients = try (0..<10).map { _ in try UnixStream.connect(path: path) }
+        defer { for client in clients { client.close() } }
+        listener.startAccepting()
+        while acceptedIn.count < clients.count { await Task.yield() }
+        #expect(Set(acceptedIn).count == clients.count)
+    }
+
     @Test("The path has the permissions asked for, and close removes it and its lock")
     func permissions() async throws {
         let mask = umask(0)

@@ -98,6 +98,27 @@ struct NameStepTests {
         #expect(client.readOne()?["result"] == ["events": ["e99"]])
     }
 
+    @Test("A subscription that is cancelled while its patterns are entered takes out those that were")
+    func cancelledMeanwhile() {
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(subscription(to: (0..<50).map { "e\($0)" }))
+        while client.session.subscriptions.count < 20 {
+            #expect(bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000))
+        }
+        // None of them holds yet.
+        #expect(client.session.patterns.isEmpty)
+        #expect(!client.session.listens(to: "e0"))
+        bench.runtime.publish("e0", data: 1)
+        if let call = client.session.madeCalls.first {
+            bench.runtime.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
+        }
+        #expect(runJobs() > 1)
+        #expect(client.readOne()?.errorCode == "call.cancelled")
+        #expect(bench.runtime.subscriptions.isEmpty)
+        #expect(client.session.account.subscriptions == 0)
+    }
+
     @Test("Retained events of which newer ones were sent meanwhile are not sent behind them")
     func replacedMeanwhile() {
         for number in 0..<50 { retain("e\(number)") }

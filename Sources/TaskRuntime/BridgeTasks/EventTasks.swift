@@ -49,8 +49,8 @@ extension TaskRuntime {
     }
 
     /// What a session listens to, as both answer it.
-    func subscriptionList(_ session: Session) -> [UInt8] {
-        let events: JSON = ["events": .array(session.patterns.map { .string($0.text) })]
+    func subscriptionList(_ patterns: [EventPattern]) -> [UInt8] {
+        let events: JSON = ["events": .array(patterns.map { .string($0.text) })]
         return events.bytes
     }
 

@@ -131,11 +131,18 @@ final class PatternTree<Element> {
                 return leaf
             }
             let child = node.children[place.index]
-            let common = zip(child.label, rest).prefix { $0 == $1 }.count
+            let common = Self.commonCount(child.label, rest)
             node = common == child.label.count ? child : split(child, at: common, of: node, place.index)
             rest = rest.dropFirst(common)
         }
         return node
+    }
+
+    private static func commonCount(_ label: [UInt8], _ rest: ArraySlice<UInt8>) -> Int {
+        let most = min(label.count, rest.count)
+        var count = 0
+        while count < most, label[count] == rest[rest.startIndex + count] { count += 1 }
+        return count
     }
 
     /// Puts a node in between, where a label is shared only in part.

@@ -9,6 +9,8 @@ final class Subscriptions {
         /// Its place in the order in which the session subscribed.
         let order: Int
         fileprivate(set) var entry: PatternTree<Subscription>.Entry?
+        /// Whether the session gets events for it.
+        var hasBegun: Bool { order < session.begunSubscriptions }
 
         init(_ session: Session, _ pattern: EventPattern, order: Int) {
             self.session = session
@@ -30,15 +32,16 @@ final class Subscriptions {
         lastMark += 1
         var found: [Session] = []
         tree.forEach(matching: event) { subscription in
-            guard subscription.session.eventMark != lastMark else { return }
+            guard subscription.session.eventMark != lastMark, subscription.hasBegun else { return }
             subscription.session.eventMark = lastMark
             found.append(subscription.session)
         }
         return found
     }
 
-    /// Adds a pattern to those of a session; nothing happens where it has the pattern.
-    func add(_ pattern: EventPattern, to session: Session) {
+    /// Adds a pattern to those of a session; nothing happens where it has the pattern. No event is found for it before
+    /// ``begin(of:)``.
+    func enter(_ pattern: EventPattern, of session: Session) {
         guard session.subscriptions[pattern] == nil else { return }
         let subscription = Subscription(session, pattern, order: session.nextSubscription)
         session.nextSubscription += 1
@@ -46,6 +49,15 @@ final class Subscriptions {
         session.subscriptions[pattern] = subscription
         session.account.subscriptions += 1
         count += 1
+    }
+
+    /// All patterns of a session hold from now on.
+    func begin(of session: Session) { session.begunSubscriptions = session.nextSubscription }
+
+    /// Adds a pattern that holds at once.
+    func add(_ pattern: EventPattern, to session: Session) {
+        enter(pattern, of: session)
+        begin(of: session)
     }
 
     /// Removes a pattern from those of a session; nothing happens where it has not got it.
@@ -70,9 +82,11 @@ final class Subscriptions {
 extension Session {
     /// What it listens to, in the order in which it subscribed.
     var patterns: [EventPattern] {
-        subscriptions.values.sorted { $0.order < $1.order }.map(\.pattern)
+        subscriptions.values.filter(\.hasBegun).sorted { $0.order < $1.order }.map(\.pattern)
     }
 
     /// Whether it subscribed to an event.
-    func listens(to event: String) -> Bool { subscriptions.keys.contains { $0.matches(event) } }
+    func listens(to event: String) -> Bool {
+        subscriptions.values.contains { $0.hasBegun && $0.pattern.matches(event) }
+    }
 }

@@ -289,8 +289,19 @@ extension TaskRuntime {
         descriptionBytes += bytes
     }
 
+    /// A task that clients provide, which nobody can call before it is entered.
+    func clientTask(_ name: String) -> TaskEntry {
+        // Options go to the client as text.
+        let description = TaskDescription(name: name, summary: "Provided by a client.", optionBytes: .max)
+        return TaskEntry(description, index: 0, provider: ClientTask(runtime: self))
+    }
+
     /// The session provides a task from now on.
-    func register(_ name: String, by session: Session, _ provision: Provision) throws(BridgeError) {
+    ///
+    /// - Parameter new: What is entered where there is no task of the name yet; nil: it is made.
+    func register(
+        _ name: String, by session: Session, _ provision: Provision, as new: TaskEntry? = nil
+    ) throws(BridgeError) {
         let task: ClientTask
         if let entry = registry.find(name) {
             guard let known = entry.provider as? ClientTask else {
@@ -299,10 +310,10 @@ extension TaskRuntime {
             }
             task = known
         } else {
-            task = ClientTask(runtime: self)
-            // Options go to the client as text.
-            let description = TaskDescription(name: name, summary: "Provided by a client.", optionBytes: .max)
-            registry.insert(TaskEntry(description, index: 0, provider: task))
+            let entry = new ?? clientTask(name)
+            registry.insert(entry)
+            guard let entered = entry.provider as? ClientTask else { return }
+            task = entered
         }
         task.register(session, provision)
         session.setProvides(name, true)

@@ -19,6 +19,8 @@ final class TaskRegistration: StepJob {
     private var provisions: [String: Provision] = [:]
     /// Why one that was read in the lane is refused.
     private var refusal: BridgeError?
+    /// A task for each name, for where there is none yet.
+    private var entries: [TaskEntry] = []
     private let scope: ProviderScope
     private let dialect: DialectID
 
@@ -50,6 +52,10 @@ final class TaskRegistration: StepJob {
                 }
                 provisions[task] = try Self.provision(of: task, text, scope, dialect)
                 if budget.isSpent, texts?.isEmpty == false { return .unfinished }
+            }
+            while entries.count < names.count {
+                entries.append(runtime.clientTask(names[entries.count]))
+                if budget.isSpent { return .unfinished }
             }
             try register(runtime)
             runtime.providedTasks(provider).withUnsafeBytes { runtime.end(call, .result($0)) }
@@ -91,9 +97,9 @@ final class TaskRegistration: StepJob {
         // A plugin may have come meanwhile.
         for name in names { try runtime.checkIsFree(name) }
         try checkDescriptions(runtime)
-        for name in names {
+        for (name, entry) in zip(names, entries) {
             let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)
-            try runtime.register(name, by: provider, provision)
+            try runtime.register(name, by: provider, provision, as: entry)
         }
     }
 
