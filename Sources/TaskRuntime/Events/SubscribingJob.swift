@@ -26,21 +26,21 @@ final class SubscribingJob: StepJob {
         self.dialect = dialect
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         // The end of a session takes out what it has.
-        guard listener.takesMessages else { return true }
-        if replay != nil { return replay?.step(runtime, until: budget) ?? true }
+        guard listener.takesMessages else { return .done }
+        if replay != nil { return StepOutcome(isDone: replay?.step(runtime, until: budget) ?? true) }
         // Nobody waits for a call that was cancelled.
-        guard let call = runtime.calls.call(call) else { return isWithdrawn(runtime, until: budget) }
+        guard let call = runtime.calls.call(call) else { return StepOutcome(isDone: isWithdrawn(runtime, until: budget)) }
         do throws(BridgeError) {
-            guard try isChecked(runtime, until: budget) else { return false }
+            guard try isChecked(runtime, until: budget) else { return .unfinished }
         } catch {
             runtime.end(call, .failure(error))
-            return true
+            return .done
         }
-        guard isEntered(runtime, until: budget) else { return false }
+        guard isEntered(runtime, until: budget) else { return .unfinished }
         listen(call, runtime)
-        return budget.isSpent ? replay == nil : replay?.step(runtime, until: budget) ?? true
+        return StepOutcome(isDone: budget.isSpent ? replay == nil : replay?.step(runtime, until: budget) ?? true)
     }
 
     private func isChecked(_ runtime: TaskRuntime, until budget: StepBudget) throws(BridgeError) -> Bool {

@@ -16,22 +16,22 @@ final class UnsubscribingJob: StepJob {
         reader = PatternReader(names)
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
-        guard let call = runtime.calls.call(call), listener.takesMessages else { return true }
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        guard let call = runtime.calls.call(call), listener.takesMessages else { return .done }
         do throws(BridgeError) {
             if left == nil {
-                guard try reader.read(until: budget) else { return false }
+                guard try reader.read(until: budget) else { return .unfinished }
                 left = reader.patterns[...]
             }
         } catch {
             runtime.end(call, .failure(error))
-            return true
+            return .done
         }
         while let pattern = left?.popFirst() {
             runtime.subscriptions.remove(pattern, from: listener)
-            if budget.isSpent { return false }
+            if budget.isSpent { return .unfinished }
         }
         runtime.subscriptionList(listener.patterns).withUnsafeBytes { runtime.end(call, .result($0)) }
-        return true
+        return .done
     }
 }

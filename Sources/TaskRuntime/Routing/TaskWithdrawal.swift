@@ -17,23 +17,23 @@ final class TaskWithdrawal: StepJob {
         unread = names
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
-        guard let call = runtime.calls.call(call), provider.takesMessages else { return true }
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        guard let call = runtime.calls.call(call), provider.takesMessages else { return .done }
         do throws(BridgeError) {
             while let (_, name) = try unread.next() {
                 names.append(name)
-                if budget.isSpent { return false }
+                if budget.isSpent { return .unfinished }
             }
         } catch {
             runtime.end(call, .failure(error))
-            return true
+            return .done
         }
         while withdrawnCount < names.count {
             runtime.unregister(names[withdrawnCount], by: provider)
             withdrawnCount += 1
-            if budget.isSpent { return false }
+            if budget.isSpent { return .unfinished }
         }
         runtime.providedTasks(provider).withUnsafeBytes { runtime.end(call, .result($0)) }
-        return true
+        return .done
     }
 }

@@ -19,6 +19,9 @@ enum StepOutcome {
     /// The job waits for what is done elsewhere, and is in no queue: it is not run again before
     /// ``TaskRuntime/wake(_:for:)``.
     case parked
+
+    /// Done, or unfinished.
+    init(isDone: Bool) { self = isDone ? .done : .unfinished }
 }
 
 /// How long a job may run before others have their turn.
