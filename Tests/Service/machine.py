@@ -14,6 +14,7 @@ SERVICE = "trestle.service"
 UNIT_SOCKET = "trestle.socket"
 PRESENTER = "trestle-present.service"
 CONFIGURATION = "/etc/trestle/trestled.toml"
+RULES = "/etc/trestle/policy.d"
 STATE = "/var/lib/trestle"
 DROP_IN = f"/run/systemd/system/{SERVICE}.d"
 
@@ -142,6 +143,25 @@ class ServiceTest(unittest.TestCase):
         self.addCleanup(restore)
         with open(CONFIGURATION, "w") as file:
             file.write(text + "\n" + was)
+
+    def rule(self, text):
+        """Puts rules in force, until the test is over."""
+        path = f"{RULES}/50-test.toml"
+
+        def remove():
+            os.remove(path)
+            self.reload()
+
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o644)
+        self.addCleanup(remove)
+        self.reload()
+
+    def reload(self):
+        said = journal(self.started).count("in force: policy")
+        run("systemctl", "reload", SERVICE)
+        wait_until("other rules are in force", lambda: journal(self.started).count("in force: policy") > said)
 
     def wait_for_restart(self, process, seconds=60):
         """Waits for another daemon than that process, and returns its own."""

@@ -116,9 +116,10 @@ class Restarts(ServiceTest):
 
     def test_sessions(self):
         """Sessions outlive restarts with number, origin, subscriptions and tasks, and a line that was cut in two"""
+        self.rule('[[rule]]\nallow = ["register", "publish"]\norigin = "page:1"\n')
         with Bridge() as client, Bridge() as other:
             client.call("bridge.hello", {"client": "survivor", "origin": "page:1"})
-            client.call("bridge.register", {"tasks": ["mine"]})
+            self.assertIn("result", client.call("bridge.register", {"tasks": ["mine"]}))
             other.call("bridge.subscribe", {"events": ["door.*"]})
 
             def survivor():
