@@ -4,22 +4,16 @@
 /// wait to be read, or the other process may not have run either. Close it when the answer has come.
 @LoopActor
 public final class PatienceTimer {
-    /// The time is waited for in so many parts. One that takes twice as long or more is waited for once more.
-    private static let parts = 4
-
-    private let part: Duration
-    private var left = PatienceTimer.parts
-    private var partEnd: MonotonicInstant
+    private var patience: Patience
     private var timer: LoopTimer?
 
     /// - Parameters:
     ///   - patience: how long is waited.
     ///   - fire: called once, behind ``close()``.
     public init(_ patience: Duration, _ fire: @escaping @LoopActor () -> Void) {
-        part = patience / Self.parts
-        partEnd = EventLoop.now
+        self.patience = Patience(patience, from: EventLoop.now)
         timer = LoopTimer { [weak self] in self?.endPart(fire) }
-        waitOn()
+        timer?.schedule(at: self.patience.next)
     }
 
     /// Does not fire any more.
@@ -28,15 +22,36 @@ public final class PatienceTimer {
         timer = nil
     }
 
-    private func waitOn() {
-        partEnd = EventLoop.now + part
-        timer?.schedule(at: partEnd)
-    }
-
     private func endPart(_ fire: @LoopActor () -> Void) {
-        if EventLoop.now < partEnd + part { left -= 1 }
-        guard left <= 0 else { return waitOn() }
+        guard patience.endPart(at: EventLoop.now) else {
+            timer?.schedule(at: patience.next)
+            return
+        }
         close()
         fire()
+    }
+}
+
+/// A time that is waited for in parts. A part that ends late by its length or more, and not just as a loop with much to do is
+/// late, is waited for once more.
+struct Patience {
+    private static let parts = 4
+    private static let usualLateness = Duration.milliseconds(250)
+
+    private let part: Duration
+    private var left = Patience.parts
+    /// When the part at hand ends.
+    private(set) var next: MonotonicInstant
+
+    init(_ patience: Duration, from start: MonotonicInstant) {
+        part = patience / Self.parts
+        next = start + part
+    }
+
+    /// The part at hand has ended, or later than that; true: all of them have.
+    mutating func endPart(at now: MonotonicInstant) -> Bool {
+        if now < next + max(part, Self.usualLateness) { left -= 1 }
+        next = now + part
+        return left <= 0
     }
 }

@@ -183,7 +183,8 @@ struct OpenLineTests {
 
     @Test("is told to be deep where it is, and refused where that is not allowed")
     func deep() {
-        let line = #"{"task":"t","options":"# + String(repeating: "[", count: 128) + String(repeating: "]", count: 128) + "}"
+        let options = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
+        let line = #"{"task":"t","options":\#(options)}"#
         #expect(decodeInSteps(line).items == [.problem(code: .messageInvalid, id: nil)])
         #expect(decodeInSteps("[" + line + "]").items == [.problem(code: .messageInvalid, id: nil)])
         let decoder = MessageDecoder(extraDepth: 1)

@@ -81,7 +81,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a long line of many values that would take more memory than there is for input is refused, and the next one is not")
+    @Test("a long line of many values, for which there is no memory, is refused, and the next one is not")
     func longLineBeyondQuota() throws {
         try withDaemon("quotas.queued_bytes = \"2MiB\"") { daemon in
             let client = try daemon.connect()

@@ -109,6 +109,8 @@ struct DescriptionTests {
         "A description that is none is refused, and nothing is registered",
         arguments: [
             (#"{"other":{}}"#, #"$.descriptions["other"]"#),
+            (#"{"scan":{},"sca\u006e":{}}"#, #"$.descriptions["scan"]"#),
+            ("[1]", "$.descriptions"),
             (#"{"scan":{"options":3}}"#, #"$.descriptions["scan"].options"#),
             (##"{"scan":{"options":{"$ref":"#"}}}"##, #"$.descriptions["scan"].options"#),
             (#"{"scan":{"summary":"a\nb"}}"#, #"$.descriptions["scan"].summary"#),

@@ -60,6 +60,25 @@ struct StepTests {
         #expect(codes == Array(repeating: "session.closed", count: 100))
     }
 
+    @Test("A long event is read in as many turns as it takes, and is published whole")
+    func longEvent() {
+        let listener = bench.client(uid: 0)
+        listener.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
+        let publisher = bench.client(uid: 0)
+        let zeros = "[" + String(repeating: "0,", count: 200_000) + "0]"
+        _ = listener.read()
+        slow()
+        publisher.send(#"{"task":"bridge.publish","options":{"data":\#(zeros),"event":"e"},"callbackId":"p"}"#)
+        #expect(publisher.session.waitsForJobs)
+        #expect(listener.read().isEmpty)
+        #expect(runJobs() > 5)
+        #expect(publisher.readOne()?["result"] == [:])
+        #expect(listener.readOne()?["data"]?.arrayValue?.count == 200_001)
+        publisher.send(#"{"task":"bridge.publish","options":\#(zeros),"callbackId":"q"}"#)
+        _ = runJobs()
+        #expect(publisher.readOne()?.errorCode == "options.invalid")
+    }
+
     private func registration(of names: [String], schema: String) -> String {
         let tasks = names.map { #""\#($0)""# }.joined(separator: ",")
         let descriptions = names.map { #""\#($0)":{"options":\#(schema)}"# }.joined(separator: ",")

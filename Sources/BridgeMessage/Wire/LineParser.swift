@@ -44,13 +44,8 @@ struct LineParser: ~Copyable {
         defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
         do throws(GrammarError) {
             let parsed = try parse(inCopy(of: text), maximumDepth: maximumDepth)
-            guard parsed.isObject else { return "it is \(MessageDecoder.typeName(parsed.root)), and no object" }
-            for found in parsed.members {
-                // Of the text itself, which is there longer than the parser's copy of it.
-                let name = text.slice(Int(found.key_start), Int(found.key_length))
-                member(name, text.slice(Int(found.value_start), Int(found.value_length)))
-            }
-            return nil
+            // Of the text itself, which is there longer than the parser's copy of it.
+            return ParsedLine(line: text, root: parsed.root, members: parsed.members).members(member)
         } catch {
             return error.reason
         }

@@ -12,7 +12,8 @@ final class LineWalk {
     init(_ line: consuming OwnedLine, maximumDepth: Int, batchLevels: Int = 0) {
         let bytes = line.bytes
         let walk = bridge_json_walk_create(
-            bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, UInt32(maximumDepth), UInt32(batchLevels))
+            bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, UInt32(maximumDepth),
+            UInt32(batchLevels))
         guard let walk else { fatalError("no memory for the walk over a line") }
         self.walk = walk
         self.line = line

@@ -64,8 +64,13 @@ extension TaskRuntime {
     }
 
     /// The data stay text, however long they are; everything else is short.
-    private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON {
-        let members = try OptionMembers(["event", "data", "retain", "forget"], of: options, check)
+    private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
+        try withMembers(["event", "data", "retain", "forget"], of: options, for: call) {
+            [unowned self] call, members throws(BridgeError) in .result(try publishEvent(call, members))
+        }
+    }
+
+    private func publishEvent(_ call: Call, _ members: OptionMembers) throws(BridgeError) -> JSON {
         let event = try members.decode(Publish.self, without: "data")
         let data = members["data"].map { Array($0) } ?? Array("null".utf8)
         guard PublicName.isAllowed(event.event) else {

@@ -11,8 +11,20 @@ struct OptionMembers {
     ///
     /// - Throws: `options.invalid`, where the options are no object.
     init(_ names: [StaticString], of options: UnsafeRawBufferPointer, _ check: JSONCheck) throws(BridgeError) {
+        try self.init(names, of: options) { check.cut(options, $0) }
+    }
+
+    /// The same of options that have been walked. Valid as long as the walk.
+    init(_ names: [StaticString], of walk: MemberWalk) throws(BridgeError) {
+        try self.init(names, of: walk.text) { walk.members($0) }
+    }
+
+    private init(
+        _ names: [StaticString], of options: UnsafeRawBufferPointer,
+        cut: ((UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) -> String?
+    ) throws(BridgeError) {
         var values = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
-        let fault = check.cut(options) { name, value in
+        let fault = cut { name, value in
             if let index = names.firstIndex(where: { Self.isSame($0, name) }) { values[index] = value }
         }
         if fault != nil {

@@ -38,13 +38,18 @@ extension TaskRuntime {
         guard session.phase == .open else {
             throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
         }
-        let members = try OptionMembers(["tasks", "scope", "descriptions"], of: options, check)
+        return try withMembers(["tasks", "scope", "descriptions"], of: options, for: call) {
+            call, members throws(BridgeError) in .job(try Self.registration(call, session, members))
+        }
+    }
+
+    private static func registration(
+        _ call: Call, _ session: Session, _ members: OptionMembers
+    ) throws(BridgeError) -> TaskRegistration {
         let register = try members.decode(ReadableRegister.self, without: "descriptions")
-        let registration = TaskRegistration(
-            call.handle, session, RegistrationNames(register.tasks), members["descriptions"].map { Array($0) },
+        return TaskRegistration(
+            call.handle, session, RegistrationNames(register.tasks), RegistrationTexts(members["descriptions"]),
             scope: register.scope ?? .any, dialect: call.record.pointee.dialect)
-        begin(registration, for: session.account)
-        return nil
     }
 
     /// - Throws: `permission.denied`, and `task.taken` where the name is no client's.
@@ -58,42 +63,6 @@ extension TaskRuntime {
         guard let entry = registry.find(name), !(entry.provider is ClientTask) else { return }
         throw BridgeError(
             .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
-    }
-
-    /// What the options say of each task, as text.
-    func descriptions(
-        _ text: [UInt8]?, of names: [String]
-    ) throws(BridgeError) -> [(task: String, text: [UInt8])] {
-        guard let text, !text.elementsEqual("null".utf8) else { return [] }
-        var found: [String: [UInt8]] = [:]
-        var stranger: String?
-        let known = Set(names)
-        let fault = cut(text) { key, value in
-            guard stranger == nil else { return }
-            // A name has 128 bytes at most, and each is written with six at most.
-            let name = key.count > 1024 ? nil : (try? JSON(parsing: [0x22] + key + [0x22]))?.stringValue
-            guard let name, known.contains(name) else {
-                stranger = String(decoding: key.prefix(64), as: UTF8.self)
-                return
-            }
-            found[name] = Array(value.prefix(TaskRegistration.maximumDescriptionBytes + 1))
-        }
-        if let fault {
-            throw BridgeError(
-                JSONMismatch(path: "$.descriptions", expected: "an object", got: "what is none: \(fault)"))
-        }
-        if let stranger {
-            throw TaskRegistration.refusal(stranger, "", "a task among $.tasks", "another")
-        }
-        return names.compactMap { name in found[name].map { (name, $0) } }
-    }
-
-    private func cut(
-        _ text: [UInt8], _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
-    ) -> String? {
-        var fault: String?
-        text.withPadding { fault = check.cut($0, member) }
-        return fault
     }
 
     private struct Unregister: Decodable {

@@ -31,7 +31,9 @@ final class SubscribingJob: StepJob {
         guard listener.takesMessages else { return .done }
         if replay != nil { return StepOutcome(isDone: replay?.step(runtime, until: budget) ?? true) }
         // Nobody waits for a call that was cancelled.
-        guard let call = runtime.calls.call(call) else { return StepOutcome(isDone: isWithdrawn(runtime, until: budget)) }
+        guard let call = runtime.calls.call(call) else {
+            return StepOutcome(isDone: isWithdrawn(runtime, until: budget))
+        }
         do throws(BridgeError) {
             guard try isChecked(runtime, until: budget) else { return .unfinished }
         } catch {

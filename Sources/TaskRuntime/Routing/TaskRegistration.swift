@@ -13,9 +13,9 @@ final class TaskRegistration: StepJob {
     private var reading: RegistrationNames
     private var names: [String] { reading.names }
     /// What the options say of all tasks, until it has been cut.
-    private var descriptions: [UInt8]?
-    /// What is not read yet, the next one last; nil: the names have not all been read and checked.
-    private var texts: [(task: String, text: [UInt8])]?
+    private var descriptions: RegistrationTexts?
+    /// What is not read yet, the next one last.
+    private var texts: [(task: String, text: [UInt8])] = []
     private var provisions: [String: Provision] = [:]
     /// Why one that was read in the lane is refused.
     private var refusal: BridgeError?
@@ -25,7 +25,7 @@ final class TaskRegistration: StepJob {
     private let dialect: DialectID
 
     init(
-        _ call: CallHandle, _ session: Session, _ names: RegistrationNames, _ descriptions: [UInt8]?,
+        _ call: CallHandle, _ session: Session, _ names: RegistrationNames, _ descriptions: RegistrationTexts,
         scope: ProviderScope, dialect: DialectID
     ) {
         self.call = call
@@ -44,14 +44,18 @@ final class TaskRegistration: StepJob {
             if let refusal { throw refusal }
             // Others may have had turns since it was asked: again with each step.
             guard try reading.check(runtime, by: provider, until: budget) else { return .unfinished }
-            if texts == nil { texts = try takeTexts(runtime) }
-            while let (task, text) = texts?.popLast() {
+            if let descriptions {
+                guard let cut = try descriptions.cut(names, until: budget) else { return .unfinished }
+                texts = cut.reversed()
+                self.descriptions = nil
+            }
+            while let (task, text) = texts.popLast() {
                 if let lane = runtime.lane, !Self.isQuick(text) {
                     try read(task, text, for: call, in: lane, runtime)
                     return .parked
                 }
                 provisions[task] = try Self.provision(of: task, text, scope, dialect)
-                if budget.isSpent, texts?.isEmpty == false { return .unfinished }
+                if budget.isSpent, !texts.isEmpty { return .unfinished }
             }
             while entries.count < names.count {
                 entries.append(runtime.clientTask(names[entries.count]))
@@ -86,11 +90,6 @@ final class TaskRegistration: StepJob {
             do throws(BridgeError) { provisions[task] = try found?.get() } catch { refusal = error }
             runtime.wake(self, for: account)
         }
-    }
-
-    private func takeTexts(_ runtime: TaskRuntime) throws(BridgeError) -> [(task: String, text: [UInt8])] {
-        defer { descriptions = nil }
-        return try runtime.descriptions(descriptions, of: names).reversed()
     }
 
     private func register(_ runtime: TaskRuntime) throws(BridgeError) {

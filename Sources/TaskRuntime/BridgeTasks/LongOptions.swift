@@ -1,0 +1,76 @@
+import BridgeJSON
+import BridgeMessage
+
+/// What comes of a call of a daemon's task, once the members of its options are known.
+enum TaskAnswer {
+    /// The call's result.
+    case result(JSON)
+    /// A job of the call's session, which ends the call.
+    case job(any StepJob)
+}
+
+extension TaskRuntime {
+    /// What is done with members of options. They are valid until it returns.
+    typealias MembersHandler = (Call, OptionMembers) throws(BridgeError) -> TaskAnswer
+
+    /// Finds members of options, and hands them on: at once, or in steps where a session's options are long.
+    ///
+    /// - Returns: the call's result; nil: it ends later.
+    /// - Throws: `options.invalid`, where the options are no object, and what `body` throws.
+    func withMembers(
+        _ names: [StaticString], of options: UnsafeRawBufferPointer, for call: Call, _ body: @escaping MembersHandler
+    ) throws(BridgeError) -> JSON? {
+        if options.count > MemberWalk.longBytes, let session = call.session {
+            begin(LongOptions(call.handle, session, names, MemberWalk(options), body), for: session.account)
+            return nil
+        }
+        switch try body(call, OptionMembers(names, of: options, check)) {
+        case .result(let result): return result
+        case .job(let job):
+            if let session = job.session { begin(job, for: session.account) }
+            return nil
+        }
+    }
+}
+
+/// A call of a daemon's task with long options, until their members have been found.
+private final class LongOptions: StepJob {
+    let session: Session?
+    private let call: CallHandle
+    private let names: [StaticString]
+    private let walk: MemberWalk
+    private let body: TaskRuntime.MembersHandler
+    /// What the members have led to.
+    private var successor: (any StepJob)?
+
+    init(
+        _ call: CallHandle, _ session: Session, _ names: [StaticString], _ walk: MemberWalk,
+        _ body: @escaping TaskRuntime.MembersHandler
+    ) {
+        self.call = call
+        self.session = session
+        self.names = names
+        self.walk = walk
+        self.body = body
+    }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        if let successor { return successor.step(runtime, until: budget) }
+        // Nobody waits for a call that was cancelled.
+        guard let call = runtime.calls.call(call) else { return .done }
+        while !walk.step() {
+            if budget.isSpent { return .unfinished }
+        }
+        do throws(BridgeError) {
+            switch try body(call, OptionMembers(names, of: walk)) {
+            case .result(let result): result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
+            case .job(let job):
+                successor = job
+                return job.step(runtime, until: budget)
+            }
+        } catch {
+            runtime.end(call, .failure(error))
+        }
+        return .done
+    }
+}
