@@ -61,8 +61,8 @@ let daemonDependencies: [Target.Dependency] = [
 
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
-    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "PersistenceTasks", "TaskHosts", "TaskKit",
-    "TaskRuntime", "TOMLDocument", "WorkerProtocol", "trestled", logging,
+    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "PersistenceTasks", "TaskHosts",
+    "TaskKit", "TaskRuntime", "TOMLDocument", "WorkerProtocol", "trestled", logging,
 ]
 
 let package = Package(
