@@ -3,7 +3,8 @@ import BridgeMessage
 // What messages cost: a daemon that has been populated (CostDaemon.swift) is sent a sequence of lines (CostSequence.swift) over
 // real connections, and the CPU time of its loop is measured, from the first connection to the end of the last one.
 //
-// - A sequence costs at most 40 ns a byte and 50 µs a message.
+// - A sequence costs at most 40 ns a byte, received or sent, and 50 µs a message. What is sent counts because a short message
+//   may be answered by a long page, or go to many who listen: that takes its sender's share of the loop, and no one else's.
 // - No turn of the loop takes more than 10 ms.
 //
 // The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding. In a debug build, and so
@@ -27,8 +28,10 @@ struct Cost: Sendable {
     var nanoseconds: UInt64
     /// That of its longest turn; 0 where none was slow.
     var longestTurn: UInt64
+    /// What the daemon sent, to whomever.
+    var sentBytes: Int
 
-    static let none = Cost(nanoseconds: .max, longestTurn: .max)
+    static let none = Cost(nanoseconds: .max, longestTurn: .max, sentBytes: 0)
 
     private static let nanosecondsOfByte: UInt64 = 40
     private static let nanosecondsOfMessage: UInt64 = 50_000
@@ -36,21 +39,24 @@ struct Cost: Sendable {
 
     /// The lower of each.
     func least(with other: Cost) -> Cost {
-        Cost(nanoseconds: min(nanoseconds, other.nanoseconds), longestTurn: min(longestTurn, other.longestTurn))
+        Cost(
+            nanoseconds: min(nanoseconds, other.nanoseconds), longestTurn: min(longestTurn, other.longestTurn),
+            sentBytes: max(sentBytes, other.sentBytes))
     }
 
-    private static func limit(_ sequence: CostSequence) -> UInt64 {
-        UInt64(sequence.byteCount) * nanosecondsOfByte + UInt64(sequence.messageCount) * nanosecondsOfMessage
+    private func limit(_ sequence: CostSequence) -> UInt64 {
+        UInt64(sequence.byteCount + sentBytes) * Self.nanosecondsOfByte
+            + UInt64(sequence.messageCount) * Self.nanosecondsOfMessage
     }
 
     func isWithin(_ sequence: CostSequence) -> Bool {
-        nanoseconds <= Self.limit(sequence) && longestTurn <= Self.turnNanoseconds
+        nanoseconds <= limit(sequence) && longestTurn <= Self.turnNanoseconds
     }
 
     func text(_ sequence: CostSequence) -> String {
         """
-        \(nanoseconds / 1000) µs of CPU for \(sequence.byteCount) bytes in \(sequence.messageCount) messages, which may take \
-        \(Self.limit(sequence) / 1000); the longest turn \(longestTurn / 1000) µs, which may take \
+        \(nanoseconds / 1000) µs of CPU for \(sequence.byteCount) bytes in \(sequence.messageCount) messages and \(sentBytes) \
+        bytes that were sent, which may take \(limit(sequence) / 1000); the longest turn \(longestTurn / 1000) µs, which may take \
         \(Self.turnNanoseconds / 1000)
         """
     }

@@ -12,6 +12,8 @@ final class CostClient {
     private var unsent: [UInt8] = []
     private var sentBytes = 0
     private var wantedFences = 0
+    /// What the daemon has sent.
+    private(set) var receivedBytes = 0
     private var isClosed = false
     /// The beginning of the line that is being read.
     private var line: [UInt8] = []
@@ -65,7 +67,12 @@ final class CostClient {
         while !isClosed {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count < 0, errno == EAGAIN { return }
-            if count <= 0 { isClosed = true } else { take(buffer[..<count]) }
+            if count <= 0 {
+                isClosed = true
+            } else {
+                receivedBytes += count
+                take(buffer[..<count])
+            }
         }
     }
 

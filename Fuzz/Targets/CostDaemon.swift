@@ -29,6 +29,8 @@ final class CostDaemon: Sendable {
             CostCore.shared = core
             return core.runtime.sessionCount
         }
+        // What the population has begun goes on in steps.
+        while !Self.onLoop({ CostCore.shared?.isPopulated == true }) {}
     }
 
     /// Does something on the loop, and waits for it.
@@ -49,9 +51,13 @@ final class CostDaemon: Sendable {
     ///
     /// - Throws: Where the daemon does not get done with it.
     func play(_ sequence: CostSequence) throws(Violation) -> Cost {
-        Self.onLoop { CostCore.longestTurn = 0 }
+        let sentBefore = Self.onLoop {
+            CostCore.longestTurn = 0
+            return CostSession.receivedBytes
+        }
         let start = loopNanoseconds
         var clients: [CostClient] = []
+        var goneBytes = 0
         for _ in 0..<CostSequence.clients { clients.append(try CostClient(to: path)) }
         for step in sequence.steps {
             switch step {
@@ -59,12 +65,19 @@ final class CostDaemon: Sendable {
                 clients[client].queue(bytes)
                 clients[client].queueFence()
                 try pump(clients)
-            case .comeBack(let client): clients[client] = try CostClient(to: path)
+            case .comeBack(let client):
+                goneBytes += clients[client].receivedBytes
+                clients[client] = try CostClient(to: path)
             }
         }
+        let ownBytes = clients.reduce(goneBytes) { $0 + $1.receivedBytes }
         clients = []
         try awaitEnd()
-        return Cost(nanoseconds: loopNanoseconds - start, longestTurn: Self.onLoop { CostCore.longestTurn })
+        return Self.onLoop { [loopNanoseconds] in
+            Cost(
+                nanoseconds: loopNanoseconds - start, longestTurn: CostCore.longestTurn,
+                sentBytes: ownBytes + CostSession.receivedBytes - sentBefore)
+        }
     }
 
     private func pump(_ clients: [CostClient]) throws(Violation) {
@@ -119,7 +132,7 @@ private final class CostCore {
         let rule = PolicyRule(.allow, PolicyVerb.allCases, file: "fuzz", line: 1)
         runtime = TaskRuntime(
             limits: RuntimeLimits(), policy: Policy(daemonUID: 1, rules: [rule]),
-            daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock, log: log)
+            daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock, lane: LoopLane(), log: log)
         clock.attach(runtime)
         server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         server.urlSchemes = ["jxaction"]
@@ -176,6 +189,9 @@ private final class CostCore {
         runtime.writeOutput()
     }
 
+    /// Whether all jobs of those who are there are done.
+    var isPopulated: Bool { sessions.allSatisfy(\.isDone) }
+
     /// As many items as a session may have of anything.
     private static func list(_ number: Int, _ item: (Int) -> String) -> String {
         (number * 256..<(number + 1) * 256).map(item).joined(separator: ",")
@@ -190,6 +206,9 @@ private final class CostCore {
 
 /// A session without a socket, which reads at once whatever it is sent.
 private final class CostSession: SessionTransport {
+    /// What all of them have been sent.
+    @LoopActor static var receivedBytes = 0
+
     private var session: Session?
     private let runtime: TaskRuntime
 
@@ -197,6 +216,8 @@ private final class CostSession: SessionTransport {
         self.runtime = runtime
         session = runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: self)
     }
+
+    var isDone: Bool { session?.waitsForJobs != true }
 
     func send(_ task: String, _ options: String) {
         guard let session else { return }
@@ -213,6 +234,7 @@ private final class CostSession: SessionTransport {
     func writeOutput() {
         guard let session else { return }
         while !session.output.isEmpty {
+            LoopActor.assumeIsolated(passing: session.output.bytes.count) { Self.receivedBytes += $0 }
             session.output.removeFirst(session.output.bytes.count)
             runtime.refill(session)
         }

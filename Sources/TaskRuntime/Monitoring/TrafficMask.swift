@@ -1,4 +1,5 @@
 import BridgeJSON
+import Glibc
 
 /// Writes a payload as an operator may see it: without the values of members whose names tell that they are secret, and
 /// no longer than a few lines of a terminal.
@@ -45,16 +46,28 @@ struct TrafficMask {
     private mutating func run() {
         shown.text.reserveCapacity(min(text.count, mostBytes) + Self.quotedPlaceholder.count)
         while place < text.count, !shown.isCut {
-            switch text[place] {
-            case _ where room <= 0: shown.isCut = true
-            case UInt8(ascii: "\""): takeString()
-            case let byte:
-                // Line breaks between tokens; within strings they are escaped. The payload becomes a part of a line.
-                shown.text.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte)
-                place += 1
+            if room <= 0 {
+                shown.isCut = true
+            } else if text[place] == UInt8(ascii: "\"") {
+                takeString()
+            } else {
+                takeTokens()
             }
         }
         if shown.isCut { cut() }
+    }
+
+    /// Takes what stands before the next string, as far as there is room.
+    private mutating func takeTokens() {
+        let end = find(UInt8(ascii: "\""), from: place, before: min(text.count, place + room))
+        let tokens = UnsafeRawBufferPointer(rebasing: text[place..<end])
+        place = end
+        // Line breaks between tokens; within strings they are escaped. The payload becomes a part of a line.
+        if tokens.contains(0x0A) || tokens.contains(0x0D) {
+            shown.text.append(contentsOf: tokens.lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+        } else {
+            shown.text.append(contentsOf: tokens)
+        }
     }
 
     /// Takes a string, and where it is the name of a secret, what it names.
@@ -97,11 +110,21 @@ struct TrafficMask {
     /// The place behind the closing quote; nil: it lies behind the bound.
     private func endOfString(at start: Int, before bound: Int) -> Int? {
         var place = start + 1
-        while place < bound {
-            if text[place] == UInt8(ascii: "\"") { return place + 1 }
-            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        while true {
+            let quote = find(UInt8(ascii: "\""), from: place, before: bound)
+            guard quote < bound else { return nil }
+            // A quote behind an odd number of backslashes is a part of the string.
+            let backslashes = text[place..<quote].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+            place = quote + 1
+            if backslashes % 2 == 0 { return place }
         }
-        return nil
+    }
+
+    /// The place of the next such byte; the bound, where none comes before it.
+    private func find(_ byte: UInt8, from start: Int, before bound: Int) -> Int {
+        guard start < bound, let base = text.baseAddress else { return bound }
+        guard let found = memchr(base + start, Int32(byte), bound - start) else { return bound }
+        return UnsafeRawPointer(found) - base
     }
 
     private func endOfValue(at start: Int, before bound: Int) -> Int? {
@@ -154,14 +177,19 @@ enum SecretNames {
     /// The same of the bytes of a name. A sequence, which is read once: the work is linear in the name's length.
     static func isOne(_ name: some Sequence<UInt8>) -> Bool {
         var letters: [UInt8] = []
+        letters.reserveCapacity(2 * longestPart)
         for byte in name where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
             // Sets the bit by which small letters differ from capitals.
             letters.append(byte | 0x20)
-            if parts.contains(where: { $0.last == byte | 0x20 && letters.suffix($0.count) == $0[...] }) { return true }
+            if lastLetters >> (byte & 31) & 1 != 0, parts.contains(where: { letters.suffix($0.count) == $0[...] }) {
+                return true
+            }
             if letters.count == 2 * longestPart { letters.removeFirst(longestPart) }
         }
         return false
     }
 
+    /// A bit for the last letter of each part, by its lowest five bits.
+    private static let lastLetters = parts.reduce(UInt32(0)) { $0 | 1 << UInt32(($1.last ?? 0) & 31) }
     private static let longestPart = parts.map(\.count).max() ?? 0
 }
