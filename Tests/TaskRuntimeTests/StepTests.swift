@@ -79,6 +79,22 @@ struct StepTests {
         #expect(publisher.readOne()?.errorCode == "options.invalid")
     }
 
+    @Test(
+        "Whatever a message leads to, its time counts against its user's share",
+        arguments: [
+            #"{"task":"nobody","callbackId":ID}"#, #"{"task":"nobody"}"#, #"{"task":"slow","callbackId":ID}"#,
+            #"{"task":"slow","callbackId":1}"#, #"{"task":"slow"}"#, "7", #"{"cancel":ID}"#, #"{"event":"e"}"#,
+            #"{"task":"bridge.ping","callbackId":ID}"#, #"{"callbackId":ID,"result":1}"#,
+        ])
+    func inputTime(line: String) {
+        let client = bench.client(uid: 0)
+        slow()
+        bench.runtime.beginInput()
+        for id in 0..<10 { client.send(line.replacing("ID", with: "\(id)")) }
+        #expect(bench.runtime.inputNanoseconds >= 10_000)
+        bench.runtime.endInput()
+    }
+
     private func registration(of names: [String], schema: String) -> String {
         let tasks = names.map { #""\#($0)""# }.joined(separator: ",")
         let descriptions = names.map { #""\#($0)":{"options":\#(schema)}"# }.joined(separator: ",")

@@ -79,6 +79,7 @@ extension TaskRuntime {
     private func refuseDuplicate(_ id: CallbackID, _ session: Session) {
         let error = BridgeError(.callDuplicate, "a call with this callbackId is in flight")
         answer(MessageProblem(error: error, callbackID: id), to: session)
+        noteInputTime()
     }
 
     /// Hands a call to its provider; where it does not end at once, its id and its deadline count from here on.
@@ -120,6 +121,8 @@ extension TaskRuntime {
     @inline(__always)
     func settle(_ call: Call, _ handle: CallHandle, _ optionsBytes: Int) {
         guard call.handle == handle, call.state != .free else { return }
+        // Where it has ended, that has read the clock.
+        noteInputTime()
         if optionsBytes >= Self.countedOptionsBytes { hold(optionsBytes, for: call) }
         calls.park(call)
         if call.origin == .session, call.hasID { call.session?.index.insert(call) }
@@ -183,6 +186,7 @@ extension TaskRuntime {
     private func refuse(_ message: UnsafePointer<CallMessage>, _ error: BridgeError, _ session: Session) {
         noteStep(.refusal, of: session)
         noteRefusal(of: message.pointee.task, error, session)
+        defer { noteInputTime() }
         guard let id = message.pointee.callbackID else { return }
         let address = CallbackAddress(message.pointee.dialect, id: id.text, task: message.pointee.task)
         write(to: session, address.dialect) { MessageEncoder.callback(to: address, error: error, $0) }
