@@ -67,6 +67,13 @@ final class CheckedDaemon {
         await ears.waits(for: { $0.lateAnswers[task, default: 0] >= count }, within: patience)
     }
 
+    /// Waits until the log, which comes another way than answers do, has said of each answer that was dropped so far.
+    func hearDroppedAnswers(within patience: Duration) async throws {
+        let dropped = try await client.call("bridge.status")["droppedReplies"]?.int64Value ?? 0
+        _ = await ears.waits(
+            for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: patience)
+    }
+
     /// Waits until more answers than those have come that nobody is owed.
     func hasSurplusAnswers(beyond count: Int, within patience: Duration) async -> Bool {
         await ears.waits(for: { $0.surplusAnswers > count }, within: patience)

@@ -62,6 +62,7 @@ struct TaskCheck {
         } else {
             skip("deadline", "an answer is still owed to the call before: this one's could not be told from it")
         }
+        try await daemon.hearDroppedAnswers(within: patience)
         return Answer(task: name, options: options, time: time, surplus: daemon.surplusAnswers - before)
     }
 
