@@ -17,6 +17,7 @@ let package = Package(
     targets: [
         .target(name: "CTaskPlugin"),
         .target(name: "BridgeJSON", swiftSettings: strict),
-        .target(name: "TaskKit", dependencies: ["BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(name: "BlockingLanes", swiftSettings: strict),
+        .target(name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
     ]
 )
