@@ -142,7 +142,7 @@ struct HostileWorkerTests {
         ], Isolation.apart)
     func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
         let plugin = HostilePlugin.worker(test.name)
-        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { _, client in
+        try plugin.withDaemon(in: isolation, "worker_timeout = \"15s\"") { _, client in
             try plugin.expectRefused(test.why, client)
         }
     }
