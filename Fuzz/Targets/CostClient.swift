@@ -4,7 +4,7 @@ import Glibc
 /// fuzzer's thread alone; nothing here waits.
 final class CostClient {
     static let uid: uid_t = 65_530
-    /// Its answer tells that everything before it has been handled.
+    /// Its answer shows that everything before it has been handled.
     private static let fence = Array(#"{"task":"bridge.ping","callbackId":"fence"}"#.utf8) + [0x0A]
     private static let fenceAnswer = Array(#"{"callbackId":"fence""#.utf8)
 
@@ -41,7 +41,7 @@ final class CostClient {
 
     func queue(_ bytes: [UInt8]) { unsent += bytes }
 
-    /// Asks to be told once everything that was sent has been handled.
+    /// Sends a call whose answer shows that everything before it has been handled.
     func queueFence() {
         wantedFences += 1
         queue(Self.fence)

@@ -29,7 +29,7 @@ final class AttackField {
 
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// Connects once more, as the attacker or as whoever runs this.
+    /// Connects once more, as the attacker or as the user who runs this.
     func connect(asOperator: Bool = false) throws -> AttackConnection {
         let connection = try AttackConnection(
             to: server.socket, uid: Self.isRoot && !asOperator ? Self.attackerUID : nil, isOperator: asOperator)
