@@ -77,7 +77,7 @@ public final class TestBridge: Sendable {
     ///
     /// - Parameters:
     ///   - uid: its user; by default the daemon's own, which may do everything.
-    ///   - origin: what it speaks for; nil: it names nothing.
+    ///   - origin: what it speaks for, a page: it may only call tasks that are open; nil: it names nothing.
     public func session(uid: UInt32? = nil, origin: String? = nil) async -> TestSession {
         await core.open(uid: uid, origin: origin)
     }
