@@ -1,17 +1,21 @@
 /// Waits for an answer of another process: fires once when this process has waited for that time.
 ///
 /// A time in which the machine stood still, or this process did not run, does not count: the answer may have come in it and
-/// wait to be read, or the other process may not have run either. Close it when the answer has come.
+/// wait to be read, or the other process may not have run either. Nor does a time in which the other process could run and
+/// the kernel let others run. Close it when the answer has come.
 @LoopActor
 public final class PatienceTimer {
     private var patience: Patience
+    private var share: ProcessorShare
     private var timer: LoopTimer?
 
     /// - Parameters:
     ///   - patience: how long is waited.
+    ///   - pid: the other process, which this one has not waited for.
     ///   - fire: called once, behind ``close()``.
-    public init(_ patience: Duration, _ fire: @escaping @LoopActor () -> Void) {
+    public init(_ patience: Duration, for pid: Int32, _ fire: @escaping @LoopActor () -> Void) {
         self.patience = Patience(patience, from: EventLoop.now)
+        share = ProcessorShare(of: pid)
         timer = LoopTimer { [weak self] in self?.endPart(fire) }
         timer?.schedule(at: self.patience.next)
     }
@@ -23,7 +27,8 @@ public final class PatienceTimer {
     }
 
     private func endPart(_ fire: @LoopActor () -> Void) {
-        guard patience.endPart(at: EventLoop.now) else {
+        let isHeldUp = share.isStarved(over: patience.part)
+        guard patience.endPart(at: EventLoop.now, isHeldUp: isHeldUp) else {
             timer?.schedule(at: patience.next)
             return
         }
@@ -32,13 +37,13 @@ public final class PatienceTimer {
     }
 }
 
-/// A time that is waited for in parts. A part that ends late by its length or more, and not just as a loop with much to do is
-/// late, is waited for once more.
+/// A time that is waited for in parts. A part in which the other was held up is waited for once more, and so is one that ends
+/// late by its length or more, and not just as a loop with much to do is late.
 struct Patience {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)
 
-    private let part: Duration
+    let part: Duration
     private var left = Patience.parts
     /// When the part at hand ends.
     private(set) var next: MonotonicInstant
@@ -49,8 +54,8 @@ struct Patience {
     }
 
     /// The part at hand has ended, or later than that; true: all of them have.
-    mutating func endPart(at now: MonotonicInstant) -> Bool {
-        if now < next + max(part, Self.usualLateness) { left -= 1 }
+    mutating func endPart(at now: MonotonicInstant, isHeldUp: Bool = false) -> Bool {
+        if !isHeldUp, now < next + max(part, Self.usualLateness) { left -= 1 }
         next = now + part
         return left <= 0
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import EventLoop
@@ -30,13 +31,22 @@ struct PatienceTimerTests {
         #expect(end([10, 20, 30, 40, 50, 60]) == nil)
     }
 
+    @Test("does not end for a part in which the other process was held up")
+    func heldUp() {
+        var patience = Patience(.seconds(4), from: start)
+        for second in 1...9 {
+            let isOver = patience.endPart(at: start + .seconds(second), isHeldUp: second <= 5)
+            #expect(isOver == (second == 9))
+        }
+    }
+
     @Test("fires once")
     @LoopActor
     func fires() async {
         var count = 0
         var timer: PatienceTimer?
         await withCheckedContinuation { continuation in
-            timer = PatienceTimer(.milliseconds(4)) {
+            timer = PatienceTimer(.milliseconds(4), for: getpid()) {
                 count += 1
                 continuation.resume()
             }
@@ -50,7 +60,7 @@ struct PatienceTimerTests {
     @LoopActor
     func closed() async {
         var isOver = false
-        let timer = PatienceTimer(.zero) { isOver = true }
+        let timer = PatienceTimer(.zero, for: getpid()) { isOver = true }
         timer.close()
         await turns()
         #expect(!isOver)

@@ -43,15 +43,11 @@ struct HostileDaemonTests {
             try plugin.expectRunning(in: .daemon, client)
             version = try acknowledge(client)
             try client.send(["task": .string("hostile.\(name)"), "callbackId": "h"])
-            let deadline = Deadline()
-            while isAlive(daemon.pid) {
-                guard !deadline.isOver else { throw Failure("the daemon does not end") }
-                usleep(5_000)
-            }
+            try awaitEnd(of: daemon.pid)
             // What it has forked holds all that it had, its socket, its lock and its lifeline: managers end that with it.
             for orphan in try processes(mapping: folder.file(plugin.file)) {
                 kill(orphan, SIGKILL)
-                while isAlive(orphan), !deadline.isOver { usleep(5_000) }
+                try awaitEnd(of: orphan)
             }
             #expect(try daemon.wait() == end)
         }

@@ -188,9 +188,7 @@ struct HostileLibraryTests {
             _ = try client.result("bridge.ping")
             daemon.signal(SIGKILL)
             #expect(try daemon.wait() == .killed(by: SIGKILL))
-            let deadline = Deadline()
-            while isAlive(process), !deadline.isOver { usleep(5_000) }
-            #expect(!deadline.isOver)
+            try awaitEnd(of: process)
         }
     }
 

@@ -184,10 +184,7 @@ struct PluginCheckCommandTests {
         check.signal(SIGKILL)
         _ = try check.wait()
         for daemon in daemons {
-            while kill(daemon, 0) == 0, isAlive(daemon) {
-                if deadline.isOver { throw Failure("the daemon lives on") }
-                usleep(5_000)
-            }
+            try awaitEnd(of: daemon)
         }
     }
 }

@@ -83,7 +83,7 @@ final class WorkerMember {
                 }
                 continuation.resume(returning: outcome)
             }
-            timer = PatienceTimer(limit) { [weak process] in
+            timer = PatienceTimer(limit, for: process.pid) { [weak process] in
                 process?.link.forget(request)
                 let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")
                 process?.fail("did not answer \(task) within \(limit)")
@@ -118,7 +118,7 @@ final class WorkerMember {
                 }
             }
         }
-        timer = PatienceTimer(times.ping) { [weak process, times] in
+        timer = PatienceTimer(times.ping, for: process.pid) { [weak process, times] in
             process?.link.forget(request)
             process?.fail("did not answer plugin.clean within \(times.ping)")
         }
@@ -148,7 +148,7 @@ final class WorkerMember {
 
     private func schedulePing() {
         pingTimer?.close()
-        pingTimer = PatienceTimer(times.ping) { [weak self] in self?.ping() }
+        pingTimer = PatienceTimer(times.ping, for: process.pid) { [weak self] in self?.ping() }
     }
 
     private func ping() {

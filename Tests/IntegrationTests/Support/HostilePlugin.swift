@@ -226,3 +226,13 @@ func isAlive(_ pid: pid_t) -> Bool {
     let state = contents(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first
     return state != nil && state != "Z"
 }
+
+/// Waits until a process that another has started does not run any more.
+func awaitEnd(of pid: pid_t) throws {
+    let deadline = Deadline()
+    while isAlive(pid) {
+        if deadline.isOver { throw Failure("the process \(pid) does not end") }
+        // Nobody reports the end of a process that is no child.
+        poll(nil, 0, 5)
+    }
+}
