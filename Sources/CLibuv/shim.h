@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -160,6 +161,21 @@ static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
         count += (int)(bytes / sizeof(int));
     }
     return count;
+}
+
+/* A descriptor that other threads make readable; or -1 with errno. */
+static inline int clibuv_make_bell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+/* Any thread. It fails only where it has been rung before and nobody has listened. */
+static inline void clibuv_ring_bell(int bell) {
+    const uint64_t one = 1;
+    (void)!write(bell, &one, sizeof one);
+}
+
+/* Makes it unreadable. */
+static inline void clibuv_silence_bell(int bell) {
+    uint64_t count;
+    (void)!read(bell, &count, sizeof count);
 }
 
 /* open is variadic. */

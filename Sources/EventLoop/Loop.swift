@@ -4,8 +4,8 @@ import Glibc
 /// The loop itself: libuv's, its thread, its queues. One per process, never torn down.
 ///
 /// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
-/// which is written once before the instance is visible to anybody. `inbox` has its own lock; `async` is only
-/// handed to `uv_async_send`, which may be called from any thread.
+/// which is written once before the instance is visible to anybody. `inbox` has its own lock; `bell` may be rung from
+/// any thread.
 ///
 /// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while anything
 /// else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
@@ -23,7 +23,10 @@ final class Loop: @unchecked Sendable {
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// What every stream reads into; valid for the one callback. Zeroed once, so that its padding is defined.
     let readBuffer: UnsafeMutableRawPointer
-    private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    /// Rung when there is something in the inbox. A descriptor of our own instead of libuv's `uv_async_t`: there the loop spins
+    /// until the thread that has woken it runs again, for milliseconds where both share a processor.
+    private let bell = clibuv_make_bell()
+    private let bellPoll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     private let inbox = Inbox()
@@ -38,6 +41,10 @@ final class Loop: @unchecked Sendable {
     @exclusivity(unchecked) private var turnMeter = TurnMeter()
     /// Gets each slow turn, at its end.
     var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
+    /// Streams hand out what a poll has found.
+    @exclusivity(unchecked) var isHandingOutEvents = false
+    /// Streams that are to be watched for something else, from the next poll on.
+    @exclusivity(unchecked) var streamsToWatch: [UnixStream] = []
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
@@ -47,7 +54,11 @@ final class Loop: @unchecked Sendable {
         readBuffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.readBufferBytes + Self.readPaddingBytes)
         require(uv_loop_init(raw), "uv_loop_init")
         // The three callbacks below run on the loop thread, which touches `shared` only once this init is over.
-        require(uv_async_init(raw, async) { _ in Loop.shared.takeInbox() }, "uv_async_init")
+        precondition(bell >= 0, "The loop has no descriptor to be woken by: error \(errno)")
+        require(uv_poll_init(raw, bellPoll, bell), "uv_poll_init")
+        require(
+            uv_poll_start(bellPoll, Int32(UV_READABLE.rawValue)) { _, _, _ in Loop.shared.takeRungInbox() },
+            "uv_poll_start")
         require(uv_idle_init(raw, idle), "uv_idle_init")
         require(uv_prepare_init(raw, prepare), "uv_prepare_init")
         require(uv_prepare_start(prepare) { _ in Loop.shared.endTurn() }, "uv_prepare_start")
@@ -60,7 +71,7 @@ final class Loop: @unchecked Sendable {
 
     private static func run() -> UnsafeMutableRawPointer? {
         clibuv_prepare_thread("loop")
-        // Waits for the init above to end. The async handle keeps uv_run from ever returning.
+        // Waits for the init above to end. The bell keeps uv_run from ever returning.
         uv_run(Loop.shared.raw, UV_RUN_DEFAULT)
         preconditionFailure("The loop ended, though it has a handle that is never closed.")
     }
@@ -73,7 +84,7 @@ final class Loop: @unchecked Sendable {
         if isCurrentThread {
             jobs.append(work)
         } else if inbox.add(work) {
-            uv_async_send(async)
+            clibuv_ring_bell(bell)
         }
     }
 
@@ -81,6 +92,11 @@ final class Loop: @unchecked Sendable {
     func enqueueBehindInbox(_ work: Work) {
         takeInbox()
         jobs.append(work)
+    }
+
+    private func takeRungInbox() {
+        clibuv_silence_bell(bell)
+        takeInbox()
     }
 
     private func takeInbox() {
@@ -123,6 +139,7 @@ final class Loop: @unchecked Sendable {
             runJobs()
         }
         LoopActor.assumeIsolated(passing: self) { $0.runHooks() }
+        watchStreams()
         // An active idle handle makes the coming poll return at once.
         if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
         if turnStart != 0 {
@@ -132,6 +149,14 @@ final class Loop: @unchecked Sendable {
                 report(nanoseconds: end &- turnStart, cpu: cpu)
             }
             turnStart = 0
+        }
+    }
+
+    private func watchStreams() {
+        guard !streamsToWatch.isEmpty else { return }
+        LoopActor.assumeIsolated(passing: self) { loop in
+            for stream in loop.streamsToWatch { stream.endTurn() }
+            loop.streamsToWatch.removeAll(keepingCapacity: true)
         }
     }
 

@@ -59,6 +59,8 @@ public final class UnixStream {
     private var isOver = false
     /// A write failed: no further one is tried.
     private var isOutputBroken = false
+    /// Whether it is among the loop's `streamsToWatch`.
+    private var isWatchPending = false
     /// The `uv_poll_event` bits that libuv watches at present.
     private var watched: UInt32 = 0
 
@@ -170,7 +172,9 @@ public final class UnixStream {
         Loop.shared.beginTurn()
         LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
             // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
+            Loop.shared.isHandingOutEvents = true
             Unmanaged<UnixStream>.fromOpaque(stream).lend { $0.ready(status: status, events: events) }
+            Loop.shared.isHandingOutEvents = false
         }
     }
 
@@ -252,7 +256,22 @@ public final class UnixStream {
 
     /// Has libuv watch for what is wanted now, where that changed. Where there is nothing to read or reading is paused,
     /// UV_PRIORITIZED alone: the descriptor is polled then, and a hang-up is reported, but no input.
+    ///
+    /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of the poll.
     private func watch() {
+        guard handle != nil, !isWatchPending else { return }
+        guard Loop.shared.isHandingOutEvents else { return applyWatch() }
+        isWatchPending = true
+        Loop.shared.streamsToWatch.append(self)
+    }
+
+    /// The turn ends.
+    func endTurn() {
+        isWatchPending = false
+        applyWatch()
+    }
+
+    private func applyWatch() {
         guard let handle else { return }
         var wanted: UInt32 = 0
         if !isOver {
