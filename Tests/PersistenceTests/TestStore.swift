@@ -237,6 +237,7 @@ private final class TestCall<Task: StoreTask>: StoreCall {
 
     var lane: StoreLane { Task.lane }
     var effect: BatchPlanner.Effect { Task.effect }
+    var mayWatch: Bool { Task.mayWatch }
     var session: SessionID { request.caller.session }
     var user: UInt32 { request.caller.uid }
     var isCancelled: Bool { request.isCancelled }

@@ -43,6 +43,20 @@ struct WatchHandoverTests {
         #expect(new.sink.all.first { $0.session == 5 }?.change.namespace == "7:page")
     }
 
+    @Test("end with their sessions there too")
+    func ends() async throws {
+        let old = try await TestStore()
+        try await old.call("watch", ["table": "t"])
+        let watches = try await kept(old, [1])
+        await old.close()
+        let new = try await TestStore(directory: old.directory)
+        #expect(try await new.store.restoreWatches(watches) == [])
+        new.store.sessionClosed(1, user: 1000)
+        try await create(new, "after")
+        await new.settle()
+        #expect(new.sink.told(1) == [])
+    }
+
     @Test("go on with a replay where it had come to")
     func replay() async throws {
         let old = try await TestStore()

@@ -77,6 +77,19 @@ struct WatchTests {
         try await store.call("watch", ["table": "never", "stop": true])
     }
 
+    @Test("A session that has watched nothing ends without waking the thread of commits")
+    func endsUnseen() async throws {
+        let store = try await TestStore()
+        try await store.call("create", ["table": "t", "key": "a", "record": [:]], session: 1)
+        try await store.call("watch", ["table": "t"], session: 2)
+        let before = store.wakeUps.value
+        for session: SessionID in [1, 3] { store.store.sessionClosed(session, user: 1000) }
+        #expect(store.wakeUps.value == before)
+        store.store.sessionClosed(2, user: 1000)
+        #expect(store.wakeUps.value == before + 1)
+        await store.close()
+    }
+
     @Test("since tells the last change of each key after it, in order, then goes on live")
     func since() async throws {
         let store = try await TestStore()

@@ -16,6 +16,8 @@ final class Store: Sendable {
         var queues = CallQueues()
         /// Calls are taken in.
         var isOpen = false
+        /// Sessions that may watch: the others end without a word to the lane of commits.
+        var watchers: Set<SessionID> = []
         /// What calls of tasks are answered, because the database turned out to be damaged.
         var damage: BridgeError?
         /// Who waits for the last call to be finished.
@@ -74,6 +76,7 @@ final class Store: Sendable {
     func submit(_ call: any StoreCall) {
         let admission = state.withLock { state in
             defer { state.callsGauge.set(state.queues.count) }
+            if call.mayWatch { state.watchers.insert(call.session) }
             return state.isOpen ? state.queues.admit(call) : nil
         }
         switch admission {
@@ -171,7 +174,13 @@ final class Store: Sendable {
 
     /// Ends the watches of a session that is gone, after the calls that it made before.
     func sessionClosed(_ session: SessionID, user: UInt32) {
+        guard state.withLock({ $0.watchers.remove(session) }) != nil else { return }
         submit(StoreJob(session: session, user: user, .read, { $0.watches.remove(session) }, end: { _ in }))
+    }
+
+    /// These sessions may watch, by watches of the daemon before.
+    func noteWatchers(_ sessions: some Sequence<SessionID>) {
+        state.withLock { $0.watchers.formUnion(sessions) }
     }
 
     /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.

@@ -11,6 +11,8 @@ protocol StoreCall: AnyObject, Sendable {
     var sizeBytes: Int { get }
     /// What it does to the store.
     var effect: BatchPlanner.Effect { get }
+    /// Whether it may leave its session with a watch.
+    var mayWatch: Bool { get }
     /// Whether nobody waits for the answer any more; asked right before the work begins, and while it takes long.
     var isCancelled: Bool { get }
 
@@ -23,6 +25,8 @@ protocol StoreCall: AnyObject, Sendable {
 }
 
 extension StoreCall {
+    var mayWatch: Bool { false }
+
     /// What the planner of commits needs to know of it.
     var item: BatchPlanner.Item { BatchPlanner.Item(session: session, effect: effect, sizeBytes: sizeBytes) }
 }

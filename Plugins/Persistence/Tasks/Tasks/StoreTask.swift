@@ -9,6 +9,8 @@ protocol StoreTask: RawTask {
     associatedtype Request: Decodable & Sendable
     static var lane: StoreLane { get }
     static var effect: BatchPlanner.Effect { get }
+    /// Whether a call may leave its session with a watch.
+    static var mayWatch: Bool { get }
     var store: Store { get }
 
     /// The work, on the lane's thread. What it submits to the store is done after its own answer was given.
@@ -41,6 +43,7 @@ extension StoreTask {
     /// On the lane's thread, where it delays nobody else, and more strictly than a schema can say.
     static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
+    static var mayWatch: Bool { false }
 
     static func quickRequest(_ options: [UInt8]) -> Request? { nil }
 
@@ -109,6 +112,7 @@ private final class BridgeCall<Task: StoreTask>: StoreCall {
 
     var lane: StoreLane { Task.lane }
     var effect: BatchPlanner.Effect { Task.effect }
+    var mayWatch: Bool { Task.mayWatch }
     var session: SessionID { call.caller.session }
     var user: UInt32 { call.caller.uid }
     var isCancelled: Bool { call.isCancelled }

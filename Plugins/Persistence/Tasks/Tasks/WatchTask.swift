@@ -5,6 +5,7 @@ struct WatchTask: StoreTask {
     static let name = "persistence.watch"
     static let summary = "Tells this session every change of a table as the event record.changed, or stops doing so."
     static let lane = StoreLane.commits
+    static let mayWatch = true
     struct Request: Codable, Sendable {
         var table: ExactText
         var since: Int64?

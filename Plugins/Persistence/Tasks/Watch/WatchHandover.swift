@@ -69,6 +69,7 @@ extension Store {
     ///
     /// - Returns: The sessions that cannot go on.
     func restoreWatches(_ kept: [SessionID: [KeptWatch]]) async throws -> [SessionID] {
+        noteWatchers(kept.keys)
         let (replays, lost) = try await withAccess { access in
             var replays: [WatchRegistry.ReplayID] = []
             var lost: [SessionID] = []
