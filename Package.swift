@@ -157,7 +157,8 @@ let package = Package(
         .executableTarget(
             name: "trestled", dependencies: daemonDependencies, swiftSettings: strict,
             // For plugins that use Foundation, as those over GRDB do. A library that comes with the program has its
-            // functions bound as they are first called; with a plugin, all at once, which takes a tenth of the daemon's start.
+            // functions bound as they are first called; with a plugin, all at once, which takes a tenth of the daemon's
+            // start.
             linkerSettings: [.linkedLibrary("Foundation")]),
 
         // MARK: A daemon of one's own, for tools and tests

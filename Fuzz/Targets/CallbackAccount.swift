@@ -1,8 +1,8 @@
 import BridgeJSON
 @testable import BridgeMessage
 
-/// The law of the bridge, kept as accounts are: what a client is owed by what it sent, and what it got. One entry for each
-/// id, for an id may be used again.
+/// The law of the bridge, kept as accounts are: what a client is owed by what it sent, and what it got. One entry for
+/// each id, for an id may be used again.
 struct CallbackAccount {
     /// How an answer is written: some dialects share a form.
     enum Form: Hashable {

@@ -1,14 +1,16 @@
 import BridgeMessage
 
-// What messages cost: a daemon that has been populated (CostDaemon.swift) is sent a sequence of lines (CostSequence.swift) over
-// real connections, and the CPU time of its loop is measured, from the first connection to the end of the last one.
+// What messages cost: a daemon that has been populated (CostDaemon.swift) is sent a sequence of lines
+// (CostSequence.swift) over real connections, and the CPU time of its loop is measured, from the first connection to
+// the end of the last one.
 //
-// - A sequence costs at most 40 ns a byte, received or sent, and 50 µs a message. What is sent counts because a short message
-//   may be answered by a long page, or go to many who listen: that takes its sender's share of the loop, and no one else's.
+// - A sequence costs at most 40 ns a byte, received or sent, and 50 µs a message. What is sent counts because a short
+//   message may be answered by a long page, or go to many who listen: that takes its sender's share of the loop, and no
+//   one else's.
 // - No turn of the loop takes more than 10 ms.
 //
-// The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding. In a debug build, and so
-// under `swift test`, sequences are played and not judged.
+// The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding. In a debug build,
+// and so under `swift test`, sequences are played and not judged.
 func fuzzCost(_ bytes: [UInt8]) throws(Violation) {
     let sequence = CostSequence(bytes)
     var least = Cost.none

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A client on a real connection, of a user who is neither root nor the daemon's own where the fuzzer may choose. Used by the
-/// fuzzer's thread alone; nothing here waits.
+/// A client on a real connection, of a user who is neither root nor the daemon's own where the fuzzer may choose. Used
+/// by the fuzzer's thread alone; nothing here waits.
 final class CostClient {
     static let uid: uid_t = 65_530
     /// Its answer shows that everything before it has been handled.

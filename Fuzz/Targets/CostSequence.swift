@@ -1,12 +1,12 @@
 import BridgeMessage
 
-/// What clients of a populated daemon do, one after the other: read from the fuzzer's bytes, which are few where the messages
-/// are long, because parts are repeated.
+/// What clients of a populated daemon do, one after the other: read from the fuzzer's bytes, which are few where the
+/// messages are long, because parts are repeated.
 ///
-/// Records, as in the target "runtime". The first byte says who: `0`, `1` and `2` are clients, and the rest of the record is
-/// sent as a line; `@`, `A` and `B` are the same clients, who leave and come back. In a line `⟨1F⟩COUNT;TEXT⟨1F⟩` stands for so
-/// many copies of the text, with a comma between them where the count begins with a 0; a `⟨1C⟩` in it for the copy's number, to the
-/// base 36 and four digits long.
+/// Records, as in the target "runtime". The first byte says who: `0`, `1` and `2` are clients, and the rest of the
+/// record is sent as a line; `@`, `A` and `B` are the same clients, who leave and come back. In a line
+/// `⟨1F⟩COUNT;TEXT⟨1F⟩` stands for so many copies of the text, with a comma between them where the count begins with a
+/// 0; a `⟨1C⟩` in it for the copy's number, to the base 36 and four digits long.
 struct CostSequence: Sendable {
     /// What a client does.
     enum Step: Sendable {

@@ -2,8 +2,8 @@ import BridgeMessage
 
 /// Bytes from the fuzzer, taken apart.
 struct FuzzInput {
-    /// Ends a record, so that what is put in or taken out of one leaves the others as they are. A control character, which
-    /// JSON never has and which editors show.
+    /// Ends a record, so that what is put in or taken out of one leaves the others as they are. A control character,
+    /// which JSON never has and which editors show.
     static let recordEnd: UInt8 = 0x1E
 
     /// Stands for the id of the last call that whoever speaks was asked to work on.

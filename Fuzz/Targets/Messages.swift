@@ -1,8 +1,8 @@
 import BridgeJSON
 @testable import BridgeMessage
 
-// Splitter, decoder and encoder. The input: a byte for the longest line, three for the sizes of the pieces in which the rest
-// comes, and the rest: what a client sends.
+// Splitter, decoder and encoder. The input: a byte for the longest line, three for the sizes of the pieces in which the
+// rest comes, and the rest: what a client sends.
 //
 // - Whatever the pieces, the lines are those that a search for line ends finds.
 // - What passes is JSON to another parser as well, and what is refused as no JSON is none.

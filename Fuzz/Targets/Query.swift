@@ -2,8 +2,8 @@ import BridgeJSON
 @testable import PersistenceTasks
 import TaskKit
 
-// Queries, cursors and options of the persistence tasks. The input: records; the first holds the options of a query, the second
-// a cursor, the others what the table holds.
+// Queries, cursors and options of the persistence tasks. The input: records; the first holds the options of a query,
+// the second a cursor, the others what the table holds.
 //
 // - Options are read or refused with `options.invalid`, quick ways read what the slow one would have read.
 // - A cursor of whatever text is refused, or names a place; the one that is written for a place names that place.

@@ -3,8 +3,8 @@ import BridgeJSON
 import Logging
 @testable import TaskRuntime
 
-// The daemon's core: splitter, decoder and runtime, with four clients, a plugin with an interceptor, and a clock. The input:
-// a byte for the limits, then records, whose first byte says what happens; see `FuzzedRuntime.step`.
+// The daemon's core: splitter, decoder and runtime, with four clients, a plugin with an interceptor, and a clock. The
+// input: a byte for the limits, then records, whose first byte says what happens; see `FuzzedRuntime.step`.
 //
 // - Each call that bears an id gets one callback: never a second, and none is missing once its deadline is past, or its
 //   session has been closed. An error about a message is no call's end. Progress comes before the end.
@@ -101,7 +101,8 @@ private final class FuzzedRuntime {
 
     private func stepOfDaemon(_ first: UInt8, _ rest: [UInt8]) {
         switch Character(UnicodeScalar(first)) {
-        // The plugin answers, fails, tells progress, calls, publishes. Its process ends, for good or not; there is another.
+        // The plugin answers, fails, tells progress, calls, publishes. Its process ends, for good or not; there is
+        // another.
         case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.reply(call, $0) } }
         case "!": if let call = begun(rest) { slot.fail(call, BridgeError(code(rest.dropFirst()), "no")) }
         case "+": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.progress(call, $0) } }
@@ -157,7 +158,8 @@ private final class FuzzedRuntime {
         clients[index] = FuzzClient(runtime, uid: Self.uids[index])
     }
 
-    /// A connection that is to be closed is closed once everything is written: by then all its calls have had their end.
+    /// A connection that is to be closed is closed once everything is written: by then all its calls have had their
+    /// end.
     private func closeWhereAsked(_ index: Int) throws(Violation) {
         if let violation = clients[index].violation { throw violation }
         guard clients[index].isToBeClosed else { return }

@@ -8,8 +8,8 @@ import Synchronization
 @testable import TaskRuntime
 import WorkerProtocol
 
-// What a plugin's process says: the real channel over a socket, link, host and runtime, with two clients. The input: a record
-// with the manifest that the process answers its hello with, then records whose first byte says what happens.
+// What a plugin's process says: the real channel over a socket, link, host and runtime, with two clients. The input: a
+// record with the manifest that the process answers its hello with, then records whose first byte says what happens.
 //
 // - A manifest is read or refused with a sentence.
 // - Each call of a client gets one callback, whatever the process says, also where it ends.

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in which
-/// they were submitted, those of several users in turns, so that nobody waits for all that another user has submitted. With
-/// one thread, the default, they do not overlap either.
+/// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in
+/// which they were submitted, those of several users in turns, so that nobody waits for all that another user has
+/// submitted. With one thread, the default, they do not overlap either.
 ///
 /// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
 /// was submitted and end.
 ///
-/// Where the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the loop
-/// thread, all others wait too.
+/// Where the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the
+/// loop thread, all others wait too.
 public final class BlockingLane: Sendable {
     private let queue: LaneQueue
 
@@ -24,8 +24,8 @@ public final class BlockingLane: Sendable {
         queue.close()
     }
 
-    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks, as long as the lane can have
-    /// a thread. Any thread.
+    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks, as long as the lane
+    /// can have a thread. Any thread.
     ///
     /// - Parameters:
     ///   - user: The uid for which it is done; the owner's own jobs take turns as those of uid 0.
@@ -49,8 +49,9 @@ public final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread; also
-    /// where the lane is released meanwhile. There is nobody to throw to: what goes wrong is the body's own to tell. Any thread.
+    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread;
+    /// also where the lane is released meanwhile. There is nobody to throw to: what goes wrong is the body's own to
+    /// tell. Any thread.
     ///
     /// - Parameters:
     ///   - user: As for `run`.
@@ -143,7 +144,8 @@ private final class LaneQueue: @unchecked Sendable {
         return true
     }
 
-    /// Names the thread that calls it. By way of /proc: `pthread_setname_np` is a GNU extension, which Swift does not see.
+    /// Names the thread that calls it. By way of /proc: `pthread_setname_np` is a GNU extension, which Swift does not
+    /// see.
     private func nameThread() {
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         if file < 0 { return }

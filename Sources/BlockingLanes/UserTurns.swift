@@ -1,5 +1,5 @@
-/// What waits, in a line for each user. Users take turns: between two elements of one user comes one of each other user that
-/// has any. The elements of one user keep their order.
+/// What waits, in a line for each user. Users take turns: between two elements of one user comes one of each other user
+/// that has any. The elements of one user keep their order.
 ///
 /// A user is a uid. Sessions name their origins themselves, so an origin of its own gives nobody another turn.
 public struct UserTurns<Element> {

@@ -7,7 +7,8 @@
 //   Events/      what this end listens to
 //
 // What a program holds (BridgeClient, CallProgress, EventStream, IncomingCall) may be used from any thread; everything
-// behind it lives on the loop thread. Tables of calls, tasks and subscriptions belong to the session, not to the socket.
+// behind it lives on the loop thread. Tables of calls, tasks and subscriptions belong to the session, not to the
+// socket.
 
 import BridgeJSON
 import EventLoop
@@ -20,11 +21,12 @@ import Synchronization
 /// When the connection is lost, every call that has been made ends with `session.closed`. `data.started` is false where
 /// nothing of it had left this process; true where the call may have had its effect.
 ///
-/// That is the end of the client, unless it was connected with `reconnect`: then it connects again, after pauses that grow.
-/// What it provides and listens to is restored before anything else is sent; handlers and streams of events live on. Calls
-/// that are made meanwhile wait, within their timeouts, and so do those that a stopping daemon has refused without beginning
-/// them. What is published meanwhile is missed. A new connection is a new session: a login, and watches of tables, are to be
-/// made anew when `states` says that it is there. A session that `closeWeb` ends is not made again.
+/// That is the end of the client, unless it was connected with `reconnect`: then it connects again, after pauses that
+/// grow. What it provides and listens to is restored before anything else is sent; handlers and streams of events live
+/// on. Calls that are made meanwhile wait, within their timeouts, and so do those that a stopping daemon has refused
+/// without beginning them. What is published meanwhile is missed. A new connection is a new session: a login, and
+/// watches of tables, are to be made anew when `states` says that it is there. A session that `closeWeb` ends is not
+/// made again.
 public final class BridgeClient: Sendable {
     /// What the daemon said of itself in answer to `bridge.hello`: protocol, session, daemon, features, limits; after
     /// reconnecting what the newest one said. Nil where it does not let this peer ask.
@@ -49,8 +51,8 @@ public final class BridgeClient: Sendable {
     ///   - origin: what this program speaks for; nil: `local`.
     ///   - reconnect: how to connect again when the connection is lost; nil: not at all. This first connection is never
     ///     waited for.
-    /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds; what the daemon
-    ///   says where it does not take the client for what it says it is.
+    /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds; what the
+    ///   daemon says where it does not take the client for what it says it is.
     @LoopActor
     public static func connect(
         to path: String, as client: String? = nil, version: String? = nil, origin: String? = nil,
@@ -88,7 +90,8 @@ public final class BridgeClient: Sendable {
 
     /// Calls a task and waits for its callback.
     ///
-    /// Where the Swift task that waits is cancelled, the daemon is told, and the call ends at once with `call.cancelled`.
+    /// Where the Swift task that waits is cancelled, the daemon is told, and the call ends at once with
+    /// `call.cancelled`.
     /// - Parameters:
     ///   - session: only a task that this session registered.
     ///   - timeout: how long to wait, at least a millisecond; nil: as long as the task or the daemon allows.
@@ -167,9 +170,9 @@ public final class BridgeClient: Sendable {
 
     // MARK: The end
 
-    /// Ends the client: calls in flight are cancelled, and end with `session.closed` as those do that wait for a connection;
-    /// what has been sent is still delivered. Returns when the daemon has closed its end too, after a second at the latest;
-    /// at once where there is no connection.
+    /// Ends the client: calls in flight are cancelled, and end with `session.closed` as those do that wait for a
+    /// connection; what has been sent is still delivered. Returns when the daemon has closed its end too, after a
+    /// second at the latest; at once where there is no connection.
     public func close() async {
         await session.close()
     }

@@ -68,8 +68,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         get { flags.contains(.transient) }
         set { flags.set(.transient, newValue) }
     }
-    /// Nobody chose its words: they come from a library or from the system, and may name files. The daemon writes them to its
-    /// log, and shows them to trusted callers alone.
+    /// Nobody chose its words: they come from a library or from the system, and may name files. The daemon writes them
+    /// to its log, and shows them to trusted callers alone.
     public var isUnforeseen: Bool {
         get { flags.contains(.unforeseen) }
         set { flags.set(.unforeseen, newValue) }
@@ -98,8 +98,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         self.init(.optionsInvalid, "the options do not fit: \(mismatch)", data: .object(data))
     }
 
-    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`. That it is unforeseen is
-    /// not read: of whom that is believed, the reader decides.
+    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`. That it is
+    /// unforeseen is not read: of whom that is believed, the reader decides.
     public init?(json: JSON) {
         guard let code = json["code"]?.stringValue, !code.isEmpty, let message = json["message"]?.stringValue else {
             return nil

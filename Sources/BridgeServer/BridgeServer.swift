@@ -58,8 +58,8 @@ public final class BridgeServer {
         set { decoder.urlSchemes = newValue }
     }
 
-    /// Goes by other bounds from now on, also by those that the runtime has been given before, and for living connections
-    /// too. Where there are more than there may be, they stay.
+    /// Goes by other bounds from now on, also by those that the runtime has been given before, and for living
+    /// connections too. Where there are more than there may be, they stay.
     public func apply(_ limits: ServerLimits) {
         self.limits = limits
         // A copy: a connection that goes on may end.
@@ -114,8 +114,8 @@ public final class BridgeServer {
         for listener in listeners { try listener.setMode(mode) }
     }
 
-    /// Accepts nobody any more. Those who wait in the queue of a socket of its own are accepted before, and the socket is
-    /// removed. One that was handed over goes on listening without this process: its queue is left to the next one.
+    /// Accepts nobody any more. Those who wait in the queue of a socket of its own are accepted before, and the socket
+    /// is removed. One that was handed over goes on listening without this process: its queue is left to the next one.
     public func stopListening() {
         for listener in listeners {
             listener.stopAccepting()

@@ -4,14 +4,15 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// One client's connection: bytes in, through splitter and decoder, to the runtime (ConnectionInput.swift); bytes out from
-/// the session; and on to the next daemon (ConnectionHandover.swift). What is not private here is so for these two.
+/// One client's connection: bytes in, through splitter and decoder, to the runtime (ConnectionInput.swift); bytes out
+/// from the session; and on to the next daemon (ConnectionHandover.swift). What is not private here is so for these
+/// two.
 ///
 /// Back-pressure: where the client leaves more than its bound of replies unread, nothing more is read from it, and what
 /// was read already waits here, until it has read on.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 @LoopActor
 final class Connection {
     let stream: UnixStream

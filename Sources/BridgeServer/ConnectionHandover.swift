@@ -30,8 +30,8 @@ public struct HeldConnection {
     public let record: ConnectionRecord
 }
 
-/// Bytes of any kind as JSON: a string in which each character stands for the byte of its number. Most are plain text, and
-/// readable so.
+/// Bytes of any kind as JSON: a string in which each character stands for the byte of its number. Most are plain text,
+/// and readable so.
 public struct HandoverBytes: Codable, Sendable, Equatable {
     /// The bytes.
     public var bytes: [UInt8]
@@ -70,11 +70,12 @@ extension BridgeServer {
         for connection in connections.values { connection.hold() }
     }
 
-    /// Hands over the connections that are at rest, in the order of their sessions. The loop does nothing else meanwhile.
+    /// Hands over the connections that are at rest, in the order of their sessions. The loop does nothing else
+    /// meanwhile.
     ///
-    /// - Parameter take: Gets the connections. What it wants of their descriptors, which are closed after it has returned, it
-    ///   must have duplicated or sent away by then. Returns the sessions that it has not taken, each with the reason, which
-    ///   the client is told before its connection is closed too.
+    /// - Parameter take: Gets the connections. What it wants of their descriptors, which are closed after it has
+    ///   returned, it must have duplicated or sent away by then. Returns the sessions that it has not taken, each with
+    ///   the reason, which the client is told before its connection is closed too.
     /// - Returns: The sessions that were handed over.
     public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
         let resting = connections.values.filter { connection in

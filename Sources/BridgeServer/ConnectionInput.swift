@@ -3,8 +3,8 @@ import BridgeMessage
 import EventLoop
 import TaskRuntime
 
-/// Bytes in, line by line through the decoder to the runtime, as far as there is room for the answers and as the turns of
-/// the others allow. What was read beyond that waits in `pendingInput`.
+/// Bytes in, line by line through the decoder to the runtime, as far as there is room for the answers and as the turns
+/// of the others allow. What was read beyond that waits in `pendingInput`.
 extension Connection {
     /// Handles what came, until the client has too much to read.
     func handle(_ bytes: UnsafeRawBufferPointer) {

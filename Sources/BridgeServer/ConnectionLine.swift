@@ -9,7 +9,8 @@ struct LineAtWork {
     /// The answers so far, where it is a batch of JSON-RPC.
     var answers: RPCBatch?
 
-    /// What is left as a line of input, for another daemon; nil where the answers are begun: these cannot be handed over.
+    /// What is left as a line of input, for another daemon; nil where the answers are begun: these cannot be handed
+    /// over.
     var rest: [UInt8]? { answers == nil ? line.rest : nil }
 }
 

@@ -5,8 +5,8 @@ public import TaskRuntime
 @LoopActor
 public final class LoopClock {
     private var timer: LoopTimer?
-    /// The runtime owns its clock, and this is not used once the clock has no timer: unsafe in form only. A weak reference
-    /// would make every other use of the runtime slower.
+    /// The runtime owns its clock, and this is not used once the clock has no timer: unsafe in form only. A weak
+    /// reference would make every other use of the runtime slower.
     private unowned(unsafe) var runtime: TaskRuntime?
 
     /// A clock that wakes nobody yet.

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Keeps the memory of large messages for the next ones, and gives it back every two seconds while there are such, and so
-/// soon after the last. What sessions have had is given back in the same way, once they have gone.
+/// Keeps the memory of large messages for the next ones, and gives it back every two seconds while there are such, and
+/// so soon after the last. What sessions have had is given back in the same way, once they have gone.
 @LoopActor
 final class MessageMemory {
     /// From this size on a message is a large one: what the C library would give back at once is twice that.

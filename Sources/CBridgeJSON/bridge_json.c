@@ -1,7 +1,7 @@
 // One pass over the text, without recursion. See bridge_json.h for what it is for.
 //
-// Where strings end is found in 64 bytes at once, everything else byte by byte: a message is short, and most of its bytes
-// are in strings.
+// Where strings end is found in 64 bytes at once, everything else byte by byte: a message is short, and most of its
+// bytes are in strings.
 #include "json_tokens.h"
 
 // MARK: Scalars

@@ -1,7 +1,8 @@
 // The walk of bridge_json.c, in steps: an automaton whose state is kept between two of them.
 //
-// Each turn of the loop in `walk_on` reads one token, or a part of one: a string up to the next character that is not plain,
-// digits and white space up to the end of the step. So a step ends soon after its bytes, whatever the text looks like.
+// Each turn of the loop in `walk_on` reads one token, or a part of one: a string up to the next character that is not
+// plain, digits and white space up to the end of the step. So a step ends soon after its bytes, whatever the text looks
+// like.
 #include "json_tokens.h"
 
 enum state {
@@ -82,7 +83,8 @@ static void end_value(bridge_json_walk *walk, const uint8_t *behind) {
     walk->count++;
 }
 
-// MARK: Tokens. Each function gets the place of its token, and returns the one behind what it has read; NULL: it has failed.
+// MARK: Tokens. Each function gets the place of its token, and returns the one behind what it has read; NULL: it has
+// failed.
 
 static const uint8_t *open_container(bridge_json_walk *walk, const uint8_t *p) {
     if (walk->level == 0 && *p == '[') walk->maximum_depth += walk->batch_levels;

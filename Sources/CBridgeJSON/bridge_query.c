@@ -7,8 +7,9 @@
 
 #define always_inline static inline __attribute__((always_inline))
 
-// Copies bytes up to the first one that ends a run: & and %, in a name also =, what JSON escapes, or the end. Each + becomes
-// a space. Without a branch for each byte: what is copied beyond the run lies in the padding, and is written over.
+// Copies bytes up to the first one that ends a run: & and %, in a name also =, what JSON escapes, or the end. Each +
+// becomes a space. Without a branch for each byte: what is copied beyond the run lies in the padding, and is written
+// over.
 #if defined(__SSE2__)
 always_inline size_t copy_run(const char *text, size_t length, bool is_value, char *copy) {
     const __m128i and = _mm_set1_epi8('&'), percent = _mm_set1_epi8('%'), plus = _mm_set1_epi8('+');

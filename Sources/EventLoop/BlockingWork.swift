@@ -22,8 +22,8 @@ public enum BlockingWork {
         return try result.get()
     }
 
-    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, behind what `work` has posted. Any
-    /// thread may call this.
+    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, behind what `work` has posted.
+    /// Any thread may call this.
     public static func run(
         _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
         done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?

@@ -22,8 +22,9 @@ public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
 
 /// The process that started this one.
 public enum ParentProcess {
-    /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process that
-    /// is of no use to anybody else, and may not be able to end by itself. Ends it at once where the parent ends meanwhile.
+    /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process
+    /// that is of no use to anybody else, and may not be able to end by itself. Ends it at once where the parent ends
+    /// meanwhile.
     public static func endWithIt() {
         if clibuv_end_with(getppid()) == 0 { _exit(0) }
     }
@@ -62,14 +63,15 @@ public final class ChildProcess {
         public var standardOutput = StandardStream.inherit
         /// Its standard error.
         public var standardError = StandardStream.inherit
-        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others that this module has opened are closed in it;
-        /// those of others where ``keepsOthersDescriptors`` is set.
+        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others that this module has opened are closed
+        /// in it; those of others where ``keepsOthersDescriptors`` is set.
         public var extraDescriptors: [Int32] = []
         /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
         /// `kill(_:)` reaches the processes that it has started as well.
         public var isSessionLeader = false
-        /// What it has started ends with it, whatever session that has put itself into, and ``ChildProcess/exitStatus()`` waits
-        /// for that. Only in a process that has called ``ChildProcess/adoptOrphans()``.
+        /// What it has started ends with it, whatever session that has put itself into, and
+        /// ``ChildProcess/exitStatus()`` waits for that. Only in a process that has called
+        /// ``ChildProcess/adoptOrphans()``.
         public var endsDescendants = false
 
         /// Starts `file` with those arguments; everything else is inherited.
@@ -79,10 +81,10 @@ public final class ChildProcess {
         }
     }
 
-    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, whoever started
-    /// this process. For a daemon, which is to set it before it starts any. Not where the process is somebody else's:
-    /// Foundation's `Process`, for one, is told of a child's end by a descriptor that the child has to inherit, and waits for
-    /// ever without.
+    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, whoever
+    /// started this process. For a daemon, which is to set it before it starts any. Not where the process is somebody
+    /// else's: Foundation's `Process`, for one, is told of a child's end by a descriptor that the child has to inherit,
+    /// and waits for ever without.
     public static var keepsOthersDescriptors = false
 
     /// Its process id.

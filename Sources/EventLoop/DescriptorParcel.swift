@@ -1,11 +1,11 @@
 import CLibuv
 import Glibc
 
-/// Descriptors that lie in the queue of a socket: whoever gets that one descriptor can take all of them out, once. For who
-/// keeps descriptors for somebody else, and had rather keep one than thousands.
+/// Descriptors that lie in the queue of a socket: whoever gets that one descriptor can take all of them out, once. For
+/// who keeps descriptors for somebody else, and had rather keep one than thousands.
 public struct DescriptorParcel: ~Copyable, Sendable {
-    /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not taken out
-    /// is closed with the last copy of it.
+    /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not
+    /// taken out is closed with the last copy of it.
     public let descriptor: Int32
 
     /// Takes a descriptor over.
@@ -39,8 +39,8 @@ public struct DescriptorParcel: ~Copyable, Sendable {
 
     private static let mostAtOnce = Int(clibuv_most_descriptors)
 
-    /// Takes all of them out, in their order, closed on exec. They are the caller's to close, those too that were taken out
-    /// before an error.
+    /// Takes all of them out, in their order, closed on exec. They are the caller's to close, those too that were taken
+    /// out before an error.
     ///
     /// - Parameter take: Gets each of them.
     /// - Throws: `ENOTSOCK` and others where it is no parcel.

@@ -11,7 +11,8 @@ public final class DescriptorWatcher {
     private var watched: UInt32 = 0
 
     /// Watches for nothing yet. The descriptor stays its owner's; libuv makes it non-blocking.
-    /// - Parameter ready: called in every turn in which the descriptor can do what is watched for, and where it is broken.
+    /// - Parameter ready: called in every turn in which the descriptor can do what is watched for, and where it is
+    ///   broken.
     /// - Throws: `EPERM` where it cannot be polled (a file), `EEXIST` where it is being watched already.
     public init(_ descriptor: Int32, _ ready: @escaping @LoopActor () -> Void) throws(SystemError) {
         let handle = try LoopHandle<uv_poll_t>("watch a descriptor") { uv_poll_init($0, $1, descriptor) }

@@ -39,7 +39,8 @@ public enum EventLoop {
         Loop.shared.addHook(body)
     }
 
-    /// Called at the end of each turn of more than 5 ms, with the CPU time that it took. What it does belongs to no turn.
+    /// Called at the end of each turn of more than 5 ms, with the CPU time that it took. What it does belongs to no
+    /// turn.
     @LoopActor public static var onSlowTurn: (@LoopActor (SlowTurn) -> Void)? {
         get { Loop.shared.onSlowTurn }
         set { Loop.shared.onSlowTurn = newValue }

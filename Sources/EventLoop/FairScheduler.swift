@@ -2,13 +2,13 @@ internal import DequeModule
 
 /// Shares the loop between users: whoever is connected under one user id, and each process of a plugin.
 ///
-/// While there is one user, input is read at once. Where there are several, the input of each is handled for a share of time
-/// in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user, again for
-/// a share. So a call of another user waits for about a share, however much one user sends. The share is long while one
-/// user alone sends, and short as soon as another does.
+/// While there is one user, input is read at once. Where there are several, the input of each is handled for a share of
+/// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
+/// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
+/// while one user alone sends, and short as soon as another does.
 ///
-/// `@exclusivity(unchecked)`, here on what every read touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called.
+/// `@exclusivity(unchecked)`, here on what every read touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called.
 @LoopActor
 public final class FairScheduler {
     /// What waits for its user's turn.
@@ -18,8 +18,8 @@ public final class FairScheduler {
         func takeTurn()
     }
 
-    /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one costs
-    /// more, because each turn looks at all descriptors.
+    /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one
+    /// costs more, because each turn looks at all descriptors.
     nonisolated static let contendedShareNanoseconds: UInt64 = 20_000
     /// The share where others are connected and send nothing: the first call of another user waits for it, those that
     /// follow do not.
@@ -30,8 +30,8 @@ public final class FairScheduler {
     nonisolated static let soleShareNanoseconds: UInt64 = 1_000_000
     /// What is read at once from one descriptor where there are several users.
     private static let sharedReadBytes = 8 * 1024
-    /// What is written at once to one descriptor: what the kernel copies in a share of time, where several users send and
-    /// where others are quiet.
+    /// What is written at once to one descriptor: what the kernel copies in a share of time, where several users send
+    /// and where others are quiet.
     private static let contendedWriteBytes = 64 * 1024
     private static let quietWriteBytes = 512 * 1024
 
@@ -172,8 +172,8 @@ public final class FairScheduler {
             if user.queue.isEmpty { forgetIfIdle(user) } else { enqueue(user) }
             if MonotonicInstant.now().nanoseconds &- start >= share { break }
         }
-        // Another turn follows without blocking: for what still waits, and for what was said to others, whose output may
-        // have been written in this turn already.
+        // Another turn follows without blocking: for what still waits, and for what was said to others, whose output
+        // may have been written in this turn already.
         EventLoop.post {}
     }
 }

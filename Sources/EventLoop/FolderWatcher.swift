@@ -7,8 +7,8 @@ import Glibc
 public final class FolderWatcher {
     /// What is told.
     public enum Change: Sendable, Equatable {
-        /// Something of that path is another than before; of a folder that is new, its content too. Where so much happened
-        /// that the kernel kept no account of it, the path is that of the watched folder.
+        /// Something of that path is another than before; of a folder that is new, its content too. Where so much
+        /// happened that the kernel kept no account of it, the path is that of the watched folder.
         case changed(String)
         /// A folder that is new cannot be watched, so what happens in it will not be told.
         case unwatched(String, SystemError)

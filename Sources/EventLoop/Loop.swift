@@ -7,8 +7,8 @@ import Glibc
 /// which is written once before the instance is visible to anybody. `inbox` has its own lock; `bell` may be rung from
 /// any thread.
 ///
-/// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
 final class Loop: @unchecked Sendable {
     static let shared = Loop()
 
@@ -23,8 +23,8 @@ final class Loop: @unchecked Sendable {
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// What every stream reads into; valid for the one callback. Zeroed once, so that its padding is defined.
     let readBuffer: UnsafeMutableRawPointer
-    /// Rung when there is something in the inbox. A descriptor of our own instead of libuv's `uv_async_t`: there the loop spins
-    /// until the thread that has woken it runs again, for milliseconds where both share a processor.
+    /// Rung when there is something in the inbox. A descriptor of our own instead of libuv's `uv_async_t`: there the
+    /// loop spins until the thread that has woken it runs again, for milliseconds where both share a processor.
     private let bell = clibuv_make_bell()
     private let bellPoll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)

@@ -44,8 +44,9 @@ extension LoopActor {
 extension Unmanaged {
     /// Lends the object without counting a reference; whoever calls knows that somebody else holds it meanwhile.
     ///
-    /// As the standard library's function of this kind, for closures that are isolated to an actor: handed to that one, such
-    /// a closure begins with a search for its executor, because the library says nothing of isolation. This module does.
+    /// As the standard library's function of this kind, for closures that are isolated to an actor: handed to that one,
+    /// such a closure begins with a search for its executor, because the library says nothing of isolation. This module
+    /// does.
     @inlinable @inline(__always)
     public func lend<R>(_ body: (Instance) -> R) -> R { _withUnsafeGuaranteedRef(body) }
 }
@@ -53,8 +54,9 @@ extension Unmanaged {
 /// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:
 /// `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///
-/// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins at once, inside the call. Without
-/// `@concurrent`, in code isolated to `LoopActor`, the closure inherits that isolation, and Swift 6.3 then starts it later.
+/// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins at once, inside the call.
+/// Without `@concurrent`, in code isolated to `LoopActor`, the closure inherits that isolation, and Swift 6.3 then
+/// starts it later.
 public final class LoopExecutor: TaskExecutor {
     /// The one instance.
     public static let shared = LoopExecutor()

@@ -3,9 +3,9 @@ import Glibc
 
 /// The systemd unit that a peer's process runs in.
 public enum PeerUnit {
-    /// The system's unit of the process that made a connection: asked by a descriptor of that process, so that no other can
-    /// take its number's place meanwhile. Of a user's own units it is `user@UID.service`, because whoever runs these
-    /// chooses their names.
+    /// The system's unit of the process that made a connection: asked by a descriptor of that process, so that no other
+    /// can take its number's place meanwhile. Of a user's own units it is `user@UID.service`, because whoever runs
+    /// these chooses their names.
     ///
     /// - Parameter descriptor: a connected Unix socket.
     /// - Returns: nil where the kernel or the sandbox does not tell, or the process has ended.
@@ -24,8 +24,8 @@ public enum PeerUnit {
         return line.flatMap { Int($0.dropFirst(4).drop { $0 == "\t" || $0 == " " }) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// The unit in the text of a process's `cgroup` file: of systemd's hierarchy the first part that is a service or a scope;
-    /// those further in belong to whom that one has delegated them.
+    /// The unit in the text of a process's `cgroup` file: of systemd's hierarchy the first part that is a service or a
+    /// scope; those further in belong to whom that one has delegated them.
     static func unit(inControlGroups text: String) -> String? {
         let lines = text.split(separator: "\n").map {
             $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

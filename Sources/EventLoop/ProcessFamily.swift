@@ -3,11 +3,12 @@ import Glibc
 
 /// A process that this one has started, and all that it starts in its turn. They end together.
 ///
-/// A process can leave its group, its session and, by way of one that ends, its parents. This process adopts what is left
-/// without a parent, and knows it by a mark that everything inherits and nobody can take off: a hard resource limit that is
-/// lower than this process's own, another one for each family. So it finds what a family has left behind, and it finds
-/// nothing else: what code in this process starts by itself bears this process's own limit, and is left alone. Only where that
-/// has left something behind itself, and nobody waits for it when it has ended, this process does.
+/// A process can leave its group, its session and, by way of one that ends, its parents. This process adopts what is
+/// left without a parent, and knows it by a mark that everything inherits and nobody can take off: a hard resource
+/// limit that is lower than this process's own, another one for each family. So it finds what a family has left behind,
+/// and it finds nothing else: what code in this process starts by itself bears this process's own limit, and is left
+/// alone. Only where that has left something behind itself, and nobody waits for it when it has ended, this process
+/// does.
 @LoopActor
 final class ProcessFamily {
     /// The limit.
@@ -30,7 +31,8 @@ final class ProcessFamily {
     private static var unclaimed: [pid_t: MonotonicInstant] = [:]
     private static var claimTimer: LoopTimer?
 
-    /// Between one look at what is left and the next: a process that is killed ends within this time, unless the disk hangs.
+    /// Between one look at what is left and the next: a process that is killed ends within this time, unless the disk
+    /// hangs.
     private static let interval = Duration.milliseconds(10)
     /// After so many looks nobody waits any more for what does not end.
     private static let mostRounds = 100
@@ -76,8 +78,8 @@ final class ProcessFamily {
         Self.sweep()
     }
 
-    /// Ends what families without a head have left here. What that has started comes here when it ends, and is found in a later
-    /// round.
+    /// Ends what families without a head have left here. What that has started comes here when it ends, and is found in
+    /// a later round.
     private static func sweep() {
         guard endSome(), rounds < mostRounds else {
             rounds = 0

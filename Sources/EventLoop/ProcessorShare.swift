@@ -2,8 +2,8 @@ import Glibc
 
 /// Whether a child process gets processor time. One look goes from a part of a wait to the next.
 ///
-/// A kernel may keep a process that can run from running for seconds while others wake each other without end: Linux 6.18
-/// does so where two pairs of processes on two processors send each other messages as fast as they can.
+/// A kernel may keep a process that can run from running for seconds while others wake each other without end: Linux
+/// 6.18 does so where two pairs of processes on two processors send each other messages as fast as they can.
 struct ProcessorShare {
     /// A process that can run and gets less than this part of one processor is starved.
     private static let least = 100

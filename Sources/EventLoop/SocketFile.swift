@@ -4,8 +4,9 @@ import Glibc
 /// The place in the file system where a server listens: claimed so that no two servers fight over it, and cleaned up
 /// without ever touching another server's socket.
 ///
-/// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two servers
-/// that start at once and both find a stale socket; that a server of another kind listens there is found by connecting.
+/// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two
+/// servers that start at once and both find a stale socket; that a server of another kind listens there is found by
+/// connecting.
 struct SocketFile {
     let path: String
     private let lock: Int32
@@ -14,9 +15,8 @@ struct SocketFile {
     private var identity: FileIdentity?
 
     /// Claims `path` and removes a stale socket there.
-    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, `EPERM` where it is
-    ///   somebody else's, and what
-    ///   the file system says.
+    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, `EPERM`
+    ///   where it is somebody else's, and what the file system says.
     init(claiming path: String) throws(SystemError) {
         self.path = path
         lockPath = path + ".lock"

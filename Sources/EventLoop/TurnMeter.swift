@@ -2,8 +2,8 @@
 public struct SlowTurn: Sendable, Hashable {
     /// How long it took by the clock.
     public var duration: Duration
-    /// How long the loop's thread worked in it: at most a millisecond too much, because work of short turns right before it
-    /// may be counted.
+    /// How long the loop's thread worked in it: at most a millisecond too much, because work of short turns right
+    /// before it may be counted.
     public var cpuTime: Duration
 
     /// A turn.
@@ -13,8 +13,9 @@ public struct SlowTurn: Sendable, Hashable {
     }
 }
 
-/// Measures the CPU time of slow turns, for little: a thread's CPU clock takes 0.3 to 0.6 µs to read, the monotonic one 0.02. A
-/// mark is taken at the end of a turn, at most once a millisecond; the clock is read once more where a turn was slow.
+/// Measures the CPU time of slow turns, for little: a thread's CPU clock takes 0.3 to 0.6 µs to read, the monotonic one
+/// 0.02. A mark is taken at the end of a turn, at most once a millisecond; the clock is read once more where a turn was
+/// slow.
 struct TurnMeter {
     /// Turns beyond this are slow.
     static let slowNanoseconds: UInt64 = 5_000_000

@@ -8,7 +8,8 @@ import Glibc
 public final class UnixListener {
     /// Connections taken per turn, so that a flood of them leaves the others their share of the loop.
     private static let acceptsPerTurn = 64
-    /// How long connections are taken in one turn, at most: what follows from a connection may cost more than to accept it.
+    /// How long connections are taken in one turn, at most: what follows from a connection may cost more than to accept
+    /// it.
     private static let acceptingNanoseconds: UInt64 = 200_000
     /// How long they may be taken in the turn at hand, where others use the loop; nil: as long as ever.
     public var share: (@LoopActor () -> UInt64)?
@@ -22,10 +23,9 @@ public final class UnixListener {
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
     /// The last words to those who are turned away because descriptors ran out; none where it is empty.
     public var farewell: [UInt8] = []
-    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them since
-    /// this was last told. At once, and then every ten seconds at the most, because who connects again and again must not
-    /// fill a log.
-    /// At most ten times a second.
+    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them
+    /// since this was last told. At once, and then every ten seconds at the most, because who connects again and again
+    /// must not fill a log. At most ten times a second.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
     private var untold = 0
     private var toldAt: MonotonicInstant?

@@ -64,7 +64,8 @@ public final class UnixStream {
     /// The `uv_poll_event` bits that libuv watches at present.
     private var watched: UInt32 = 0
 
-    /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is seen.
+    /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is
+    /// seen.
     /// - Throws: `EPERM` where the descriptor cannot be polled (a file), `ENOMEM`.
     public init(adopting socket: consuming UnixSocket) throws(SystemError) {
         let descriptor = socket.descriptor
@@ -105,8 +106,8 @@ public final class UnixStream {
         watch()
     }
 
-    /// Reads nothing for a moment, until `startReading`, and does not look for a hang-up either: it will be found behind
-    /// what the peer had still sent.
+    /// Reads nothing for a moment, until `startReading`, and does not look for a hang-up either: it will be found
+    /// behind what the peer had still sent.
     public func suspendReading() {
         isReading = false
         isSuspended = true
@@ -141,8 +142,8 @@ public final class UnixStream {
         watch()
     }
 
-    /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where it does not
-    /// tell.
+    /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where
+    /// it does not tell.
     public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }
 
     /// Ends our direction: the peer reads an end of input. Only for sockets.
@@ -257,7 +258,8 @@ public final class UnixStream {
     /// Has libuv watch for what is wanted now, where that changed. Where there is nothing to read or reading is paused,
     /// UV_PRIORITIZED alone: the descriptor is polled then, and a hang-up is reported, but no input.
     ///
-    /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of the poll.
+    /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of
+    /// the poll.
     private func watch() {
         guard handle != nil, !isWatchPending else { return }
         guard Loop.shared.isHandingOutEvents else { return applyWatch() }

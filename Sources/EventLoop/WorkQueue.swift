@@ -52,7 +52,8 @@ struct WorkQueue {
 
 /// What other threads hand to the loop thread. Lives as long as the process.
 ///
-/// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it, and reports every use of the other as a race.
+/// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it, and reports every use of the other as a
+/// race.
 struct Inbox {
     private struct Contents {
         var work: [Work] = []

@@ -13,8 +13,8 @@ public enum FileTrust {
         public var description: String
     }
 
-    /// A file, or a directory, must belong to root or to this process's user, and nobody else may write it. So must every
-    /// directory on the way to it, unless it is sticky as /tmp is, and every link on the way.
+    /// A file, or a directory, must belong to root or to this process's user, and nobody else may write it. So must
+    /// every directory on the way to it, unless it is sticky as /tmp is, and every link on the way.
     ///
     /// Directories that lead to this program's own file are not asked: who can write those can replace the program.
     public static func check(_ path: String) throws(Doubt) { try check(PathWalk(path)) }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The way from the root to a file: every directory on it, every link, and the file, one step after the other. Links are
-/// followed.
+/// The way from the root to a file: every directory on it, every link, and the file, one step after the other. Links
+/// are followed.
 struct PathWalk {
     /// One of them.
     struct Step {

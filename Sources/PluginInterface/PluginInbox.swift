@@ -14,11 +14,12 @@ enum PluginMessage {
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?)
 }
 
-/// The messages of one plugin in the order in which they were sent, from all of its threads. Lives as long as the process.
+/// The messages of one plugin in the order in which they were sent, from all of its threads. Lives as long as the
+/// process.
 ///
-/// Each message has one turn on the loop thread, which takes the first message that is left. What the loop thread sends takes
-/// effect at once only while no turn is due: whatever it has learned of another thread, the messages that this thread sent
-/// before are in here, so that nothing overtakes them, by whatever way the threads speak to each other.
+/// Each message has one turn on the loop thread, which takes the first message that is left. What the loop thread sends
+/// takes effect at once only while no turn is due: whatever it has learned of another thread, the messages that this
+/// thread sent before are in here, so that nothing overtakes them, by whatever way the threads speak to each other.
 ///
 /// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it.
 struct PluginInbox {
@@ -39,7 +40,8 @@ struct PluginInbox {
         turns.initialize(to: Atomic(0))
     }
 
-    /// Whether nothing that was sent before, by any thread that this one has learned of, is still to take effect. Any thread.
+    /// Whether nothing that was sent before, by any thread that this one has learned of, is still to take effect. Any
+    /// thread.
     @inline(__always)
     var isEmpty: Bool { turnsDue == 0 }
 

@@ -1,5 +1,5 @@
-// PluginInterface: the C interface between daemon and plugin, seen from the side of whoever loads a plugin: libraries, and bytes
-// and errors on their way over it.
+// PluginInterface: the C interface between daemon and plugin, seen from the side of whoever loads a plugin: libraries,
+// and bytes and errors on their way over it.
 package import CTaskPlugin
 import Glibc
 
@@ -20,8 +20,8 @@ package struct PluginLibrary {
 
     /// Loads the library and asks it for its table. Loop thread, because the library's entry point runs.
     ///
-    /// - Parameter copy: a file of the same content, to be loaded instead: what has been loaded from a path before is not
-    ///   loaded from there again, whatever the file holds now.
+    /// - Parameter copy: a file of the same content, to be loaded instead: what has been loaded from a path before is
+    ///   not loaded from there again, whatever the file holds now.
     package init(path: String, copy: String? = nil) throws(PluginLoadError) {
         try PluginFile.check(path)
         let place = copy ?? path

@@ -25,14 +25,15 @@ public struct PluginEvent: Sendable {
     }
 }
 
-/// Receives what a plugin sends: the other side of the plugin interface, in the daemon's own process and in the plugin's.
+/// Receives what a plugin sends: the other side of the plugin interface, in the daemon's own process and in the
+/// plugin's.
 ///
-/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where the
-/// loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a thread sends
-/// comes before an answer that the loop thread gives when it has learned that the thread is done.
+/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where
+/// the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a
+/// thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
 ///
-/// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol, because a
-/// C function that is given its address calls it without counting a reference.
+/// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol,
+/// because a C function that is given its address calls it without counting a reference.
 open class PluginReceiver {
     /// The functions that the plugin is offered.
     public let face: UnsafeMutablePointer<trestle_host>

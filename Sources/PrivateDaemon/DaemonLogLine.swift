@@ -12,8 +12,8 @@ public struct DaemonLogLine: Sendable, Equatable {
     /// The plugin that it is about.
     public var plugin: String? { fields["plugin"]?.stringValue }
 
-    /// A line as the daemon writes it with `--log-format json`; one that is no entry of the log is what a program wrote that
-    /// could not say more, and an error.
+    /// A line as the daemon writes it with `--log-format json`; one that is no entry of the log is what a program wrote
+    /// that could not say more, and an error.
     init(_ text: String) {
         let json = try? JSON(parsing: text)
         level = json?["level"]?.stringValue ?? "error"

@@ -23,8 +23,8 @@ public final class PrivateDaemon {
 
     /// Its process id.
     public nonisolated let pid: Int32
-    /// What it wrote to standard output, a line each, at most 100: it has nothing to say there, and a plugin in its process
-    /// had better not.
+    /// What it wrote to standard output, a line each, at most 100: it has nothing to say there, and a plugin in its
+    /// process had better not.
     public private(set) var outputLines: [String] = []
 
     private static let mostOutputLines = 100
@@ -41,7 +41,8 @@ public final class PrivateDaemon {
     /// - Parameters:
     ///   - folder: where everything of it is; its owner removes it, once the daemon has ended.
     ///   - hear: told of each line of its log.
-    /// - Throws: ``PrivateDaemonError`` where it ends instead, with what it says; ``SystemError`` where it cannot be started.
+    /// - Throws: ``PrivateDaemonError`` where it ends instead, with what it says; ``SystemError`` where it cannot be
+    ///   started.
     public static func start(
         _ settings: Settings, in folder: PrivateFolder, _ hear: @escaping @LoopActor (DaemonLogLine) -> Void = { _ in }
     ) async throws -> PrivateDaemon {
@@ -124,8 +125,8 @@ public final class PrivateDaemon {
     /// Waits for its end.
     public func exitStatus() async -> ExitStatus { await process.exitStatus() }
 
-    /// Ends it in order, or by SIGKILL where that takes too long; once it has ended already, does nothing. Not cut short
-    /// where the Swift task is cancelled: nothing may stay behind.
+    /// Ends it in order, or by SIGKILL where that takes too long; once it has ended already, does nothing. Not cut
+    /// short where the Swift task is cancelled: nothing may stay behind.
     ///
     /// - Returns: how it ended.
     @discardableResult

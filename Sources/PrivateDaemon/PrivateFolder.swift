@@ -1,8 +1,8 @@
 public import EventLoop
 import Glibc
 
-/// The folder of a daemon of one's own: its socket, its state, its configuration and its plugins, for nobody else. Any thread;
-/// every method waits for the disk.
+/// The folder of a daemon of one's own: its socket, its state, its configuration and its plugins, for nobody else. Any
+/// thread; every method waits for the disk.
 public struct PrivateFolder: Sendable {
     /// The folder.
     public let path: String

@@ -1,12 +1,13 @@
-// PrivateDaemon: a daemon of one's own, for tools and tests. The programs are found, a folder is made with a socket, a state
-// and plugins in it, trestled is started there and ended again, and nothing is left.
+// PrivateDaemon: a daemon of one's own, for tools and tests. The programs are found, a folder is made with a socket, a
+// state and plugins in it, trestled is started there and ended again, and nothing is left.
 import Glibc
 
 /// Where Trestle's programs are: those that somebody started, or built along with a test.
 public struct TrestlePrograms: Sendable, Hashable {
     /// The path of `trestled`.
     public let daemon: String
-    /// The path of `trestle-plugin-host`; nil: it is not there, and libraries cannot be loaded by processes of their own.
+    /// The path of `trestle-plugin-host`; nil: it is not there, and libraries cannot be loaded by processes of their
+    /// own.
     public let pluginHost: String?
 
     /// The programs of the first of these folders that has a daemon. Blocks.

@@ -24,8 +24,8 @@ public struct DatagramSocket: ~Copyable, Sendable {
 
     /// Sends one datagram, with copies of the descriptors attached.
     ///
-    /// - Returns: 0, or why it was not sent: `ENOENT` or `ECONNREFUSED` (nobody listens), `EAGAIN` (the receiver does not
-    ///   read), `EMSGSIZE` (it is too long), and what else the system says.
+    /// - Returns: 0, or why it was not sent: `ENOENT` or `ECONNREFUSED` (nobody listens), `EAGAIN` (the receiver does
+    ///   not read), `EMSGSIZE` (it is too long), and what else the system says.
     public borrowing func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Int32 {
         address.withSocketAddress { name, nameBytes in
             bytes.withUnsafeBytes { bytes in
@@ -51,8 +51,8 @@ public struct DatagramSocket: ~Copyable, Sendable {
 
 /// Hands `body` the ancillary data that carry descriptors (SCM_RIGHTS); empty where there are none.
 ///
-/// Laid out by hand, because C's macros for it cannot be imported: a header, whose length counts itself and the data, then
-/// the data, then padding to the header's alignment.
+/// Laid out by hand, because C's macros for it cannot be imported: a header, whose length counts itself and the data,
+/// then the data, then padding to the header's alignment.
 private func withControlMessage<R>(_ descriptors: [Int32], _ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
     guard !descriptors.isEmpty else { return body(UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
     let alignment = MemoryLayout<Int>.alignment

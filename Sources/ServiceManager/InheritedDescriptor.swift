@@ -32,8 +32,8 @@ private struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// The descriptors that came with the process and that nobody has taken yet, in the order in which the manager gave them.
-/// Closed with this value.
+/// The descriptors that came with the process and that nobody has taken yet, in the order in which the manager gave
+/// them. Closed with this value.
 public struct InheritedDescriptors: ~Copyable, Sendable {
     private var waiting: [(name: String, descriptor: Int32)]
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What the service manager said when it started the process: a plain look at a few variables. Where there is no manager
-/// there are none, and everything here is empty.
+/// What the service manager said when it started the process: a plain look at a few variables. Where there is no
+/// manager there are none, and everything here is empty.
 public struct ServiceEnvironment: ~Copyable, Sendable {
     /// The way back to the manager; nil: it wants to hear nothing.
     public let manager: ServiceManager?

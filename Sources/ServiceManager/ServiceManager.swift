@@ -44,9 +44,10 @@ public struct ServiceManager: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - name: ASCII without control characters and colons, at most ``longestNameBytes``. Several may bear one.
-    ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless told.
-    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the manager's
-    ///   store is full (`FileDescriptorStoreMax=`) nobody is told.
+    ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless
+    ///     told.
+    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the
+    ///   manager's store is full (`FileDescriptorStoreMax=`) nobody is told.
     public borrowing func store(
         descriptor stored: Int32, named name: String, outlivesHangUp: Bool = false
     ) throws(ServiceManagerError) {

@@ -1,5 +1,5 @@
-// SessionBus: a connection to a D-Bus bus on the loop: method calls, signals, the end. Over sd-bus, which does the reading
-// and writing; its only importer. C pointers stay in here, a C status passes `check`.
+// SessionBus: a connection to a D-Bus bus on the loop: method calls, signals, the end. Over sd-bus, which does the
+// reading and writing; its only importer. C pointers stay in here, a C status passes `check`.
 
 internal import CSystemdBus
 public import EventLoop
@@ -32,8 +32,8 @@ public final class BusConnection {
     private let ending = WaitingList<Void>()
     private var isProcessing = false
 
-    /// Connects to the bus of the user's session (`DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`), or to the
-    /// one at `address`, as D-Bus writes addresses.
+    /// Connects to the bus of the user's session (`DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`), or to
+    /// the one at `address`, as D-Bus writes addresses.
     /// - Throws: `noAddress`; `unreachable`.
     public init(address: String? = nil) throws(BusError) {
         let handle = try BusHandle(address: address)
@@ -50,7 +50,8 @@ public final class BusConnection {
 
     // MARK: Calls
 
-    /// Calls a method. `completion` is called once, later, on the loop and ahead of everything that came behind the reply.
+    /// Calls a method. `completion` is called once, later, on the loop and ahead of everything that came behind the
+    /// reply.
     public func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(10),
         completion: @escaping Completion
@@ -107,8 +108,8 @@ public final class BusConnection {
 
     // MARK: Signals
 
-    /// Has `receive` called for each of these signals from now on: for those that are sent after the bus has answered any
-    /// call that is made later than this.
+    /// Has `receive` called for each of these signals from now on: for those that are sent after the bus has answered
+    /// any call that is made later than this.
     public func receive(_ signal: BusSignal, _ receive: @escaping @LoopActor (BusMessage) -> Void) throws(BusError) {
         if let end { throw end }
         // Not retained by the library: this keeps it, below, for as long as the library may call back.
@@ -154,7 +155,8 @@ public final class BusConnection {
         watcher?.watch(readable: events & POLLIN != 0, writable: events & POLLOUT != 0)
         var microseconds: UInt64 = .max
         sd_bus_get_timeout(handle.raw, &microseconds)
-        // On CLOCK_MONOTONIC, as the loop's own; 0 where there is something to do at once, all ones where there is nothing.
+        // On CLOCK_MONOTONIC, as the loop's own; 0 where there is something to do at once, all ones where there is
+        // nothing.
         let (nanoseconds, isNever) = microseconds.multipliedReportingOverflow(by: 1_000)
         if isNever { timer?.cancel() } else { timer?.schedule(at: MonotonicInstant(nanoseconds: nanoseconds)) }
     }

@@ -6,8 +6,8 @@ import Glibc
 struct BusHandle: ~Copyable {
     let raw: OpaquePointer
 
-    /// Begins to connect: to the bus at that address, or to the one that the environment names. Introducing itself to the
-    /// bus goes on while messages are exchanged.
+    /// Begins to connect: to the bus at that address, or to the one that the environment names. Introducing itself to
+    /// the bus goes on while messages are exchanged.
     /// - Throws: `noAddress`, `unreachable`.
     init(address: String?) throws(BusError) {
         var bus: OpaquePointer?

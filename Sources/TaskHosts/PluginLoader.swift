@@ -19,7 +19,8 @@ public final class PluginLoader {
         public var stopTimeout = Duration.seconds(5)
         /// How long a plugin's process may take to answer `plugin.hello`.
         public var helloTimeout = Duration.seconds(10)
-        /// What shares the loop between users; each process of a plugin is one. Nil: processes are read whenever they send.
+        /// What shares the loop between users; each process of a plugin is one. Nil: processes are read whenever they
+        /// send.
         public var scheduler: FairScheduler?
         /// Between pings of a plugin's process, and for the answer to one.
         public var pingInterval = Duration.seconds(10)

@@ -15,14 +15,14 @@ extension PluginLoader {
         try await launchLate(plugin, .afterListening)
     }
 
-    /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one before
-    /// finishes what it has, for as long as the stop timeout says; this does not wait for it.
+    /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one
+    /// before finishes what it has, for as long as the stop timeout says; this does not wait for it.
     ///
     /// What the old one knows of sessions goes to the new one, and new calls wait while it does.
     ///
     /// - Parameter new: was loaded in the place of the old one, and configured.
-    /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and the
-    ///   new one has been stopped.
+    /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and
+    ///   the new one has been stopped.
     public func replace(_ old: PluginSlot, by new: PluginSlot) async throws(BridgeError) {
         do throws(BridgeError) {
             try await prepare(new)

@@ -95,8 +95,8 @@ public struct AnyTask: Sendable {
     }
 }
 
-/// Begins the calls of one task. An object, because a closure in an array is retained for each use, and one in an object
-/// that outlives the plugin's runtime is not.
+/// Begins the calls of one task. An object, because a closure in an array is retained for each use, and one in an
+/// object that outlives the plugin's runtime is not.
 final class TaskStart: Sendable {
     /// Loop thread; the request is borrowed until it returns.
     let body: @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void

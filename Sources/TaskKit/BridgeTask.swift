@@ -57,16 +57,16 @@ public protocol BridgeTask: Sendable {
     func run(_ options: Options, _ call: Call) async throws -> Result
 }
 
-/// A task that has its answer without awaiting anything: a look into memory, a sum. `run` is written without `async`, and
-/// a call then costs no switch to a Swift task and back.
+/// A task that has its answer without awaiting anything: a look into memory, a sum. `run` is written without `async`,
+/// and a call then costs no switch to a Swift task and back.
 ///
 ///     struct Sign: ImmediateTask {
 ///         ...
 ///         func run(_ options: Options, _ call: Call) throws -> Result { Result(sign: options.number.signum()) }
 ///     }
 public protocol ImmediateTask: BridgeTask {
-    /// Does the work of one call, under the rules of `BridgeTask.run`: on the daemon's loop thread, without blocking. There
-    /// is no Swift task around it that could be cancelled.
+    /// Does the work of one call, under the rules of `BridgeTask.run`: on the daemon's loop thread, without blocking.
+    /// There is no Swift task around it that could be cancelled.
     func run(_ options: Options, _ call: Call) throws -> Result
 }
 
@@ -86,12 +86,12 @@ public struct TaskSettings: Sendable, Hashable {
     /// The name under which the policy's rules speak of the task; nil: the task's own name.
     public var permission: String?
 
-    /// Whether members of the group `trestle` may call the task where no rule says anything: for what every page needs, and
-    /// nothing that is about other users.
+    /// Whether members of the group `trestle` may call the task where no rule says anything: for what every page needs,
+    /// and nothing that is about other users.
     public var isOpen: Bool
 
-    /// Options that name what not every caller may name, each with the policy's verb that he has to be allowed with the name
-    /// that stands there. The daemon asks before the task is called, so that the task may do as the option says.
+    /// Options that name what not every caller may name, each with the policy's verb that he has to be allowed with the
+    /// name that stands there. The daemon asks before the task is called, so that the task may do as the option says.
     public var optionVerbs: [String: OptionVerb]
 
     /// The deadline of a call that names none.
@@ -100,9 +100,10 @@ public struct TaskSettings: Sendable, Hashable {
     /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
     public var concurrency: Int?
 
-    /// How long the options of a call may be, in bytes of JSON, at least 1. Nil: 65,536, what is decoded on the daemon's loop
-    /// without others waiting for it. A task that hands its options on as text, or decodes them on a thread of its own,
-    /// may say more, up to ``anyOptionBytes``. The daemon refuses longer options before anything reads them.
+    /// How long the options of a call may be, in bytes of JSON, at least 1. Nil: 65,536, what is decoded on the
+    /// daemon's loop without others waiting for it. A task that hands its options on as text, or decodes them on a
+    /// thread of its own, may say more, up to ``anyOptionBytes``. The daemon refuses longer options before anything
+    /// reads them.
     public var optionBytes: Int?
 
     static let usualOptionBytes = 65_536
@@ -128,7 +129,8 @@ public struct TaskSettings: Sendable, Hashable {
     }
 }
 
-/// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names nothing.
+/// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names
+/// nothing.
 public enum OptionVerb: String, Sendable, Hashable, CaseIterable {
     /// Using what is stored for somebody else: the option is a namespace, a user id, a colon and an origin, such as
     /// `1000:https://notes.example`. The caller's own he may always name.

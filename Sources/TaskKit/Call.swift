@@ -28,8 +28,8 @@ public struct Call: Sendable {
     /// cancels its task.
     public var deadline: Duration? { timeoutNanoseconds < 0 ? nil : .nanoseconds(timeoutNanoseconds) }
 
-    /// Nobody waits for the answer. It is wanted all the same: it ends the call. Told in the daemon's own process; in one of the
-    /// plugin's own it is always false.
+    /// Nobody waits for the answer. It is wanted all the same: it ends the call. Told in the daemon's own process; in
+    /// one of the plugin's own it is always false.
     public var isOneWay: Bool { flags & TRESTLE_REQUEST_ONE_WAY != 0 }
 
     /// The caller asked for progress. `progress` may be called without it, and does nothing then.
@@ -54,15 +54,16 @@ public struct Call: Sendable {
         }
     }
 
-    /// Sends an intermediate result that is JSON already. What is none is not sent, with a warning in the log. Any thread.
+    /// Sends an intermediate result that is JSON already. What is none is not sent, with a warning in the log. Any
+    /// thread.
     public func progress(raw value: RawSpan) {
         guard wantsProgress else { return }
         value.withUnsafeBytes { runtime.host.progress(handle, $0) }
     }
 
-    /// Calls another task on behalf of this call's caller, of whom the policy is not asked again: the task sees him as its own
-    /// caller. When this call ends, so does the other. Any thread; what follows the `await` runs where it would have run
-    /// before.
+    /// Calls another task on behalf of this call's caller, of whom the policy is not asked again: the task sees him as
+    /// its own caller. When this call ends, so does the other. Any thread; what follows the `await` runs where it would
+    /// have run before.
     ///
     /// - Parameters:
     ///   - task: The task's name.
@@ -92,8 +93,8 @@ public struct Call: Sendable {
             task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event, behind what this thread has sent before. Any thread. Data that have no JSON are not sent, with a warning
-    /// in the log.
+    /// Sends an event, behind what this thread has sent before. Any thread. Data that have no JSON are not sent, with a
+    /// warning in the log.
     ///
     /// - Parameters:
     ///   - event: Its name, such as `record.changed`.

@@ -1,9 +1,9 @@
 // The C side of a plugin: the table of functions that the daemon calls.
 //
-// Structs of the interface are used where they lie, field by field, never copied whole and never handed to generic code.
-// The daemon may have been built against an older header, whose struct ends sooner. And the Swift runtime knows one
-// description per name of a C struct, that of the library that it met first: what generic code takes for the size of
-// `trestle_plugin` may be another plugin's idea of it.
+// Structs of the interface are used where they lie, field by field, never copied whole and never handed to generic
+// code. The daemon may have been built against an older header, whose struct ends sooner. And the Swift runtime knows
+// one description per name of a C struct, that of the library that it met first: what generic code takes for the size
+// of `trestle_plugin` may be another plugin's idea of it.
 internal import CTaskPlugin
 
 /// The table of a plugin made of `parts`. Nothing of it is ever released: a plugin's library is never unloaded, and the
@@ -147,7 +147,8 @@ extension PluginRuntime {
 }
 
 extension BridgeError {
-    /// A section of the configuration that does not fit: `configuration.invalid` with what `options.invalid` would bear.
+    /// A section of the configuration that does not fit: `configuration.invalid` with what `options.invalid` would
+    /// bear.
     fileprivate init(configuration mismatch: JSONMismatch) {
         self.init(
             .configurationInvalid, "The configuration does not fit: \(mismatch).", data: BridgeError(mismatch).data)

@@ -1,13 +1,13 @@
 internal import CTaskPlugin
 
-/// A call that an interceptor is asked about: of which task, with which options, by whom, and what can be done before it is
-/// decided. May be kept and used on any thread; once the call has ended, what is sent through it goes nowhere.
+/// A call that an interceptor is asked about: of which task, with which options, by whom, and what can be done before
+/// it is decided. May be kept and used on any thread; once the call has ended, what is sent through it goes nowhere.
 public struct InterceptedCall: Sendable {
     /// The task that is called.
     public let task: String
 
-    /// The options, one JSON value without spaces between its parts: what the caller sent, and nobody has checked yet whether
-    /// it fits the task.
+    /// The options, one JSON value without spaces between its parts: what the caller sent, and nobody has checked yet
+    /// whether it fits the task.
     public let rawOptions: [UInt8]
 
     /// The session whose task is meant, where the caller named one.
@@ -16,8 +16,8 @@ public struct InterceptedCall: Sendable {
     /// Nobody waits for the answer.
     public let isOneWay: Bool
 
-    /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is done on
-    /// behalf of the caller, `progress` reaches him, and the log names it.
+    /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is
+    /// done on behalf of the caller, `progress` reaches him, and the log names it.
     public let question: Call
 
     /// Who makes the call.
@@ -44,8 +44,8 @@ public struct InterceptedCall: Sendable {
 
     /// The options, decoded.
     ///
-    /// - Throws: Where they do not fit. Thrown on by the interceptor it is a failure; options that do not fit are rather
-    ///   passed on, for the task to refuse.
+    /// - Throws: Where they do not fit. Thrown on by the interceptor it is a failure; options that do not fit are
+    ///   rather passed on, for the task to refuse.
     public func options<Options: Decodable>(as type: Options.Type) throws(JSONMismatch) -> Options {
         try rawOptions.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
             try JSONCoding.decode(type, from: bytes)

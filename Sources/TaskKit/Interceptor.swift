@@ -1,4 +1,5 @@
-/// Stands between callers and tasks: is asked about calls before their tasks get them, and decides what becomes of each.
+/// Stands between callers and tasks: is asked about calls before their tasks get them, and decides what becomes of
+/// each.
 ///
 ///     struct Cache: Interceptor {
 ///         static let name = "cache.records"
@@ -15,9 +16,9 @@
 ///         }
 ///     }
 ///
-/// One value of the type serves every call; questions overlap wherever one of them awaits. Of several interceptors the one
-/// that was registered last is asked first: plugins in the order in which they started, within a plugin in the order in
-/// which they were given to it.
+/// One value of the type serves every call; questions overlap wherever one of them awaits. Of several interceptors the
+/// one that was registered last is asked first: plugins in the order in which they started, within a plugin in the
+/// order in which they were given to it.
 ///
 /// The daemon's own tasks and private ones are shown to no interceptor.
 public protocol Interceptor: Sendable {
@@ -33,8 +34,8 @@ public protocol Interceptor: Sendable {
 
     /// The tasks whose calls it is asked about: names, or beginnings of names with a `*` behind them.
     ///
-    /// Asked when the plugin is put together, when it has started, and when it has taken another configuration; so that it
-    /// may come from that. Loop thread.
+    /// Asked when the plugin is put together, when it has started, and when it has taken another configuration; so that
+    /// it may come from that. Loop thread.
     var tasks: [String] { get }
 
     /// Decides about one call.
@@ -43,8 +44,8 @@ public protocol Interceptor: Sendable {
     ///   suspension before the next question. An interceptor that needs no `await` costs its calls a few microseconds.
     /// - Until it has decided, later calls of the same session to the same plugin wait behind the call, unless they are
     ///   answered by interceptors themselves. The call's deadline goes on, and ends the call whatever `failure` says.
-    /// - When the call ends first, because its caller cancels it, leaves or runs out of time, the Swift task that this runs
-    ///   in is cancelled, and what it returns goes nowhere.
+    /// - When the call ends first, because its caller cancels it, leaves or runs out of time, the Swift task that this
+    ///   runs in is cancelled, and what it returns goes nowhere.
     /// - Throws: A `BridgeError` refuses the call: its caller gets that error. A `CancellationError` refuses it with
     ///   `call.cancelled`. Anything else is a failure of the interceptor.
     func intercept(_ call: InterceptedCall) async throws -> Decision
@@ -57,7 +58,8 @@ extension Interceptor {
 
 /// What becomes of a call whose interceptor fails.
 public enum InterceptorFailure: String, Sendable, Hashable, CaseIterable {
-    /// It ends with the failure: for interceptors without which a call must not go on, such as those that forbid things.
+    /// It ends with the failure: for interceptors without which a call must not go on, such as those that forbid
+    /// things.
     case refuse
     /// It goes on as if the interceptor were not there: for those that only help, such as caches.
     case pass
@@ -84,8 +86,8 @@ public struct Decision: Sendable {
         Decision(kind: .rewrite(options))
     }
 
-    /// The call becomes one of another task, with its own options. Its caller must be allowed to call that task; interceptors
-    /// of that task that have not seen the call are asked.
+    /// The call becomes one of another task, with its own options. Its caller must be allowed to call that task;
+    /// interceptors of that task that have not seen the call are asked.
     public static func redirect(to task: String) -> Decision { Decision(kind: .redirect(task, nil)) }
 
     /// The call becomes one of another task, with other options; see `redirect(to:)`.

@@ -9,9 +9,9 @@ public import CTaskPlugin
 /// Putting it together must have no effect: nothing is opened, read or started before the hooks run, because a mere
 /// check of the configuration, or a look at the manifest, goes no further than `configuration`.
 ///
-/// It is put together and exported on one thread; the daemon asks for it once, on its loop thread. Nothing here throws: what is
-/// wrong is found by `check()`, and told by the daemon when it refuses the plugin. All hooks run on the loop thread, where they
-/// must not block: what they `await` leaves it free, `Call.blocking` and `BlockingLane` lead off it.
+/// It is put together and exported on one thread; the daemon asks for it once, on its loop thread. Nothing here throws:
+/// what is wrong is found by `check()`, and told by the daemon when it refuses the plugin. All hooks run on the loop
+/// thread, where they must not block: what they `await` leaves it free, `Call.blocking` and `BlockingLane` lead off it.
 public final class Plugin {
     var parts: PluginParts
 
@@ -33,8 +33,8 @@ public final class Plugin {
     ///   - settings: What is to be known about the settings beyond their types, by key: members of JSON Schema such as
     ///     `description`, `default`, `minimum`. The daemon shows them to operators; it enforces none of them.
     ///   - effect: Whether a changed section holds at a reload of the configuration or after a restart.
-    ///   - check: Refuses by throwing, and keeps nothing. At a reload the daemon asks every plugin, whatever its `effect`,
-    ///     before anything is changed.
+    ///   - check: Refuses by throwing, and keeps nothing. At a reload the daemon asks every plugin, whatever its
+    ///     `effect`, before anything is changed.
     ///   - apply: Keeps the configuration, and may refuse it by throwing. It touches nothing else: a check of the
     ///     configuration calls it and goes no further. Called before anything is started, and with
     ///     `effect: .reload` again at each reload that changes the section; who refuses then goes on as before.
@@ -49,16 +49,16 @@ public final class Plugin {
     }
 
     /// Makes the plugin ready, after the configuration and before the launch workers. Several run in their order, one
-    /// after the other, on the loop thread, and have a minute. If one throws, the plugin is not used, and the daemon tells
-    /// operators the error's sentence.
+    /// after the other, on the loop thread, and have a minute. If one throws, the plugin is not used, and the daemon
+    /// tells operators the error's sentence.
     @discardableResult
     public func onStart(_ body: @escaping @Sendable (PluginContext) async throws -> Void) -> Self {
         parts.startHooks.append(body)
         return self
     }
 
-    /// Finishes the plugin's work, on the loop thread. No call follows. Several run in reverse order; past its deadline (the
-    /// setting `stop_timeout`) the daemon goes on without. There is nobody left to throw to.
+    /// Finishes the plugin's work, on the loop thread. No call follows. Several run in reverse order; past its deadline
+    /// (the setting `stop_timeout`) the daemon goes on without. There is nobody left to throw to.
     @discardableResult
     public func onStop(_ body: @escaping @Sendable () async -> Void) -> Self {
         parts.stopHooks.append(body)
@@ -83,35 +83,35 @@ public final class Plugin {
         return self
     }
 
-    /// Has the plugin asked about calls of tasks, its own or others', before these get them. Of several, the one that is
-    /// given last is asked first.
+    /// Has the plugin asked about calls of tasks, its own or others', before these get them. Of several, the one that
+    /// is given last is asked first.
     @discardableResult
     public func interceptor(_ interceptor: some Interceptor) -> Self {
         parts.interceptors.append(AnyInterceptor(interceptor: interceptor))
         return self
     }
 
-    /// Tells when a session opens, closes, goes to the background or comes to the foreground. Called on the loop thread,
-    /// in order.
+    /// Tells when a session opens, closes, goes to the background or comes to the foreground. Called on the loop
+    /// thread, in order.
     @discardableResult
     public func onSession(_ body: @escaping @Sendable (SessionChange, Caller) -> Void) -> Self {
         parts.sessionHooks.append(body)
         return self
     }
 
-    /// Hands what the plugin knows of sessions to the daemon that takes this one's place and goes on with them. Without it
-    /// the plugin over there finds such sessions as if they had just opened. Once at most.
+    /// Hands what the plugin knows of sessions to the daemon that takes this one's place and goes on with them. Without
+    /// it the plugin over there finds such sessions as if they had just opened. Once at most.
     ///
     /// - Parameters:
     ///   - state: What is known of one session. Another version of the plugin may read it: let members be optional.
-    ///   - keep: Tells what is known of these sessions; those with nothing to tell are left out. No call is in flight, and
-    ///     `onStop` follows. Where it throws, no session goes on: the daemon closes them all. Loop thread.
-    ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each. Returns the
-    ///     sessions that cannot go on as they were: the daemon closes them and tells them why. Where it throws, it closes all
-    ///     of which `keep` told something. Loop thread.
+    ///   - keep: Tells what is known of these sessions; those with nothing to tell are left out. No call is in flight,
+    ///     and `onStop` follows. Where it throws, no session goes on: the daemon closes them all. Loop thread.
+    ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each.
+    ///     Returns the sessions that cannot go on as they were: the daemon closes them and tells them why. Where it
+    ///     throws, it closes all of which `keep` told something. Loop thread.
     ///
-    /// The same happens when the plugin alone is reloaded. Where one of the two throws then, the reload fails, and the version
-    /// that was there goes on.
+    /// The same happens when the plugin alone is reloaded. Where one of the two throws then, the reload fails, and the
+    /// version that was there goes on.
     @discardableResult
     public func handover<State: Codable & Sendable>(
         _ state: State.Type, keep: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],

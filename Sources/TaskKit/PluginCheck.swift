@@ -10,8 +10,8 @@ public struct PluginDefects: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension Plugin {
-    /// Checks what can be checked without running the plugin: names, summaries, settings, patterns, and that the JSON Schemas can
-    /// be derived. To be called from a test of the plugin's own:
+    /// Checks what can be checked without running the plugin: names, summaries, settings, patterns, and that the JSON
+    /// Schemas can be derived. To be called from a test of the plugin's own:
     ///
     ///     @Test func conforms() throws { try makePlugin().check() }
     ///

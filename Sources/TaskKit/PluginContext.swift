@@ -18,14 +18,15 @@ public struct PluginContext: Sendable {
     /// hooks, belongs there too: `Task(executorPreference: context.executor) { … }`.
     public var executor: any TaskExecutor { runtime.executor }
 
-    /// Runs `body` on the daemon's loop thread, soon: behind whatever this thread has handed over before, be it a reply,
-    /// an event or another `body`. What `body` sends comes behind what waits by then: so what this thread sends after this call
-    /// may come first.
+    /// Runs `body` on the daemon's loop thread, soon: behind whatever this thread has handed over before, be it a
+    /// reply, an event or another `body`. What `body` sends comes behind what waits by then: so what this thread sends
+    /// after this call may come first.
     public func post(_ body: @escaping @Sendable () -> Void) {
         runtime.host.post(body)
     }
 
-    /// Calls a task in the plugin's own name, whom the policy trusts; otherwise, and in what it throws, as `Call.bridge`.
+    /// Calls a task in the plugin's own name, whom the policy trusts; otherwise, and in what it throws, as
+    /// `Call.bridge`.
     public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void
@@ -71,8 +72,8 @@ public struct LaunchOptions: Codable, Sendable, Hashable {
 
 /// The options of `start` and `launch`, as the C interface defines them.
 ///
-/// No Codable type, whose keys the Swift runtime looks up among all types of the process: with five plugins that came to
-/// one part in fifty of the daemon's start.
+/// No Codable type, whose keys the Swift runtime looks up among all types of the process: with five plugins that came
+/// to one part in fifty of the daemon's start.
 struct StartOptions: Sendable {
     var stateDirectory = ""
     var launch = LaunchOptions()

@@ -57,8 +57,8 @@ final class PluginRuntime: @unchecked Sendable {
         return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
     }
 
-    /// Runs a call of a typed task in one of its Swift tasks, which answers it with `succeed` or `fail`. It runs up to its
-    /// first suspension before this returns.
+    /// Runs a call of a typed task in one of its Swift tasks, which answers it with `succeed` or `fail`. It runs up to
+    /// its first suspension before this returns.
     ///
     /// - Parameter start: Starts a Swift task where none is idle. That the task is made there, in one piece with its
     ///   closure, spares three more around it.
@@ -82,8 +82,8 @@ final class PluginRuntime: @unchecked Sendable {
         if task.mark.isSet.load(ordering: .relaxed) { task.task?.cancel() }
     }
 
-    /// Keeps a Swift task whose call has been answered for the next one of the same typed task; false where it had better
-    /// end.
+    /// Keeps a Swift task whose call has been answered for the next one of the same typed task; false where it had
+    /// better end.
     func keep(_ task: CallTask, of index: Int) -> Bool {
         // That a Swift task was cancelled cannot be taken back.
         guard idle[index].count < Self.mostIdle, !Task.isCancelled else { return false }

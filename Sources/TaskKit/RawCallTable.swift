@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// Which raw calls outlive their `run`, and which of those were cancelled: what `Call.isCancelled` looks up.
 ///
-/// A call that is answered inside `run`, on the loop thread, touches no lock. Any other is entered when `run` has returned,
-/// or before where it is answered or cancelled meanwhile, and removed when both `run` has returned and its reply was given,
-/// on whatever thread. Nothing is left behind.
+/// A call that is answered inside `run`, on the loop thread, touches no lock. Any other is entered when `run` has
+/// returned, or before where it is answered or cancelled meanwhile, and removed when both `run` has returned and its
+/// reply was given, on whatever thread. Nothing is left behind.
 ///
-/// `@unchecked`: `running`, `outer` and `hasCancelledOnStack` are read and written on the loop thread only, everything else
-/// stands behind the mutex.
+/// `@unchecked`: `running`, `outer` and `hasCancelledOnStack` are read and written on the loop thread only, everything
+/// else stands behind the mutex.
 final class RawCallTable: @unchecked Sendable {
     private enum State {
         /// Its `run` is on the stack; and its reply was given elsewhere, or it was cancelled without one.

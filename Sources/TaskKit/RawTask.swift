@@ -16,8 +16,8 @@ public protocol RawTask: Sendable {
     /// The JSON Schema of the options. The default, nil: not described.
     static var optionsSchema: JSON? { get }
 
-    /// Whether the task checks its options itself. The default, false: where there is an `optionsSchema`, the daemon checks
-    /// them against that before `run` is called, which costs about as much as decoding them.
+    /// Whether the task checks its options itself. The default, false: where there is an `optionsSchema`, the daemon
+    /// checks them against that before `run` is called, which costs about as much as decoding them.
     static var checksOptions: Bool { get }
 
     /// The JSON Schema of the result. The default, nil: not described.
@@ -52,10 +52,10 @@ extension RawTask {
 
 /// The one callback of a raw task's call.
 ///
-/// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without
-/// being given answers `plugin.no_reply`. Every method may be called on any thread; on the loop thread of the
-/// daemon's own process the callback takes effect before the method returns, unless something that another thread has sent
-/// still waits; in a process of the plugin's own soon after.
+/// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without being
+/// given answers `plugin.no_reply`. Every method may be called on any thread; on the loop thread of the daemon's own
+/// process the callback takes effect before the method returns, unless something that another thread has sent still
+/// waits; in a process of the plugin's own soon after.
 public struct Reply: ~Copyable, Sendable {
     let handle: trestle_call
     // Unmanaged because `discard self` wants a type without anything to release; the runtime is never released.

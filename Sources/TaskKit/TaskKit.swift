@@ -8,9 +8,9 @@
 // here may be a global that two plugins could think they share. All state hangs off one `PluginRuntime` per plugin.
 
 // JSON, its coders and `BridgeError` stand in the signatures of this module, lanes are a part of what it offers, and a
-// plugin imports TaskKit alone: it must be able to write these types without knowing in which module they live. There is
-// no public spelling of `@_exported`; the whole package depends on these two lines and the compiler of the toolchain it
-// names.
+// plugin imports TaskKit alone: it must be able to write these types without knowing in which module they live. There
+// is no public spelling of `@_exported`; the whole package depends on these two lines and the compiler of the toolchain
+// it names.
 @_exported import BlockingLanes
 @_exported import BridgeJSON
 

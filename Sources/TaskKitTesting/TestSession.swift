@@ -51,8 +51,8 @@ public final class TestSession: Sendable {
     /// Cancels a call that was begun.
     public func cancel(_ id: Int64) async { await client.cancel(id) }
 
-    /// Provides a task to others: `serve` is called for each call, with its options, on no particular thread, and its answer
-    /// goes back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
+    /// Provides a task to others: `serve` is called for each call, with its options, on no particular thread, and its
+    /// answer goes back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
     ///
     /// - Throws: ``BridgeError``, `task.taken` where the name belongs to a plugin.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {

@@ -1,7 +1,7 @@
 public import Logging
 
-// What lines of the log say of a call or a session beside their text: the same names everywhere, so that whoever reads the
-// log can look for them. Numbers and the task's name, never what a client sent.
+// What lines of the log say of a call or a session beside their text: the same names everywhere, so that whoever reads
+// the log can look for them. Numbers and the task's name, never what a client sent.
 
 extension Session {
     /// Its number and its user.

@@ -22,8 +22,8 @@ public import Logging
 
 /// The runtime: sessions in, routing, callbacks out.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class TaskRuntime {
     /// Bounds that hold for every session.
     @exclusivity(unchecked) public private(set) var limits: RuntimeLimits
@@ -41,8 +41,8 @@ public final class TaskRuntime {
     public internal(set) var quotas: QuotaLimits
     /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
     public var loopLag: () -> Duration = { .zero }
-    /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil: there
-    /// is no configuration.
+    /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil:
+    /// there is no configuration.
     public var onReload: ((CallHandle) -> Void)?
     /// Asked to load, unload or replace a plugin, in the same way; nil: nobody does.
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
@@ -156,8 +156,8 @@ public final class TaskRuntime {
     /// Who is connected, in number.
     public var sessionCount: Int { sessions.count }
 
-    /// Messages follow, one right after the other, until ``endInput()``. The clock is read once for each call then: when
-    /// it ends, and so when the next one begins.
+    /// Messages follow, one right after the other, until ``endInput()``. The clock is read once for each call then:
+    /// when it ends, and so when the next one begins.
     public func beginInput() {
         isTakingInput = true
         hasReading = false
@@ -196,8 +196,8 @@ public final class TaskRuntime {
         return lastReading
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest. To be called
-    /// when the clock was asked to wake.
+    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest. To be
+    /// called when the clock was asked to wake.
     public func expire() {
         armedFor = .never
         noteStep(.deadlines)
@@ -215,7 +215,8 @@ public final class TaskRuntime {
     private static var expiringNanoseconds: UInt64 { 200_000 }
 
     /// Has the clock wake for the earliest deadline. Where it wakes earlier than that, for a call that has ended
-    /// meanwhile, it is left so: most calls end long before their deadline, and the clock would be set with each of them.
+    /// meanwhile, it is left so: most calls end long before their deadline, and the clock would be set with each of
+    /// them.
     func armClock() {
         let earliest = calls.deadlines.earliest
         guard earliest < armedFor else { return }

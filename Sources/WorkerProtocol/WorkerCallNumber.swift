@@ -1,5 +1,6 @@
-/// The number of a call that the daemon hands to a process: a place, which is used again and again, and the number of its
-/// use, so that a second answer is known for one. Who keeps something for each call that is open finds it by its place.
+/// The number of a call that the daemon hands to a process: a place, which is used again and again, and the number of
+/// its use, so that a second answer is known for one. Who keeps something for each call that is open finds it by its
+/// place.
 package struct WorkerCallNumber: Sendable {
     /// As on the wire.
     package let value: UInt64

@@ -1,5 +1,5 @@
-// WorkerProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a socket. The
-// protocol itself is docs/workers.md.
+// WorkerProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a
+// socket. The protocol itself is docs/workers.md.
 
 /// The names of the protocol.
 package enum WorkerProtocol {
@@ -15,7 +15,8 @@ package enum WorkerProtocol {
     package static let descriptor: Int32 = 3
     /// As much of a line for the log as is written, in bytes.
     package static let logLineBytes = 8 << 10
-    /// As long may the options of `plugin.log` and `plugin.metrics` be, which are decoded on the daemon's loop, in bytes.
+    /// As long may the options of `plugin.log` and `plugin.metrics` be, which are decoded on the daemon's loop, in
+    /// bytes.
     package static let newsBytes = 64 << 10
     /// A line may be longer by this than a message may be, for what stands around the message's payload.
     package static let envelopeBytes = 64 << 10

@@ -23,8 +23,8 @@ final class Guest: PluginReceiver {
     @exclusivity(unchecked) var taskNames: [[UInt8]] = []
     /// The task that was called last: mostly the next one too.
     @exclusivity(unchecked) private var lastTask = 0
-    /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need no
-    /// check.
+    /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need
+    /// no check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
     let check = JSONCheck()
     /// The longest message, as the daemon said: whatever a plugin says beyond it ends one call, not the process.
@@ -213,7 +213,8 @@ final class Guest: PluginReceiver {
         let isOptions =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
         guard result.count <= messageBytes else { return fail(id, tooLarge(result.count)) }
-        // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call alone.
+        // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call
+        // alone.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
             return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON: \(fault)"))
         }

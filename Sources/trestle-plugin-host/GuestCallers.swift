@@ -3,7 +3,8 @@ import CTaskPlugin
 import Glibc
 import PluginInterface
 
-/// Who calls, in the plugin interface's form, made of what the daemon says, and kept from call to call. Loop thread only.
+/// Who calls, in the plugin interface's form, made of what the daemon says, and kept from call to call. Loop thread
+/// only.
 struct GuestCallers {
     private struct Entry {
         var text: [UInt8]
@@ -29,7 +30,8 @@ struct GuestCallers {
     /// Replaced, while a function of the plugin may still be looking at them.
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []
 
-    /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until ``freeRetired()``.
+    /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until
+    /// ``freeRetired()``.
     mutating func face(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
         guard !text.isEmpty else { return UnsafePointer(daemon) }
         // One after the other they are mostly the same one's.

@@ -1,7 +1,7 @@
 import WorkerProtocol
 
-/// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a place in
-/// an array rather than in a hash table. Loop thread only.
+/// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a
+/// place in an array rather than in a hash table. Loop thread only.
 struct OpenCalls {
     /// By places; 0: none, which no call has for its number.
     private var numbers: [UInt64] = []

@@ -116,8 +116,8 @@ struct EdgeCaseTests {
         }
     }
 
-    /// Whether a value of Foundation is ours. Numbers nearly: Foundation takes those of many digits by way of a decimal,
-    /// which rounds twice.
+    /// Whether a value of Foundation is ours. Numbers nearly: Foundation takes those of many digits by way of a
+    /// decimal, which rounds twice.
     private func means(_ json: JSON, _ theirs: Any) -> Bool {
         switch (json, theirs) {
         case (.null, is NSNull): return true

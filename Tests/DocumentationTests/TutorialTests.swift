@@ -46,9 +46,10 @@ extension Page {
 
 /// Somebody who follows the tutorial, in a folder of his own. Blocking.
 ///
-/// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the first
-/// terminal, and `sh stopped` one for which that has been stopped with ^C; `text` is what the command before it printed, `text dev` what the first terminal prints next; `LANGUAGE PATH` is a
-/// file to be written, `LANGUAGE PATH is` one that must be there and just so.
+/// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the
+/// first terminal, and `sh stopped` one for which that has been stopped with ^C; `text` is what the command before it
+/// printed, `text dev` what the first terminal prints next; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is`
+/// one that must be there and just so.
 private final class TutorialReader {
     private static let socketPath = "/tmp/greet.sock"
     private let folder: String

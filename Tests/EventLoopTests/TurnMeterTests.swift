@@ -66,8 +66,8 @@ struct SlowTurnTests {
         #expect(turn.cpuTime > .zero)
     }
 
-    /// Works for more than 5 ms, by the clock that the meter goes by, and has the turn told. At its end: nobody else of this
-    /// process asks for slow turns between that and the end of the turn.
+    /// Works for more than 5 ms, by the clock that the meter goes by, and has the turn told. At its end: nobody else of
+    /// this process asks for slow turns between that and the end of the turn.
     @LoopActor
     private static func work(_ told: @escaping @LoopActor (SlowTurn) -> Void) {
         let others = EventLoop.onSlowTurn

@@ -1,4 +1,5 @@
-// A wall clock that is wrong by as many seconds as a file says: preloaded, for one process. Every other clock is left alone.
+// A wall clock that is wrong by as many seconds as a file says: preloaded, for one process. Every other clock is left
+// alone.
 //
 // Own code, because libfaketime changes more than it is asked to: a Swift program under it does not see its arguments.
 #define _GNU_SOURCE

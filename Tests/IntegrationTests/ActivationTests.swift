@@ -101,8 +101,8 @@ private final class ListeningSocket {
 
     deinit { close(descriptor) }
 
-    /// Starts a daemon with this socket as its third descriptor: a shell says so under its own process's number, which is
-    /// the daemon's then, and moves the socket from its standard input to where it belongs.
+    /// Starts a daemon with this socket as its third descriptor: a shell says so under its own process's number, which
+    /// is the daemon's then, and moves the socket from its standard input to where it belongs.
     func start(_ home: DaemonHome) throws -> SpawnedProcess {
         let script = "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=x.socket; exec \"$@\""
         return try SpawnedProcess(

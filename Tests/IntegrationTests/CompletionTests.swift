@@ -92,8 +92,8 @@ enum HostileNames {
     }
 }
 
-/// A folder where completion is tried: the scripts, a daemon in Python that lists hostile names, and an empty folder where
-/// a command that runs would leave a file.
+/// A folder where completion is tried: the scripts, a daemon in Python that lists hostile names, and an empty folder
+/// where a command that runs would leave a file.
 final class CompletionPlace {
     let folder: TemporaryFolder
     let environment: [String]

@@ -11,9 +11,9 @@ struct DescendantTests {
         var testDescription: String { rawValue }
     }
 
-    /// Forks a child, with a session of its own, that forks another one, with a session of its own. Where the options are
-    /// "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on. Answers with the
-    /// number of the last. The options "crash" are a fault.
+    /// Forks a child, with a session of its own, that forks another one, with a session of its own. Where the options
+    /// are "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on.
+    /// Answers with the number of the last. The options "crash" are a fault.
     private static func plugin(_ name: String) -> PluginInC {
         PluginInC(
             name: name, task: name,
@@ -56,7 +56,8 @@ struct DescendantTests {
                 """)
     }
 
-    /// What a plugin is told: see above. "hide" takes the limit off that the daemon would know it by, as far as one can.
+    /// What a plugin is told: see above. "hide" takes the limit off that the daemon would know it by, as far as one
+    /// can.
     private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide"]
 
     @Test("ends with it, in whatever session it is", arguments: End.allCases, ways)

@@ -44,7 +44,8 @@ struct HostileDaemonTests {
             version = try acknowledge(client)
             try client.send(["task": .string("hostile.\(name)"), "callbackId": "h"])
             try awaitEnd(of: daemon.pid)
-            // What it has forked holds all that it had, its socket, its lock and its lifeline: managers end that with it.
+            // What it has forked holds all that it had, its socket, its lock and its lifeline: managers end that with
+            // it.
             for orphan in try processes(mapping: folder.file(plugin.file)) {
                 kill(orphan, SIGKILL)
                 try awaitEnd(of: orphan)

@@ -1,8 +1,8 @@
 import BridgeJSON
 import Testing
 
-/// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log says
-/// so.
+/// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log
+/// says so.
 @Suite("What a worker says by itself", .blocking)
 struct WorkerNewsTests {
     private func withWorker(_ call: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {

@@ -35,7 +35,8 @@ struct CommitTurnsTests {
         #expect(await store.order(of: many + [read(0, 400, uid: 2000)]).firstIndex(of: 300) == 1)
     }
 
-    /// Time for two writes in a slice: it is read at the beginning, before each write but the first, and twice for each.
+    /// Time for two writes in a slice: it is read at the beginning, before each write but the first, and twice for
+    /// each.
     private var slow: Slice.Clock { TickingClock(tick: .milliseconds(4)).clock }
 
     @Test("A commit begins no further writes when its slice is over, and they come first in the next")

@@ -96,7 +96,8 @@ struct QuerySliceTests {
         let order = await store.order(of: [
             query(1, uid: 1000), query(2, uid: 1000), query(3, uid: 2000), query(4, uid: 3000), query(5, uid: 2000),
         ])
-        // Rounds of slices: 60 records take four, 80 five, 100 six; of the user 2000 the second query ends in the eighth.
+        // Rounds of slices: 60 records take four, 80 five, 100 six; of the user 2000 the second query ends in the
+        // eighth.
         #expect(order == [2, 3, 0, 4, 1])
     }
 

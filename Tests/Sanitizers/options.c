@@ -4,8 +4,8 @@
 // REPORTS is where reports are written, one file for each process: a daemon's standard error is read by the tests.
 // SUPPRESSIONS is the folder of this file, SYMBOLIZER the program that finds names for addresses.
 
-/// 66 is an exit status that no program of ours has: tests that look at the status fail as well. Who dies by a signal, and
-/// leaves a core file, does so in tests of just that, which read how it ended.
+/// 66 is an exit status that no program of ours has: tests that look at the status fail as well. Who dies by a signal,
+/// and leaves a core file, does so in tests of just that, which read how it ended.
 #define COMMON                                                                                                         \
     "log_path=" REPORTS ":external_symbolizer_path=" SYMBOLIZER ":exitcode=66:disable_coredump=0"                     \
     ":handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0"

@@ -1,14 +1,14 @@
 // What ThreadSanitizer does not see by itself: linked into every program of a build for scripts/test-sanitize.
 //
-// The standard library's `Mutex` takes its free lock with an atomic operation of the caller's, which is seen, and waits for
-// one that is taken in `_MutexHandle`'s slow functions, where the kernel hands it over: those are in a library that is
-// not compiled for the sanitizer. Without this, everything behind a mutex that was ever waited for counts as a race.
+// The standard library's `Mutex` takes its free lock with an atomic operation of the caller's, which is seen, and waits
+// for one that is taken in `_MutexHandle`'s slow functions, where the kernel hands it over: those are in a library that
+// is not compiled for the sanitizer. Without this, everything behind a mutex that was ever waited for counts as a race.
 // The names are the standard library's own, mangled; the handle is the address of the lock's one word.
 //
-// Swift's runtime does something once in the same way. Under the sanitizer it takes a lock whenever it asks whether that was
-// done, so that there is always an order to be seen, and asks with each use of some generic code: the tests' threads then wait
-// for each other, an hour instead of minutes. Here it is told that there is no sanitizer, which it asks for that alone, and the
-// order of what is done once for a program, its globals, is told to the sanitizer instead.
+// Swift's runtime does something once in the same way. Under the sanitizer it takes a lock whenever it asks whether
+// that was done, so that there is always an order to be seen, and asks with each use of some generic code: the tests'
+// threads then wait for each other, an hour instead of minutes. Here it is told that there is no sanitizer, which it
+// asks for that alone, and the order of what is done once for a program, its globals, is told to the sanitizer instead.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

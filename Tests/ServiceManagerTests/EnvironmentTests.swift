@@ -11,8 +11,8 @@ struct EnvironmentTests {
         let descriptor: Int32
         private let other: Int32
 
-        /// - Parameter isInherited: whether children get it, as a manager hands it over. Other tests start some: what they
-        ///   got is not seen to close.
+        /// - Parameter isInherited: whether children get it, as a manager hands it over. Other tests start some: what
+        ///   they got is not seen to close.
         init(isInherited: Bool = true) throws {
             var ends: [Int32] = [-1, -1]
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -7,8 +7,9 @@ import Testing
 /// Where the files of the suite are; nil: it is not tried.
 private let schemaSuiteFolder = getenv("JSON_SCHEMA_SUITE").map { String(cString: $0) }
 
-/// The public test suite of JSON Schema (github.com/json-schema-org/JSON-Schema-Test-Suite), by way of `bridge.register` and
-/// calls, where `JSON_SCHEMA_SUITE` names the folder of its files for a version, such as `tests/draft2020-12`.
+/// The public test suite of JSON Schema (github.com/json-schema-org/JSON-Schema-Test-Suite), by way of
+/// `bridge.register` and calls, where `JSON_SCHEMA_SUITE` names the folder of its files for a version, such as
+/// `tests/draft2020-12`.
 @Suite("The public suite of JSON Schema", .enabled(if: schemaSuiteFolder != nil))
 struct SchemaSuiteTests {
     private let bench = Bench()

@@ -29,9 +29,9 @@ final class Bench {
 
     /// What stands in front of the command of a program so that it comes before the rest of the machine.
     ///
-    /// - Parameter isLight: whether it needs little time. Only such programs run at real-time priorities, because the kernel
-    ///   stops those that never wait for a twentieth of each second. For the others nice values have to do, which mean
-    ///   something among all programs of the machine only for a session that has one itself.
+    /// - Parameter isLight: whether it needs little time. Only such programs run at real-time priorities, because the
+    ///   kernel stops those that never wait for a twentieth of each second. For the others nice values have to do,
+    ///   which mean something among all programs of the machine only for a session that has one itself.
     func ahead(isLight: Bool = false) -> [String] {
         guard comesFirst else { return [] }
         if isLight { return ["chrt", "-f", "30"] }

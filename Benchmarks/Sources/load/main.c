@@ -1,5 +1,5 @@
-// The load generator: one thread, epoll, as many connections and calls in flight as asked for. Every call bears a number
-// of its own, every reply is checked to the last byte, and one that is wrong ends the run.
+// The load generator: one thread, epoll, as many connections and calls in flight as asked for. Every call bears a
+// number of its own, every reply is checked to the last byte, and one that is wrong ends the run.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 // CPU time that the process has used, user and system, over all its threads, in microseconds; 0 where there is no such
-// process. What /proc/PID/stat tells in ticks of 10 ms, which are too long for a short run, comes from the same account.
+// process. What /proc/PID/stat tells in ticks of 10 ms, which are too long for a short run, comes from the same
+// account.
 uint64_t process_cpu_us(int pid);
 
 // A line of /proc/PID/status that counts KiB, such as "VmHWM:"; 0 where there is none.

@@ -1,6 +1,7 @@
-// The user who is attacked: victim SOCKET UID MICROSECONDS LINE. Connects as that user (0: as the user who runs it), sends the
-// line, waits for the line that comes back, and does so once in each interval. Each time it writes to its standard output
-// when it sent and how long it waited: two numbers of 64 bits, in nanoseconds of CLOCK_MONOTONIC. Ends with its reader.
+// The user who is attacked: victim SOCKET UID MICROSECONDS LINE. Connects as that user (0: as the user who runs it),
+// sends the line, waits for the line that comes back, and does so once in each interval. Each time it writes to its
+// standard output when it sent and how long it waited: two numbers of 64 bits, in nanoseconds of CLOCK_MONOTONIC. Ends
+// with its reader.
 import Glibc
 
 func fail(_ what: String) -> Never {

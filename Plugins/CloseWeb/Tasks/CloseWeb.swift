@@ -45,8 +45,8 @@ struct CloseWeb: BridgeTask {
 
     /// Closes the caller's own session after the call has been answered.
     ///
-    /// The order is certain: this function's caller returns without a suspension, so its answer is given before the loop
-    /// turns to the task that is made here. By then the call has ended; hence the plugin's own name.
+    /// The order is certain: this function's caller returns without a suspension, so its answer is given before the
+    /// loop turns to the task that is made here. By then the call has ended; hence the plugin's own name.
     private func closeLater(_ request: JSON, _ call: Call) {
         let plugin = call.plugin
         Task(executorPreference: plugin.executor) {

@@ -1,10 +1,10 @@
 import TaskKit
 
-/// Bounds how often a session, and the sessions of one uid, attempt to log in, by whatever name: a pure state machine. The
-/// lock-out bounds guesses for one name; this bounds those for many.
+/// Bounds how often a session, and the sessions of one uid, attempt to log in, by whatever name: a pure state machine.
+/// The lock-out bounds guesses for one name; this bounds those for many.
 ///
-/// Each has a bucket that holds the attempts of a minute, and fills in a minute. An attempt that is refused takes nothing. Times
-/// are readings of one monotonic clock, given by the caller.
+/// Each has a bucket that holds the attempts of a minute, and fills in a minute. An attempt that is refused takes
+/// nothing. Times are readings of one monotonic clock, given by the caller.
 struct LoginAttempts: Sendable {
     /// Attempts in a minute; 0: any number.
     struct Rules: Sendable, Equatable {

@@ -10,7 +10,8 @@ struct LoginConfiguration: Codable, Sendable {
     /// `token_days`: for how many days a token is good for logging in again, 1 to 3,650; 30 unless said otherwise.
     var tokenDays: Int?
 
-    /// `session_attempts`, `uid_attempts`: attempts to log in of one session, and of one uid, in a minute; 0: any number.
+    /// `session_attempts`, `uid_attempts`: attempts to log in of one session, and of one uid, in a minute; 0: any
+    /// number.
     var sessionAttempts: Int?
     var uidAttempts: Int?
 

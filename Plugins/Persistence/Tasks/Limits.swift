@@ -22,8 +22,8 @@ enum Limits {
     static let touchedBytes = 16 << 20
     /// How long a lane works before it asks whose turn it is: many short calls, and little against what others notice.
     static let slice = Duration.milliseconds(20)
-    /// Queries that have not ended and keep the state of the store that they began with: each has a connection of its own,
-    /// with its memory. Of more, one for each user, the others go on with what is stored by then.
+    /// Queries that have not ended and keep the state of the store that they began with: each has a connection of its
+    /// own, with its memory. Of more, one for each user, the others go on with what is stored by then.
     static let snapshots = 8
     /// What the log may grow to while queries read what was there before.
     static let logBytes = 64 << 20
@@ -50,8 +50,8 @@ enum Limits {
     /// brings forth, so that a replay catches up with steady writing.
     static let replayPageEvents = 1024
 
-    /// How long the database is checked before it is used: enough for some millions of records, and short of the time in
-    /// which a daemon has to start.
+    /// How long the database is checked before it is used: enough for some millions of records, and short of the time
+    /// in which a daemon has to start.
     static let checkPatience = Duration.seconds(10)
 
     /// Files that travel at a time: each takes room in the state directory.

@@ -1,7 +1,7 @@
 import TaskKit
 
-/// Goes through the members of an object whose text is valid JSON, as what is stored is. It finds the ends of the values
-/// without reading them: a byte costs about a nanosecond.
+/// Goes through the members of an object whose text is valid JSON, as what is stored is. It finds the ends of the
+/// values without reading them: a byte costs about a nanosecond.
 ///
 /// Whatever the bytes are, nothing outside of them is read, and every step goes forward.
 struct MemberReader {

@@ -14,8 +14,8 @@ enum MergePatch {
         return .object(result)
     }
 
-    /// The same for the text of an object, valid JSON. What the patch does not mention is copied as it lies: reading a large
-    /// record into values and writing it again costs ten times as much.
+    /// The same for the text of an object, valid JSON. What the patch does not mention is copied as it lies: reading a
+    /// large record into values and writing it again costs ten times as much.
     ///
     /// - Throws: `StoreInconsistency` where the text is no object.
     static func apply(_ patch: JSONObject, toText text: [UInt8]) throws -> [UInt8] {

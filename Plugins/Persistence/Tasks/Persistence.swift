@@ -1,11 +1,11 @@
 // Persistence: records (JSON objects) in named tables, in SQLite, a namespace for each user and origin.
 //
-// The way of a call: a task (Tasks/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls of
-// its session that it must not overtake (Batch/CallQueues). The lane's thread takes what has come together. That of
+// The way of a call: a task (Tasks/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls
+// of its session that it must not overtake (Batch/CallQueues). The lane's thread takes what has come together. That of
 // commits plans batches (Batch/BatchPlanner) and carries them out, all writes of a batch in one commit
 // (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
-// has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and what
-// was committed is told to those who watch (Watch/).
+// has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and
+// what was committed is told to those who watch (Watch/).
 //
 // Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
 // parts (Transfers/).

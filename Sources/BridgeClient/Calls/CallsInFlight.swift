@@ -65,8 +65,8 @@ final class CallsInFlight {
         return CallInFlight(id: lastID, request, kind, isOfConnection: isOfConnection, at: link.timers.now)
     }
 
-    /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is no
-    /// connection, it waits in this client.
+    /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is
+    /// no connection, it waits in this client.
     private func place(_ call: CallInFlight) async throws(BridgeError) {
         let task = call.request.task
         while call.outcome == nil {

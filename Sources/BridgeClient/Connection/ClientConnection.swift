@@ -11,8 +11,8 @@ import Glibc
 final class ClientConnection {
     /// Beyond this much unwritten output, who wants to send waits: a few of the longest messages.
     var roomBytes = 4 << 20
-    /// The longest line accepted: what the daemon sends is bounded by its own configuration; this only keeps a peer that
-    /// is no daemon from filling the memory.
+    /// The longest line accepted: what the daemon sends is bounded by its own configuration; this only keeps a peer
+    /// that is no daemon from filling the memory.
     private static let longestLineBytes = 256 << 20
     /// A daemon whose queue of new connections is full is tried again so often, this long apart.
     private static let connectAttempts = 50
@@ -41,8 +41,8 @@ final class ClientConnection {
     /// Nothing more is sent but what is queued.
     private var isFinishing = false
     private var isShutDown = false
-    /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the same
-    /// name; those are followed by something else, or by nothing.
+    /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the
+    /// same name; those are followed by something else, or by nothing.
     private var announcedEnd: BridgeError?
     private let timers: any ClientTimers
 

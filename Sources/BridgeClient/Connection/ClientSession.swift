@@ -3,7 +3,8 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// What lives as long as a client, however many connections it has: its calls, the tasks that it provides, its subscriptions.
+/// What lives as long as a client, however many connections it has: its calls, the tasks that it provides, its
+/// subscriptions.
 @LoopActor
 final class ClientSession {
     /// What a client says of itself to every daemon that it connects to.

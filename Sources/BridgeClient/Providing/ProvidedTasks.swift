@@ -8,8 +8,8 @@ final class ProvidedTasks {
     /// Calls that run at once; beyond, callers are told to come back: each is a Swift task with its options in memory.
     private static let mostRunning = 1_024
 
-    /// An id of the daemon's, kept: the same for ids that are the same. The next daemon chooses the same ones again; the
-    /// connection is alive as long as a call of it is.
+    /// An id of the daemon's, kept: the same for ids that are the same. The next daemon chooses the same ones again;
+    /// the connection is alive as long as a call of it is.
     private struct ID: Hashable {
         let connection: ObjectIdentifier
         let content: [UInt8]

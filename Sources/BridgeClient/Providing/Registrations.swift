@@ -1,8 +1,8 @@
 import BridgeJSON
 import EventLoop
 
-/// What is to be known of a task that a client provides. The daemon shows it to who asks (`bridge.describe`), and refuses
-/// options that do not fit before the provider hears of the call.
+/// What is to be known of a task that a client provides. The daemon shows it to who asks (`bridge.describe`), and
+/// refuses options that do not fit before the provider hears of the call.
 public struct TaskDescription: Sendable {
     /// What the task does, in one line.
     public var summary: String?
@@ -45,8 +45,8 @@ struct Registration: Sendable {
     }
 }
 
-/// The tasks that a daemon has taken from this client, in the order of their registration: the next daemon is told of them in
-/// the same one.
+/// The tasks that a daemon has taken from this client, in the order of their registration: the next daemon is told of
+/// them in the same one.
 @LoopActor
 struct Registrations {
     private var entries: [Registration] = []

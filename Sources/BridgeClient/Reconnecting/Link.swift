@@ -1,5 +1,5 @@
-// One connection after the other: makes one, introduces the client, has the session restore what it provides and listens to,
-// and does so again when the connection is lost, if the program wants that.
+// One connection after the other: makes one, introduces the client, has the session restore what it provides and
+// listens to, and does so again when the connection is lost, if the program wants that.
 //
 //   connecting → open → (lost) → apart → connecting …, and closed in the end
 //
@@ -20,11 +20,11 @@ final class Link {
         case closed
     }
 
-    /// How long the daemon may take to close its end of a connection that this end closes: it has nothing left to do for us
-    /// but that.
+    /// How long the daemon may take to close its end of a connection that this end closes: it has nothing left to do
+    /// for us but that.
     private static let closingPatience = Duration.seconds(1)
-    /// How long after a stopping daemon has refused calls they are tried again over a connection that is still there: one
-    /// that hands its sessions on to the next daemon keeps them, and says nothing when it goes on.
+    /// How long after a stopping daemon has refused calls they are tried again over a connection that is still there:
+    /// one that hands its sessions on to the next daemon keeps them, and says nothing when it goes on.
     private static let holdingTime = Duration.seconds(1)
 
     let path: String
@@ -35,8 +35,8 @@ final class Link {
     weak var session: ClientSession?
 
     private(set) var phase = Phase.connecting(nil)
-    /// Why there will be no connection any more; nil while there may be. Set before the last one has ended where this end
-    /// closes it.
+    /// Why there will be no connection any more; nil while there may be. Set before the last one has ended where this
+    /// end closes it.
     private(set) var end: BridgeError?
 
     private let random: @LoopActor () -> Double
@@ -123,8 +123,8 @@ final class Link {
         }
     }
 
-    /// Whether another attempt would fare no better: the daemon does not take this client for what it says it is, or has
-    /// closed its session on purpose.
+    /// Whether another attempt would fare no better: the daemon does not take this client for what it says it is, or
+    /// has closed its session on purpose.
     private static func isFinal(_ error: BridgeError) -> Bool {
         switch error.code {
         case .optionsInvalid, .permissionDenied: true

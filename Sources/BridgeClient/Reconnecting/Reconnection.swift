@@ -11,8 +11,8 @@ public struct Reconnection: Sendable, Hashable {
     /// How long the messages of the calls that wait may be together; one more ends with `busy`.
     public var mostWaitingBytes: Int
 
-    /// By default the most that may wait is what a daemon's session may have in flight, and what this client keeps in its
-    /// output, unless they are configured otherwise.
+    /// By default the most that may wait is what a daemon's session may have in flight, and what this client keeps in
+    /// its output, unless they are configured otherwise.
     public init(
         backoff: Backoff = Backoff(), longestWait: Duration = .seconds(60), mostWaitingCalls: Int = 1_024,
         mostWaitingBytes: Int = 4 << 20
@@ -24,8 +24,8 @@ public struct Reconnection: Sendable, Hashable {
     }
 }
 
-/// How pauses grow: each is twice as long as the one before, and then shortened by chance, so that many clients of one daemon
-/// do not all come back in the same moment.
+/// How pauses grow: each is twice as long as the one before, and then shortened by chance, so that many clients of one
+/// daemon do not all come back in the same moment.
 public struct Backoff: Sendable, Hashable {
     /// The first pause, at least a millisecond.
     public var initial: Duration

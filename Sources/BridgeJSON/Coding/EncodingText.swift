@@ -1,11 +1,12 @@
 /// The text of a value that is being written, and what is open at its end.
 ///
 /// Values are written where they come, straight to the end of the text: Swift's types call one another in the order of
-/// the text, nearly always. The exceptions are the containers that `nestedContainer` and `superEncoder` give away, which
-/// their owner may fill at any time until its own value ends: each is a text of its own, a `part`, put in its place then.
+/// the text, nearly always. The exceptions are the containers that `nestedContainer` and `superEncoder` give away,
+/// which their owner may fill at any time until its own value ends: each is a text of its own, a `part`, put in its
+/// place then.
 ///
-/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls a
-/// type to write itself meanwhile; checking it at run time took a third of an encoding.
+/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
+/// a type to write itself meanwhile; checking it at run time took a third of an encoding.
 final class EncodingText {
     @exclusivity(unchecked) var bytes: GrowingBuffer<UInt8>
     /// The innermost value that is being written. Those around it are kept on the call stack, by `encode`.
@@ -54,8 +55,8 @@ final class EncodingText {
         }
     }
 
-    /// Writes a value at the end, the plainest without making an encoder of each. Nothing of it is left there where that
-    /// fails.
+    /// Writes a value at the end, the plainest without making an encoder of each. Nothing of it is left there where
+    /// that fails.
     @inline(__always)
     func encode<T: Encodable>(_ value: T, at step: @autoclosure () -> PathStep?) throws {
         // The types on both sides are the same.

@@ -1,5 +1,5 @@
-/// Containers of the root of a text, each made once for its type of keys and lent to one text after the other: making one
-/// goes through Swift's tables of generic types, which takes longer than to read or write a small object.
+/// Containers of the root of a text, each made once for its type of keys and lent to one text after the other: making
+/// one goes through Swift's tables of generic types, which takes longer than to read or write a small object.
 ///
 /// What a container refers to, its owner, is the same for all texts and owns the containers in turn. So the references
 /// from containers to the owner are not counted as long as the containers are held: `hold` and `release`.

@@ -1,5 +1,5 @@
-/// Codable types from and to JSON like ``JSONCoding``, for who does it often and on one thread: what a text is read into
-/// and written to is kept for the next one.
+/// Codable types from and to JSON like ``JSONCoding``, for who does it often and on one thread: what a text is read
+/// into and written to is kept for the next one.
 ///
 /// Reading and writing may be nested: the `body` of ``withText(of:_:)`` may use the same coder.
 ///

@@ -77,8 +77,8 @@ extension UInt32: PlainValue {}
 extension UInt64: PlainValue {}
 
 extension Array where Element: PlainValue {
-    /// The elements of an array; nil where one of them does not fit. What `Array.init(from:)` reads, without a decoder and
-    /// containers for it, which cost ten times the elements of a short array.
+    /// The elements of an array; nil where one of them does not fit. What `Array.init(from:)` reads, without a decoder
+    /// and containers for it, which cost ten times the elements of a short array.
     static func plain(_ tape: JSONTape, _ array: Int) -> [Element]? {
         let count = Int(tape.nodes[array].count)
         var elements: [Element] = []

@@ -12,12 +12,14 @@ public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertibl
 /// The JSON Schema (2020-12) of Codable types.
 ///
 /// It is found by asking the type to decode itself from a recorder: what it asks for, and in which form, is the schema;
-/// what it asks for with `decodeIfPresent` is optional, and may be null. Enumerations must list their cases (`CaseIterable`).
+/// what it asks for with `decodeIfPresent` is optional, and may be null. Enumerations must list their cases
+/// (`CaseIterable`).
 public enum JSONSchema {
     /// The schema of a type.
     ///
-    /// - Throws: ``JSONSchemaError`` where the type refers to itself or its parts have no end, where an enumeration does not list its cases, or
-    ///   where the type's own decoding asks for more than a recorder can give. Such a schema is to be written by hand.
+    /// - Throws: ``JSONSchemaError`` where the type refers to itself or its parts have no end, where an enumeration
+    ///   does not list its cases, or where the type's own decoding asks for more than a recorder can give. Such a
+    ///   schema is to be written by hand.
     public static func derive<T: Decodable>(from type: T.Type) throws(JSONSchemaError) -> JSON {
         do {
             return try SchemaRecorder.record(type, at: .root, within: []).schema

@@ -1,8 +1,8 @@
 /// Text that is compared by its bytes.
 ///
 /// Swift holds two spellings of an accented letter to be equal, and the sign for kelvin to be a K; the database, other
-/// languages and callers do not. So names that are looked up, and names that rights rest on, are compared as what they are
-/// on the wire.
+/// languages and callers do not. So names that are looked up, and names that rights rest on, are compared as what they
+/// are on the wire.
 @frozen
 public struct ExactText: Hashable, Sendable {
     /// The text as it is on the wire.

@@ -19,8 +19,9 @@ extension [UInt8]: ByteSink {
 
 /// A row of plain elements that grows at its end and is cut there: an array without the cost of being a value.
 ///
-/// Unsafe inside: an array checks with every access whether it is shared and in bounds, which for a byte costs more than
-/// the byte. This one has one owner, and every index comes from its own `append`; they are checked in debug builds.
+/// Unsafe inside: an array checks with every access whether it is shared and in bounds, which for a byte costs more
+/// than the byte. This one has one owner, and every index comes from its own `append`; they are checked in debug
+/// builds.
 struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0

@@ -13,8 +13,8 @@ extension JSON {
     /// Levels of nesting that a value may have unless the reader says otherwise: the bridge's own bound.
     public static let maximumDepth = 128
 
-    /// Reads one value of RFC 8259, of less than 2 GiB; anything behind it but white space is refused. UTF-8 is checked,
-    /// and so are lone surrogate escapes.
+    /// Reads one value of RFC 8259, of less than 2 GiB; anything behind it but white space is refused. UTF-8 is
+    /// checked, and so are lone surrogate escapes.
     ///
     /// - Parameter maximumDepth: at most 512, because making the value goes one call deeper with each level.
     public init(

@@ -5,9 +5,9 @@
 //   Schemas/ what a type looks like as a JSON Schema; schemas compiled, and values checked against them
 //   and the error object that both ends of the bridge share.
 //
-// Linked into the daemon, the clients and every plugin alike. It imports Glibc alone, to load what matches the patterns of
-// schemas when the first one comes, and keeps no state but that. It is not on the
-// way of a raw call, whose options and results travel as bytes.
+// Linked into the daemon, the clients and every plugin alike. It imports Glibc alone, to load what matches the patterns
+// of schemas when the first one comes, and keeps no state but that. It is not on the way of a raw call, whose options
+// and results travel as bytes.
 
 /// A JSON value. Objects keep the order of their members; of equal keys the last one counts.
 public enum JSON: Sendable, Hashable {
@@ -66,8 +66,8 @@ extension JSON {
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`, which is a value: where no value is meant, `.none` or a `guard` says so. In particular, `condition ? value : nil`
-    /// with a `JSON` is never without a value.
+    /// `null`, which is a value: where no value is meant, `.none` or a `guard` says so. In particular, `condition ?
+    /// value : nil` with a `JSON` is never without a value.
     public init(nilLiteral: ()) { self = .null }
     /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }

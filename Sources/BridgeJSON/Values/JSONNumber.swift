@@ -42,8 +42,8 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The digits of an integer, with its sign, that is written with a fraction or an exponent; nil where the number is
-    /// no integer, or one with more digits than any type of the machine holds. By way of the digits and not of a double,
-    /// which would round.
+    /// no integer, or one with more digits than any type of the machine holds. By way of the digits and not of a
+    /// double, which would round.
     private var wholeDigits: String? {
         let parts = text.utf8.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         let significand = parts[0].drop { $0 == UInt8(ascii: "-") }

@@ -1,5 +1,5 @@
-/// What an object says under one key, wherever it says it: of equal keys readers take now the first, now the last, so who
-/// decides by a member has to look at all of them.
+/// What an object says under one key, wherever it says it: of equal keys readers take now the first, now the last, so
+/// who decides by a member has to look at all of them.
 public struct MemberStrings: Sendable {
     /// The key.
     public let key: String
@@ -12,7 +12,8 @@ public struct MemberStrings: Sendable {
         quotedKey = JSON.string(key).bytes
     }
 
-    /// The strings that stand under the key in an object; of another value, none. `null` is no string, and none is meant.
+    /// The strings that stand under the key in an object; of another value, none. `null` is no string, and none is
+    /// meant.
     ///
     /// - Parameter text: JSON that has been checked.
     /// - Throws: what stands there that is neither a string nor `null`.

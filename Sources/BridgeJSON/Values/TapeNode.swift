@@ -4,8 +4,8 @@ struct TapeNode: BitwiseCopyable {
         case null, `true`, `false`, number, string, array, object
     }
 
-    /// Where it begins in the text: a string or key behind its quote. Of an object: the key at which the next search for
-    /// a member begins; types ask for members in the order in which they were written, mostly.
+    /// Where it begins in the text: a string or key behind its quote. Of an object: the key at which the next search
+    /// for a member begins; types ask for members in the order in which they were written, mostly.
     var start: UInt32
     /// How many bytes of the text it is, without quotes; how many members or elements it has.
     var count: UInt32

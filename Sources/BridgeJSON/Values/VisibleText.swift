@@ -1,7 +1,7 @@
 /// Text from elsewhere, for a terminal or for a log, which people read in one.
 ///
-/// This is the one list of characters that a terminal obeys, or that turn the direction of what it shows: whatever writes to
-/// one asks here.
+/// This is the one list of characters that a terminal obeys, or that turn the direction of what it shows: whatever
+/// writes to one asks here.
 public enum VisibleText {
     /// The text with these characters shown as escapes, such as `\u{1B}`.
     ///

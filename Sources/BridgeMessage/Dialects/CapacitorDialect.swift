@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// Capacitor's messages: `{"callbackId", "pluginId", "methodName", "options"}` calls the task `pluginId.methodName` and is
-/// answered `{"callbackId", "pluginId", "methodName", "save", "success", "data" or "error"}`. `save` says that more will come:
-/// it is true for progress.
+/// Capacitor's messages: `{"callbackId", "pluginId", "methodName", "options"}` calls the task `pluginId.methodName` and
+/// is answered `{"callbackId", "pluginId", "methodName", "save", "success", "data" or "error"}`. `save` says that more
+/// will come: it is true for progress.
 ///
 /// Source of the form: `core/native-bridge.ts` of https://github.com/ionic-team/capacitor
 final class CapacitorDialect: Dialect {
@@ -102,8 +102,8 @@ final class CapacitorDialect: Dialect {
         output.append("}\n")
     }
 
-    /// A task's name in two parts, at its last dot. A name without one is nobody's method, but some page may have registered
-    /// it, and some may call it.
+    /// A task's name in two parts, at its last dot. A name without one is nobody's method, but some page may have
+    /// registered it, and some may call it.
     @inline(__always)
     private func parts(_ task: UnsafeRawBufferPointer) -> (
         plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer

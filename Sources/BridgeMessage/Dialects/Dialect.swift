@@ -1,12 +1,12 @@
-// Dialects/: ways of writing messages. The native one is read by itself, because nearly every message is of it; each other
-// one is a file that translates into and out of the same calls. The rest of the daemon knows none of them.
+// Dialects/: ways of writing messages. The native one is read by itself, because nearly every message is of it; each
+// other one is a file that translates into and out of the same calls. The rest of the daemon knows none of them.
 import BridgeJSON
 
-/// A way of writing messages beside the native one: the native form of answers, wherever it has none of its own. Stateless;
-/// one thread at a time.
+/// A way of writing messages beside the native one: the native form of answers, wherever it has none of its own.
+/// Stateless; one thread at a time.
 ///
-/// To add one: a subclass, in a file of its own, and its line in ``Dialects``. A class, because dialects are kept where no
-/// reference to them is counted: that would cost more than what most of them do.
+/// To add one: a subclass, in a file of its own, and its line in ``Dialects``. A class, because dialects are kept where
+/// no reference to them is counted: that would cost more than what most of them do.
 class Dialect {
     /// What it is called, in lists and in errors.
     class var name: String { "none" }
@@ -16,8 +16,8 @@ class Dialect {
 
     /// The field that bears the id of a call, where an error about a bad message looks for it.
     var idField: FieldID { FieldID(.callbackID) }
-    /// The fields by which the native dialect tells a message's kind, as far as this one has them too. Others beside a mark
-    /// are two dialects at once.
+    /// The fields by which the native dialect tells a message's kind, as far as this one has them too. Others beside a
+    /// mark are two dialects at once.
     var sharedFields: [EnvelopeField] { [] }
 
     /// The meaning of a message. What it points to lies in the message or in the workspace.

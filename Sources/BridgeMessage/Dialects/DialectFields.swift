@@ -199,7 +199,8 @@ struct DialectFields {
         return number
     }
 
-    /// A call as the message, with what every dialect may say of one: `timeout`, `progress`, `session`, as in the native one.
+    /// A call as the message, with what every dialect may say of one: `timeout`, `progress`, `session`, as in the
+    /// native one.
     @inline(__always)
     func call(
         _ task: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, id: CallbackID?, isPositional: Bool = false
@@ -231,8 +232,8 @@ struct DialectFields {
 
     // MARK: Within a value
 
-    /// The value of an object's member, good until the next such call; nil: it is no object, or has none of that name, or
-    /// two.
+    /// The value of an object's member, good until the next such call; nil: it is no object, or has none of that name,
+    /// or two.
     ///
     /// - Parameter isOnly: whether it must be the only member.
     func member(

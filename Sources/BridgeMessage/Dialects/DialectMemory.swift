@@ -1,13 +1,13 @@
-/// What a dialect reads a message into: made once for a decoder, written anew for each message, where it lies. Copies of
-/// what is read are what a message of 150 bytes would spend most of its time on.
+/// What a dialect reads a message into: made once for a decoder, written anew for each message, where it lies. Copies
+/// of what is read are what a message of 150 bytes would spend most of its time on.
 final class DialectMemory {
     /// The call that was read last in the native dialect. What is never different in it is never written.
     let call: UnsafeMutablePointer<CallMessage>
     /// What was read last, where it was no call: there is one of each, and a flag that says so.
     private let message: UnsafeMutablePointer<BridgeMessage>
     private let problem: UnsafeMutablePointer<MessageProblem?>
-    /// The place of each field among the members of its line, by the field's number. Means something only for the fields
-    /// that the message at hand has.
+    /// The place of each field among the members of its line, by the field's number. Means something only for the
+    /// fields that the message at hand has.
     let places: UnsafeMutablePointer<UInt32>
 
     /// The fields of foreign dialects.

@@ -30,8 +30,8 @@ enum EnvelopeField: Int, CaseIterable {
         }
     }
 
-    /// The field of this name. Looked up for every key of every message: the length leaves three candidates at the most,
-    /// and comparing a known number of bytes costs no function call.
+    /// The field of this name. Looked up for every key of every message: the length leaves three candidates at the
+    /// most, and comparing a known number of bytes costs no function call.
     @inline(__always)
     static func named(_ key: UnsafeRawBufferPointer) -> EnvelopeField? {
         guard let name = key.baseAddress else { return nil }

@@ -23,11 +23,11 @@ struct FieldID: Sendable, Hashable {
     }
 }
 
-/// The names of the fields that foreign dialects read and the native one does not: found in constant time, because that is
-/// done for each key of a foreign message.
+/// The names of the fields that foreign dialects read and the native one does not: found in constant time, because that
+/// is done for each key of a foreign message.
 ///
-/// `@unchecked`: written while the dialects are entered, which happens once, before anything is looked up; its memory is never
-/// given back.
+/// `@unchecked`: written while the dialects are entered, which happens once, before anything is looked up; its memory
+/// is never given back.
 struct FieldNames: @unchecked Sendable {
     /// A name, and which dialects it tells.
     struct Entry: Sendable {
@@ -130,8 +130,8 @@ struct FieldNames: @unchecked Sendable {
         return key.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Where to begin to look. The multiplier is 2 to the power of 64 by the golden ratio, as multiplicative hashing has it
-    /// (Knuth, The Art of Computer Programming 3, section 6.4).
+    /// Where to begin to look. The multiplier is 2 to the power of 64 by the golden ratio, as multiplicative hashing
+    /// has it (Knuth, The Art of Computer Programming 3, section 6.4).
     @inline(__always)
     private static func slot(of head: UInt64, _ count: Int) -> Int {
         let mixed = (head &+ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15

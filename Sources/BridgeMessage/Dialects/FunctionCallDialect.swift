@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an object is
-/// the options, any other is the option `value`. It is answered in the native dialect.
+/// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an
+/// object is the options, any other is the option `value`. It is answered in the native dialect.
 final class FunctionCallDialect: Dialect {
     override class var name: String { "function call" }
     private let funName, value: FieldID

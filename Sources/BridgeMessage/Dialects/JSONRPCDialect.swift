@@ -1,8 +1,9 @@
 import BridgeJSON
 import Glibc
 
-/// JSON-RPC 2.0, all of it, and two notifications as the Language Server Protocol has them: `$/cancelRequest` `{id}` and
-/// `$/progress` `{id, progress, sequence}`. Arrays are answered by arrays; that is the runtime's affair (`RPCBatch`).
+/// JSON-RPC 2.0, all of it, and two notifications as the Language Server Protocol has them: `$/cancelRequest` `{id}`
+/// and `$/progress` `{id, progress, sequence}`. Arrays are answered by arrays; that is the runtime's affair
+/// (`RPCBatch`).
 ///
 /// Source: https://www.jsonrpc.org/specification
 final class JSONRPCDialect: Dialect {

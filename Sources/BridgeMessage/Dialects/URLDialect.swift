@@ -2,9 +2,9 @@ import BridgeJSON
 import CBridgeJSON
 import Glibc
 
-/// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`. Host and
-/// path, joined by dots, name the task; the query's names and values are options, strings all of them. Only URLs of the
-/// schemes that the configuration lists are calls. It is answered in the native dialect.
+/// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`.
+/// Host and path, joined by dots, name the task; the query's names and values are options, strings all of them. Only
+/// URLs of the schemes that the configuration lists are calls. It is answered in the native dialect.
 final class URLDialect: Dialect {
     override class var name: String { "URL" }
     private let url: FieldID
@@ -68,8 +68,8 @@ final class URLDialect: Dialect {
         return UnsafeRawPointer(found) - base
     }
 
-    /// Host and path, joined by dots; nil where % does not stand before two hexadecimal digits, or the bytes that are encoded
-    /// make no UTF-8.
+    /// Host and path, joined by dots; nil where % does not stand before two hexadecimal digits, or the bytes that are
+    /// encoded make no UTF-8.
     private static func task(
         _ text: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
     ) -> UnsafeRawBufferPointer? {

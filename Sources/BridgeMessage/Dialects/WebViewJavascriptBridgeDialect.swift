@@ -1,8 +1,9 @@
 import BridgeJSON
 
-/// WebViewJavascriptBridge, as pages in hybrid apps for iOS and Android speak it: `{"handlerName", "data", "callbackId"}` is
-/// a call, or an event where it has no id; `{"responseId", "responseData"}` ends one. The bridge itself has no errors: here
-/// one is a response of `{"error": {…}}` alone. Nor has it progress: `{"responseId", "progress", "sequence"}`.
+/// WebViewJavascriptBridge, as pages in hybrid apps for iOS and Android speak it: `{"handlerName", "data",
+/// "callbackId"}` is a call, or an event where it has no id; `{"responseId", "responseData"}` ends one. The bridge
+/// itself has no errors: here one is a response of `{"error": {…}}` alone. Nor has it progress: `{"responseId",
+/// "progress", "sequence"}`.
 ///
 /// Source of the form: https://github.com/marcuswestin/WebViewJavascriptBridge
 final class WebViewJavascriptBridgeDialect: Dialect {

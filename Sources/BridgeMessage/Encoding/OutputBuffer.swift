@@ -3,11 +3,11 @@ import Glibc
 /// Bytes on their way out: messages are appended at the end, the socket takes from the front.
 ///
 /// One allocation that grows by doubling and is given back when all has been taken, where it had grown beyond
-/// ``keptCapacityBytes``. From ``partBytes`` on it is put aside as a part and another one begun, so that no append copies
-/// more of what waits than that. Not thread-safe; lives with its owner.
+/// ``keptCapacityBytes``. From ``partBytes`` on it is put aside as a part and another one begun, so that no append
+/// copies more of what waits than that. Not thread-safe; lives with its owner.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class OutputBuffer {
     /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
     public static let keptCapacityBytes = 16 * 1024
@@ -109,8 +109,8 @@ public final class OutputBuffer {
         add(Part(line))
     }
 
-    /// Puts all that waits in another buffer behind what waits here, and leaves the other one empty. What is long is not
-    /// copied.
+    /// Puts all that waits in another buffer behind what waits here, and leaves the other one empty. What is long is
+    /// not copied.
     public func take(from other: OutputBuffer) {
         if other.count < Self.partBytes {
             for part in other.parts { append(part.bytes) }

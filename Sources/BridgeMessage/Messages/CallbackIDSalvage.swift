@@ -4,8 +4,8 @@
 /// id counts where its key and its value stand complete at the top level; anything doubtful gives none, because an
 /// error with a wrong id would end somebody else's call.
 enum CallbackIDSalvage {
-    /// - Returns: the id, and whether the line was to answer a call: what it bears besides, as far as the key behind the id,
-    ///   says so.
+    /// - Returns: the id, and whether the line was to answer a call: what it bears besides, as far as the key behind
+    ///   the id, says so.
     static func find(
         in prefix: UnsafeRawBufferPointer, _ scratch: inout EscapeScratch
     ) -> (id: CallbackID, isReply: Bool)? {

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// What is known of a figure that a plugin publishes, before it has a value: the same for a plugin in the daemon's process and
-/// for one in a process of its own, which tells of its figures in messages.
+/// What is known of a figure that a plugin publishes, before it has a value: the same for a plugin in the daemon's
+/// process and for one in a process of its own, which tells of its figures in messages.
 public struct FigureDeclaration: Sendable {
     /// What a figure does.
     public enum Kind: String, Sendable {
@@ -66,8 +66,8 @@ public struct FigureDeclarations: Sendable {
     /// Enters a figure, or finds the one of that name and unit.
     ///
     /// - Returns: its number.
-    /// - Throws: ``FigureRefusal`` where the name or the unit is none, where the name stands for something else, or where there
-    ///   are too many.
+    /// - Throws: ``FigureRefusal`` where the name or the unit is none, where the name stands for something else, or
+    ///   where there are too many.
     public mutating func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> Int {
         try new.check()
         var new = new

@@ -2,8 +2,8 @@ import BridgeJSON
 import CBridgeJSON
 
 /// What a line, or an item of a batch, turned out to be. What it points to stands in the decoder's memory, where it is
-/// read instead of being handed on whole from function to function, and borrows the line's bytes: all of it is good until
-/// the handler returns.
+/// read instead of being handed on whole from function to function, and borrows the line's bytes: all of it is good
+/// until the handler returns.
 public enum DecodedItem {
     /// A call of a task: by far the most frequent message.
     case call(UnsafePointer<CallMessage>)
@@ -24,8 +24,8 @@ public enum DecodeOutcome: Equatable {
 /// Turns lines into messages: checks the grammar, tells batches from single messages, and lets the dialect read the
 /// fields. One thread at a time; what it hands out is good until the handler returns.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class MessageDecoder {
     @exclusivity(unchecked) private var lines = LineParser()
     @exclusivity(unchecked) private var items = LineParser()
@@ -56,7 +56,8 @@ public final class MessageDecoder {
 
     /// Hands the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
     ///
-    /// - Parameter line: as the splitter hands it out; a line with something else than its end behind it is copied first.
+    /// - Parameter line: as the splitter hands it out; a line with something else than its end behind it is copied
+    ///   first.
     @inline(__always)
     public func decode(_ line: SplitLine, _ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
         guard let item = item(of: line) else { return decodeBatch(handle) }
@@ -128,8 +129,8 @@ public final class MessageDecoder {
         return .finished
     }
 
-    /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first item
-    /// is no message of any dialect, so that nothing tells.
+    /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first
+    /// item is no message of any dialect, so that nothing tells.
     public var isRPCBatch: Bool? {
         guard let batch, let first = batch.members.first else { return false }
         let text = batch.value(first)

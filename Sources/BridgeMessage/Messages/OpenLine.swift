@@ -4,7 +4,8 @@ import CBridgeJSON
 ///
 /// ``MessageDecoder/advance(_:)`` goes on with it. One thread at a time.
 public final class OpenLine {
-    /// A line of more bytes is handled over several turns. One of as many is checked within a fraction of a millisecond.
+    /// A line of more bytes is handled over several turns. One of as many is checked within a fraction of a
+    /// millisecond.
     public static let longBytes = 32 * 1024
 
     fileprivate let walk: LineWalk
@@ -85,8 +86,8 @@ extension MessageDecoder {
     /// How many bytes one step checks: some microseconds.
     private static let stepBytes = 4096
 
-    /// A line that is to be handled over several turns: what was carried over by a splitter is taken from it, another line is
-    /// copied.
+    /// A line that is to be handled over several turns: what was carried over by a splitter is taken from it, another
+    /// line is copied.
     public func open(_ line: UnsafeRawBufferPointer, of splitter: inout MessageSplitter) -> OpenLine {
         OpenLine(splitter.takeCarried(line) ?? Self.copy(line), extraDepth: extraDepth)
     }

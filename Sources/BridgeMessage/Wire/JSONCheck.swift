@@ -1,4 +1,5 @@
-/// Checks that bytes from a plugin are one JSON value, short enough in depth to stand in a message. One thread at a time.
+/// Checks that bytes from a plugin are one JSON value, short enough in depth to stand in a message. One thread at a
+/// time.
 public final class JSONCheck {
     private var parser = LineParser()
 

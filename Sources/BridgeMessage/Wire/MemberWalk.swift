@@ -1,6 +1,7 @@
 import CBridgeJSON
 
-/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does at once. One thread at a time.
+/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does at once. One thread at
+/// a time.
 public final class MemberWalk {
     /// An object of more bytes is better cut in steps.
     public static let longBytes = OpenLine.longBytes
@@ -23,8 +24,8 @@ public final class MemberWalk {
     /// The copy.
     public var text: UnsafeRawBufferPointer { walk.bytes }
 
-    /// The members, in their order, behind the last step: each with its name as it stands between the quotes, and its value.
-    /// Both are parts of ``text``, valid as long as this is there.
+    /// The members, in their order, behind the last step: each with its name as it stands between the quotes, and its
+    /// value. Both are parts of ``text``, valid as long as this is there.
     ///
     /// - Returns: why the text is no object, as the end of a sentence; nil: it is one.
     public func members(

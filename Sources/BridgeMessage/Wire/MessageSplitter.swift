@@ -4,7 +4,8 @@ import Glibc
 public enum SplitLine {
     /// A whole line without its end, which stands right behind it; readable for ``MessageSplitter/paddingBytes`` there.
     case line(UnsafeRawBufferPointer)
-    /// A line longer than the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its length.
+    /// A line longer than the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its
+    /// length.
     case tooLarge(prefix: UnsafeRawBufferPointer, lineBytes: Int)
 }
 

@@ -6,8 +6,8 @@ struct OwnedLine: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
     private let count: Int
 
-    /// Takes over memory that `malloc` has allocated, of which the line takes up the beginning. There is room for the line's end
-    /// and the padding behind it.
+    /// Takes over memory that `malloc` has allocated, of which the line takes up the beginning. There is room for the
+    /// line's end and the padding behind it.
     init(taking memory: UnsafeMutableRawBufferPointer, count: Int) {
         self.memory = memory
         self.count = count

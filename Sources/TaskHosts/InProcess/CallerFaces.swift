@@ -3,11 +3,11 @@ import CTaskPlugin
 import PluginInterface
 import TaskRuntime
 
-/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that is
-/// made when a session calls first, and again when it has changed. Loop thread only.
+/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that
+/// is made when a session calls first, and again when it has changed. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class CallerFaces {
     /// A session's description. Its three texts stand behind it in the same memory.
     private struct Entry {
@@ -16,8 +16,8 @@ final class CallerFaces {
         var face: UnsafeMutablePointer<trestle_caller>
     }
 
-    /// A power of two. Sessions are numbered in sequence, so that this many active ones do not get into each other's way;
-    /// beyond, descriptions are made more often.
+    /// A power of two. Sessions are numbered in sequence, so that this many active ones do not get into each other's
+    /// way; beyond, descriptions are made more often.
     private static let slots = 64
 
     /// Unsafe in form only: the runtime owns the hosts, which own this.

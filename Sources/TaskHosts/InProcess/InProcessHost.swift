@@ -8,8 +8,8 @@ import TaskRuntime
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class InProcessHost: PluginReceiver, TaskHost {
     let isolation = "none"
     let log: HostLog

@@ -1,8 +1,8 @@
 import BridgeMessage
 import TaskRuntime
 
-/// The figures that the processes of a plugin tell of, put together: a counter is the sum over all processes that there were, a
-/// gauge the sum over those that there are. Loop thread only.
+/// The figures that the processes of a plugin tell of, put together: a counter is the sum over all processes that there
+/// were, a gauge the sum over those that there are. Loop thread only.
 struct WorkerFigures {
     private struct Figure {
         let kind: FigureDeclaration.Kind

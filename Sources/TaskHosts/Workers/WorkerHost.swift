@@ -7,7 +7,8 @@ import TaskRuntime
 
 /// A plugin in a process of its own. Loop thread only.
 ///
-/// This is what the runtime sees; which process there is, and when there is another, is the ``WorkerSupervisor``'s affair.
+/// This is what the runtime sees; which process there is, and when there is another, is the ``WorkerSupervisor``'s
+/// affair.
 final class WorkerHost: TaskHost {
     let isolation = "process"
     /// Not retained: the runtime owns its hosts.
@@ -108,8 +109,8 @@ final class WorkerHost: TaskHost {
 
     private static let intercept = Array(#""plugin.intercept""#.utf8)
 
-    /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is configured by
-    /// what it is told then; one whose processes fail cannot be asked what it takes.
+    /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is
+    /// configured by what it is told then; one whose processes fail cannot be asked what it takes.
     private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
         let isAtRest = slot?.state == .running
         switch work {

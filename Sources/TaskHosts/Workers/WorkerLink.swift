@@ -38,8 +38,8 @@ final class WorkerLink {
     @exclusivity(unchecked) private var openCount = 0
     /// Of those, the ones that nobody waits for.
     private var cancelledCount = 0
-    /// By a call's slot in the call table, the place that was last used for one of that slot: whether it still is, the place
-    /// tells.
+    /// By a call's slot in the call table, the place that was last used for one of that slot: whether it still is, the
+    /// place tells.
     @exclusivity(unchecked) private var placeOfSlot: [Int32] = []
     /// As many as may be open. Who leaves so many unanswered answers none.
     private static let mostOpen = 65_536

@@ -5,8 +5,8 @@ import PluginInterface
 import TaskRuntime
 import WorkerProtocol
 
-// What a plugin's process says without waiting for an answer: lines of the log, events, figures. Each is bounded before it is
-// decoded.
+// What a plugin's process says without waiting for an answer: lines of the log, events, figures. Each is bounded before
+// it is decoded.
 extension WorkerOwnCalls {
     private struct Line: Decodable {
         var level: String

@@ -3,8 +3,8 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given back,
-/// replaced when they are worn. Loop thread only.
+/// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given
+/// back, replaced when they are worn. Loop thread only.
 ///
 /// Who has which is ``WorkerLeases``; this sees to it that there are enough of them.
 @LoopActor
@@ -166,7 +166,8 @@ final class WorkerPool {
         if !leases.isKept(member.link) { expectIdle(member) }
     }
 
-    /// A process that nobody has any more has some time to come to an end with what it does; then another takes its place.
+    /// A process that nobody has any more has some time to come to an end with what it does; then another takes its
+    /// place.
     private func expectIdle(_ member: WorkerMember) {
         let id = ObjectIdentifier(member)
         guard overdue[id] == nil, let supervisor else { return }
@@ -207,8 +208,8 @@ final class WorkerPool {
         fill()
     }
 
-    /// The configuration is another, of which the process that is asked about the plugin is told: the others are replaced
-    /// once they are free.
+    /// The configuration is another, of which the process that is asked about the plugin is told: the others are
+    /// replaced once they are free.
     func replaceOthers() {
         let others = members.filter { $0.link !== supervisor?.host.current }
         stale = Set(others.map { ObjectIdentifier($0) })

@@ -4,8 +4,8 @@ import Logging
 import TaskRuntime
 import WorkerProtocol
 
-/// Keeps a plugin's processes alive, one of them or a pool: starts them, starts others after a fault, and gives the plugin
-/// up after too many. Loop thread only.
+/// Keeps a plugin's processes alive, one of them or a pool: starts them, starts others after a fault, and gives the
+/// plugin up after too many. Loop thread only.
 @LoopActor
 final class WorkerSupervisor {
     /// How long things may take.
@@ -266,7 +266,8 @@ final class WorkerSupervisor {
 
     // MARK: The end
 
-    /// The processes are about to be stopped: that they end is no fault. The host asks the one that it speaks to itself.
+    /// The processes are about to be stopped: that they end is no fault. The host asks the one that it speaks to
+    /// itself.
     func expectEnd() {
         for member in members {
             member.process.isEndExpected = true

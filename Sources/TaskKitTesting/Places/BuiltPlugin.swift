@@ -14,7 +14,8 @@ struct BuiltPlugin {
 
     /// Looks for both. Blocks.
     ///
-    /// - Parameter library: its path, or the name of its product, such as `GreeterPlugin`; nil: the one of the plugin's name.
+    /// - Parameter library: its path, or the name of its product, such as `GreeterPlugin`; nil: the one of the plugin's
+    ///   name.
     /// - Throws: ``MissingPlace`` with a sentence that says what is missing and where it was looked for.
     init(_ name: String, library: String?) throws(MissingPlace) {
         self.library = try Self.library(of: name, named: library)
@@ -29,8 +30,8 @@ struct BuiltPlugin {
         }
     }
 
-    /// The one that is named, or else: where this test was built, as Trestle's own are; the builds of the checkout whose
-    /// TaskKitTesting this is; where programs are installed.
+    /// The one that is named, or else: where this test was built, as Trestle's own are; the builds of the checkout
+    /// whose TaskKitTesting this is; where programs are installed.
     private static var folders: [String] {
         if let named = variable(programsVariable) { return [named] }
         let checkout = #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" }

@@ -1,6 +1,7 @@
 public import BridgeJSON
 
-/// A bridge with one plugin, wherever that runs: what ``withPlugin(_:in:library:configuration:_:)`` hands to a test. Any thread.
+/// A bridge with one plugin, wherever that runs: what ``withPlugin(_:in:library:configuration:_:)`` hands to a test.
+/// Any thread.
 public final class PluginBridge: Sendable {
     /// Where the plugin runs.
     public let place: PluginPlace
@@ -24,17 +25,17 @@ public final class PluginBridge: Sendable {
     /// - Throws: ``BridgeError`` where a daemon does not take it.
     public func session() async throws -> PluginSession { try await open() }
 
-    /// Lets time pass, so that one test of deadlines holds in all places. In ``PluginPlace/live`` it waits, so let the time be
-    /// short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect in their order. What the
-    /// plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
+    /// Lets time pass, so that one test of deadlines holds in all places. In ``PluginPlace/live`` it waits, so let the
+    /// time be short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect in their
+    /// order. What the plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
     ///
     /// - Throws: `CancellationError` where the Swift task is cancelled while it waits.
     public func advance(by duration: Duration) async throws { try await pass(duration) }
 
     /// Calls a task, by a session that the bridge has from the beginning. Cancelling the Swift task cancels the call.
     ///
-    /// - Parameter timeout: the call's deadline, in real time only where ``place`` is ``PluginPlace/live``; elsewhere the clock
-    ///   stands still until ``advance(by:)``. Nil: the task's own.
+    /// - Parameter timeout: the call's deadline, in real time only where ``place`` is ``PluginPlace/live``; elsewhere
+    ///   the clock stands still until ``advance(by:)``. Nil: the task's own.
     /// - Returns: the result.
     /// - Throws: ``BridgeError`` as the callback bears it.
     @discardableResult
@@ -87,8 +88,8 @@ public final class PluginSession: Sendable {
         try await face.call(task, options, timeout)
     }
 
-    /// Provides a task to others, such as one that the plugin calls: `serve` is called for each call, with its options, on no
-    /// particular thread, and its answer goes back.
+    /// Provides a task to others, such as one that the plugin calls: `serve` is called for each call, with its options,
+    /// on no particular thread, and its answer goes back.
     ///
     /// - Throws: ``BridgeError`` where the name is another's.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {

@@ -1,10 +1,10 @@
 /// Where a plugin runs while it is tested.
 public enum PluginPlace: String, CaseIterable, Sendable, CustomStringConvertible {
-    /// In the test's own process, from its own code: the daemon's runtime without a socket. Always to be had, the fastest, and
-    /// the one in which a debugger sees the plugin.
+    /// In the test's own process, from its own code: the daemon's runtime without a socket. Always to be had, the
+    /// fastest, and the one in which a debugger sees the plugin.
     case inProcess
-    /// In a process of its own: the built library, loaded by `trestle-plugin-host`, as the daemon does with plugins that did
-    /// not come with it. The runtime is the test's.
+    /// In a process of its own: the built library, loaded by `trestle-plugin-host`, as the daemon does with plugins
+    /// that did not come with it. The runtime is the test's.
     case isolated
     /// In a daemon: the built library, in a `trestled` that the test starts, or in one that runs already.
     case live

@@ -101,8 +101,8 @@ extension TaskRuntime {
         return .object([:])
     }
 
-    /// A retained event is its owner's to replace and to forget, or of whom a rule allows it. Plugins may do so in their own
-    /// name.
+    /// A retained event is its owner's to replace and to forget, or of whom a rule allows it. Plugins may do so in
+    /// their own name.
     private func checkReplacing(_ name: String, by session: Session?) throws(BridgeError) {
         guard let session, let kept = retained.event(name), !kept.isOwned(by: session) else { return }
         try check(.replace, name, by: session, to: "replace the retained event \(name) of another user or origin")

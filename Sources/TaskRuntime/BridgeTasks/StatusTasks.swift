@@ -24,7 +24,8 @@ extension TaskRuntime {
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
-    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where nobody has set more.
+    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where nobody has set
+    /// more.
     private static var mostListed: Int { 256 }
 
     private func describe(_ session: Session, _ now: RuntimeInstant) -> JSON {

@@ -14,8 +14,8 @@ public struct Call {
     public var taskIndex: Int { task?.index ?? 0 }
     /// The session whose call this is, or on whose behalf it was made.
     public var session: Session? { record.pointee.session?.takeUnretainedValue() }
-    /// Which state of which session this is: what has been made of a session's identity holds as long as both numbers are
-    /// the same. The daemon itself is session 0.
+    /// Which state of which session this is: what has been made of a session's identity holds as long as both numbers
+    /// are the same. The daemon itself is session 0.
     public var callerRevision: (session: UInt64, revision: UInt32) {
         record.pointee.session?._withUnsafeGuaranteedRef { ($0.number, $0.identityRevision) } ?? (0, 0)
     }
@@ -54,8 +54,8 @@ public struct Call {
         return record.pointee.nextSequence
     }
 
-    /// The call, whose work has not begun, is another task's from now on: one of the same name, of whoever took the place
-    /// of its provider.
+    /// The call, whose work has not begun, is another task's from now on: one of the same name, of whoever took the
+    /// place of its provider.
     func move(to next: TaskEntry) {
         task?.statistics.leave()
         record.pointee.task = .passUnretained(next)
@@ -77,8 +77,8 @@ public struct Call {
 
     /// The session that the call was addressed to, where the caller named one.
     var target: Session? { record.pointee.extras?.target }
-    /// The session that gets the call because its description has named the parameters; nil where none has, or where the call
-    /// is of another task by now.
+    /// The session that gets the call because its description has named the parameters; nil where none has, or where
+    /// the call is of another task by now.
     var namer: Session? {
         guard let extras = record.pointee.extras, extras.namedTask == task?.number else { return nil }
         return extras.namer

@@ -160,8 +160,8 @@ extension TaskRuntime {
 
     // MARK: Progress
 
-    /// Sends an intermediate result on. A slow reader gets the newest, not all; where its user has more unread than may be,
-    /// none.
+    /// Sends an intermediate result on. A slow reader gets the newest, not all; where its user has more unread than may
+    /// be, none.
     func progress(_ call: Call, _ value: UnsafeRawBufferPointer) {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()

@@ -62,8 +62,8 @@ struct CallOrder {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// Where the elements begin for which a condition holds, in a collection in which it holds for none before and for all
-    /// behind.
+    /// Where the elements begin for which a condition holds, in a collection in which it holds for none before and for
+    /// all behind.
     func partition(_ holds: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

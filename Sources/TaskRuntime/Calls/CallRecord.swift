@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A call's place in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call that
-/// a session makes of a plugin's task allocates nothing.
+/// A call's place in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call
+/// that a session makes of a plugin's task allocates nothing.
 ///
 /// Session and task are not retained. A session's calls end before the session is forgotten, calls on its behalf with
 /// the call that they were made for; and the registry keeps a task that was taken out until its calls have ended.

@@ -4,11 +4,11 @@ import BridgeMessage
 /// Every call in flight. The only place where a call ends, and so the place that keeps the law of the bridge: one
 /// terminal callback for each call, never none, never two.
 ///
-/// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: whoever holds the handle of a
-/// call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
+/// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: whoever holds the handle of
+/// a call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class CallTable {
     /// Records stay where they are: they are made in blocks of this many, and the blocks are kept until
     /// ``giveBackMemory()``.
@@ -174,8 +174,8 @@ final class CallTable {
     /// So many records are kept: those of one session that has as many calls in flight as it may.
     private static let keptSlots = 1_024
 
-    /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the loop:
-    /// nobody holds a call then, only handles.
+    /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the
+    /// loop: nobody holds a call then, only handles.
     func giveBackMemory() {
         closeGaps()
         deadlines.giveBackMemory()

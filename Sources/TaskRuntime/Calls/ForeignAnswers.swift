@@ -58,8 +58,8 @@ extension TaskRuntime {
         }
     }
 
-    /// The names of a client's task's parameters, as the session says that gets the call. It gets it also when interceptors
-    /// have been asked and another one would: what it calls the parameters holds for nobody else.
+    /// The names of a client's task's parameters, as the session says that gets the call. It gets it also when
+    /// interceptors have been asked and another one would: what it calls the parameters holds for nobody else.
     private func parameterNames(of client: ClientTask, naming call: Call, of task: TaskEntry) -> [String] {
         guard let provider = client.provider(of: task, for: call.session, naming: call.target) else { return [] }
         call.extras.namer = provider.session

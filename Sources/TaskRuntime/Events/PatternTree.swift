@@ -1,5 +1,5 @@
-/// Patterns of names, found by a name: a tree in which each edge bears bytes. Finding takes as long as the name is, however
-/// many patterns there are; a pattern costs two nodes at most. Loop thread only.
+/// Patterns of names, found by a name: a tree in which each edge bears bytes. Finding takes as long as the name is,
+/// however many patterns there are; a pattern costs two nodes at most. Loop thread only.
 ///
 /// The tree compares bytes: two spellings of a letter are two names.
 final class PatternTree<Element> {

@@ -49,7 +49,8 @@ final class SubscribingJob: StepJob {
         if added == nil {
             guard try reader.read(until: budget) else { return false }
             let added = reader.patterns.filter { listener.subscriptions[$0] == nil }
-            // Before anything is asked about each of them. Nothing else adds to those of the user while this job is not done.
+            // Before anything is asked about each of them. Nothing else adds to those of the user while this job is not
+            // done.
             try runtime.checkSubscriptions(listener.subscriptions.count + added.count, of: listener)
             self.added = added
         }

@@ -1,5 +1,5 @@
-/// Who listens to which events. Every change passes through here, so that tree, sessions and accounts agree. Loop thread
-/// only.
+/// Who listens to which events. Every change passes through here, so that tree, sessions and accounts agree. Loop
+/// thread only.
 final class Subscriptions {
     /// One pattern of one session.
     final class Subscription {

@@ -3,9 +3,10 @@ import Logging
 
 // Calls on their way through interceptors: who is asked, and what comes of the answer.
 //
-// A question is a call of the runtime's own, made on behalf of the call that it is about: it shows the plugin that call's
-// caller, what the plugin calls meanwhile is made on its behalf, and when the call ends, for whatever reason, the question is
-// cancelled with it. The call itself stays the one that it is: its handle, its number, its deadline and its one callback.
+// A question is a call of the runtime's own, made on behalf of the call that it is about: it shows the plugin that
+// call's caller, what the plugin calls meanwhile is made on its behalf, and when the call ends, for whatever reason,
+// the question is cancelled with it. The call itself stays the one that it is: its handle, its number, its deadline and
+// its one callback.
 extension TaskRuntime {
     /// Begins a call of a task that has interceptors.
     ///
@@ -31,7 +32,8 @@ extension TaskRuntime {
 
     private func isDone(_ interceptor: Interceptor, with call: Call) -> Bool {
         guard call.hasExtras else { return false }
-        // What a plugin calls in its own name is not shown to itself: it would ask about the question's own work for ever.
+        // What a plugin calls in its own name is not shown to itself: it would ask about the question's own work for
+        // ever.
         if call.origin == .plugin, call.parent == nil, call.pluginName == interceptor.plugin.name { return true }
         return call.passage?.seen.contains { $0.isSame(as: interceptor) } == true
             || call.lineage.contains { $0.isSame(as: interceptor) }
@@ -285,8 +287,8 @@ extension TaskRuntime {
         registry.changeInterceptors { $0.leave(plugin) }
     }
 
-    /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it answered
-    /// when it was started or configured anew.
+    /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
+    /// answered when it was started or configured anew.
     ///
     /// - Throws: `plugin.invalid_reply`, where that makes no sense; nothing has changed then.
     public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginSlot) throws(BridgeError) {

@@ -48,16 +48,16 @@ final class Interceptor {
         return true
     }
 
-    /// Whether calls of the task come to it. The daemon's own tasks are what an operator mends the rest with, and what is
-    /// private is for its plugin alone: neither is shown to any interceptor.
+    /// Whether calls of the task come to it. The daemon's own tasks are what an operator mends the rest with, and what
+    /// is private is for its plugin alone: neither is shown to any interceptor.
     func matches(_ task: TaskEntry) -> Bool {
         guard !task.isInternal, !task.description.isPrivate, !(task.provider is BridgeTasks) else { return false }
         return patterns.contains { $0.matches(task.name) }
     }
 }
 
-/// What an interceptor did. Of `asked`, those are missing in the others that are being thought about, or whose call ended
-/// meanwhile.
+/// What an interceptor did. Of `asked`, those are missing in the others that are being thought about, or whose call
+/// ended meanwhile.
 struct InterceptorCounts {
     var asked: UInt64 = 0
     var passed: UInt64 = 0
@@ -82,8 +82,8 @@ struct InterceptorRegistry {
     /// The newest last.
     private(set) var all: [Interceptor] = []
 
-    /// Those that calls of the task come to, the first to be asked first; nil where there is none, so that a call has one
-    /// thing to look at.
+    /// Those that calls of the task come to, the first to be asked first; nil where there is none, so that a call has
+    /// one thing to look at.
     func those(of task: TaskEntry) -> [Interceptor]? {
         let found = all.reversed().filter { $0.matches(task) }
         return found.isEmpty ? nil : found

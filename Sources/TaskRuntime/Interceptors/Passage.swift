@@ -1,8 +1,8 @@
 /// A call's way through the interceptors of its task: kept beside the call from the first question about it on. Loop
 /// thread only.
 final class Passage {
-    /// Those that were asked about the call, or were passed by: none sees it twice, so that calls that are sent to and fro
-    /// come to an end.
+    /// Those that were asked about the call, or were passed by: none sees it twice, so that calls that are sent to and
+    /// fro come to an end.
     var seen: [Interceptor] = []
     /// The one that has the call in hand, and the question to it.
     var asked: (interceptor: Interceptor, question: CallHandle, since: RuntimeInstant)?

@@ -50,8 +50,8 @@ public final class LaunchRegistry {
         }
     }
 
-    /// Runs workers of one phase after the launch: of a plugin that came later. The reports of workers of the same names
-    /// give way to theirs.
+    /// Runs workers of one phase after the launch: of a plugin that came later. The reports of workers of the same
+    /// names give way to theirs.
     ///
     /// - Throws: as ``run(_:report:)``.
     public nonisolated(nonsending) func runLate(

@@ -1,8 +1,8 @@
 import BridgeJSON
 import Logging
 
-/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants to
-/// know: to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
+/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants
+/// to know: to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
 final class PluginSchemas {
     /// The manifest with the schemas in it; nil: the plugin has not told yet.
     fileprivate var manifest: PluginManifest?

@@ -14,8 +14,8 @@ extension PluginSlot {
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
-            // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte takes
-            // the loop's thread for seconds.
+            // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte
+            // takes the loop's thread for seconds.
             if !isChecked, call.origin != .question,
                 result.count <= runtime.limits.messageBytes || call.task?.isInternal == true,
                 let fault = runtime.check.fault(in: result)
@@ -29,7 +29,8 @@ extension PluginSlot {
         if !waiting.isEmpty && makesRoom || onIdle != nil { afterWork() }
     }
 
-    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any number.
+    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any
+    ///   number.
     @inline(__always) @discardableResult
     private func noteEndOfWork(_ call: Call) -> Bool {
         call.record.pointee.task?._withUnsafeGuaranteedRef {

@@ -6,8 +6,8 @@ extension PluginSlot {
     /// As much of such an error's words as is passed on.
     private static let mostBytes = 8 << 10
 
-    /// The error as its caller is shown it. The log has its words, under the id that the error bears; a trusted caller has them
-    /// too, and so has the daemon, which asks about the plugin itself.
+    /// The error as its caller is shown it. The log has its words, under the id that the error bears; a trusted caller
+    /// has them too, and so has the daemon, which asks about the plugin itself.
     func shown(_ error: BridgeError, of call: Call) -> BridgeError {
         var shown = error
         shown.isUnforeseen = false

@@ -6,8 +6,8 @@ import Logging
 /// A plugin, as the runtime knows it: its tasks, the calls that wait for their turn, and the way back for its answers.
 /// A host drives it; it can end none but its own calls. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class PluginSlot: TaskProvider {
     /// What a plugin is doing.
     public enum State: String, Sendable {
@@ -133,8 +133,8 @@ public final class PluginSlot: TaskProvider {
         (waitingBySession[call.session?.number ?? 0] == nil || !keepsOrder(call, task)) && hasRoom(task, for: call)
     }
 
-    /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for them.
-    /// Nor does what the daemon asks about the plugin itself.
+    /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for
+    /// them. Nor does what the daemon asks about the plugin itself.
     private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInternal && call.lineage.isEmpty }
 
     private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
@@ -202,8 +202,8 @@ public final class PluginSlot: TaskProvider {
         admitWaiting(of: call.session?.number ?? 0)
     }
 
-    /// Begins what waits of one session, up to what cannot: nobody else's calls waited for its being decided, and there may
-    /// be many of them.
+    /// Begins what waits of one session, up to what cannot: nobody else's calls waited for its being decided, and there
+    /// may be many of them.
     private func admitWaiting(of session: UInt64) {
         guard !isAdmitting else {
             admitsMore = true

@@ -7,7 +7,8 @@ public protocol TaskHost: AnyObject {
     var isolation: String { get }
     /// Whether ``takes(_:)`` is to be asked before each call.
     var choosesCalls: Bool { get }
-    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` has the host asked again.
+    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` has the host asked
+    /// again.
     func takes(_ call: Call) -> Bool
     /// Begins a piece of work. It ends with ``PluginSlot/reply(_:_:)`` or ``PluginSlot/fail(_:_:)``, possibly before
     /// this returns.

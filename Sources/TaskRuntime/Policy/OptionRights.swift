@@ -6,8 +6,8 @@ struct OptionRight {
     let verb: PolicyVerb
 }
 
-// Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before its
-// task, whoever provides that and whoever calls.
+// Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before
+// its task, whoever provides that and whoever calls.
 extension TaskRuntime {
     /// False where the options name what the caller may not name, and the call has been answered so.
     func mayName(_ call: Call, _ options: UnsafeRawBufferPointer, _ rights: [OptionRight]) -> Bool {

@@ -56,11 +56,12 @@ public struct PolicyDecision: Sendable, Equatable {
 
 /// Who may do what. The one place where that is decided; the router asks it before anything else happens.
 ///
-/// Nobody may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these users
-/// and members of a group what is marked as open; and whoever a rule allows it. A rule that denies beats all of these.
+/// Nobody may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these
+/// users and members of a group what is marked as open; and whoever a rule allows it. A rule that denies beats all of
+/// these.
 ///
-/// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the session's: it is
-/// never trusted, and of the rules that allow, only those with the condition `origin` are about it.
+/// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the
+/// session's: it is never trusted, and of the rules that allow, only those with the condition `origin` are about it.
 public struct Policy: Sendable {
     /// The name of the group that may use what is open.
     public static let groupName = "trestle"

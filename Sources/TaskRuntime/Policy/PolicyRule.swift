@@ -47,7 +47,8 @@ public struct PolicyName: Sendable, Hashable {
     private var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     func matches(_ name: String) -> Bool {
-        // By bytes, as all names: Swift holds two spellings of an accented letter to be equal, who gets the name need not.
+        // By bytes, as all names: Swift holds two spellings of an accented letter to be equal, who gets the name need
+        // not.
         isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
     }
 
@@ -78,8 +79,8 @@ public struct PolicyRule: Sendable, Hashable {
     public var uids: [UInt32]?
     /// Groups of which it is in one at least; nil: whatever groups it is in.
     public var gids: [UInt32]?
-    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``Session/localOrigin`` where
-    /// it allows.
+    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``Session/localOrigin``
+    /// where it allows.
     public var origins: [ExactText]?
     /// Who is logged in to its session; nil: anybody or nobody.
     public var users: [ExactText]?

@@ -18,8 +18,8 @@ struct CallPace {
     }
 }
 
-/// A bucket of tokens, one for each call, that fills at a pace: kept as the moment at which it will be full again, so that
-/// filling it is nobody's work.
+/// A bucket of tokens, one for each call, that fills at a pace: kept as the moment at which it will be full again, so
+/// that filling it is nobody's work.
 struct CallRate {
     private var fullAt: UInt64 = 0
 

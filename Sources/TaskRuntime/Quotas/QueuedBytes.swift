@@ -8,8 +8,8 @@ extension TaskRuntime {
     /// exact for sessions that have more.
     @inlinable public static var uncountedBytes: Int { 64 * 1024 }
 
-    /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line is
-    /// long in coming.
+    /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line
+    /// is long in coming.
     public func countQueued(_ session: Session) {
         let bytes = session.queuedBytes + session.heldInputBytes + session.batchBytes
         hold(bytes - session.countedBytes, for: session.account)

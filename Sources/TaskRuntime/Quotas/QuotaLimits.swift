@@ -21,8 +21,8 @@ public struct UserQuota: Sendable, Equatable {
     public var connections = 1_000
     /// Calls: what 16 sessions may have in flight at the most; any number in a second.
     public var calls = CallQuota(callsInFlight: 16_384)
-    /// Bytes that the daemon holds for them: answers and events that are not read yet, lines whose end has not come, options
-    /// of calls in flight.
+    /// Bytes that the daemon holds for them: answers and events that are not read yet, lines whose end has not come,
+    /// options of calls in flight.
     public var queuedBytes = 256 << 20
     /// Patterns of events: every event is held against every one of them.
     public var subscriptions = 16_384
@@ -60,8 +60,8 @@ public struct QuotaLimits: Sendable, Equatable {
     public var sessionTasks = 256
     /// What the sessions of one uid may take together.
     public var user = UserQuota()
-    /// By so much is the quota of root and of the daemon's own user larger: they are bound as well, so that a fault of one
-    /// program of theirs ends nothing else, but they are who the machine works for.
+    /// By so much is the quota of root and of the daemon's own user larger: they are bound as well, so that a fault of
+    /// one program of theirs ends nothing else, but they are who the machine works for.
     public var trustedFactor = 16
     /// Bytes that the daemon holds for all users together.
     public var queuedBytes = 1 << 30

@@ -1,11 +1,11 @@
 /// What the sessions of one uid have taken together. Loop thread only.
 ///
-/// Of root and the daemon's own user there are two accounts: one of local sessions, which are trusted and may take more, and
-/// one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the user's own
-/// programs have.
+/// Of root and the daemon's own user there are two accounts: one of local sessions, which are trusted and may take
+/// more, and one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the
+/// user's own programs have.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class UserAccount {
     /// What one session has taken of its account, itself included.
     struct Taken {
@@ -82,8 +82,8 @@ struct UserAccounts {
     }
 
     private var accounts: [Key: UserAccount] = [:]
-    /// From so many on those that nobody needs any more are given up before another one is made: an account outlives its
-    /// last session, because its rate must not begin anew with each connection.
+    /// From so many on those that nobody needs any more are given up before another one is made: an account outlives
+    /// its last session, because its rate must not begin anew with each connection.
     private var crowd = 64
 
     var all: some Collection<UserAccount> { accounts.values }

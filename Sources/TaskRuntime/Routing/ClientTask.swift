@@ -142,8 +142,8 @@ final class ClientTask: TaskProvider {
         return try registration(of: call.task?.name ?? "of that name", for: caller, naming: target)
     }
 
-    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy lets serve
-    /// others.
+    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy lets
+    /// serve others.
     private func registration(
         of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
     ) throws(BridgeError) -> Registration {

@@ -8,8 +8,8 @@ enum DescriptionBytes {
     static let mostOfUser = 32 << 20
 }
 
-/// What the daemon keeps of a client's description of a task: schemas as text, which as values would take thirty times as
-/// much memory.
+/// What the daemon keeps of a client's description of a task: schemas as text, which as values would take thirty times
+/// as much memory.
 struct KeptDescription {
     /// A schema that options are checked against takes this many times its text, at most, besides the text.
     private static let checkFactor = 8

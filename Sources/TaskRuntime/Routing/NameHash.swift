@@ -1,5 +1,5 @@
-/// A hash of names with a secret seed, for tables of our own: eight bytes at a time are multiplied with a part of the seed,
-/// and both halves of the product count.
+/// A hash of names with a secret seed, for tables of our own: eight bytes at a time are multiplied with a part of the
+/// seed, and both halves of the product count.
 enum NameHash {
     /// What nobody outside of this process knows.
     struct Seed {

@@ -1,8 +1,8 @@
 /// The one rule for names that clients and plugins give to tasks and events: those that are registered, published and
 /// listened to.
 ///
-/// Such a name reaches shells, terminals, logs and other users' programs. Characters that any of these gives a meaning of
-/// its own are therefore refused where the name comes in.
+/// Such a name reaches shells, terminals, logs and other users' programs. Characters that any of these gives a meaning
+/// of its own are therefore refused where the name comes in.
 enum PublicName {
     /// A name's maximum length.
     static let maximumBytes = 128

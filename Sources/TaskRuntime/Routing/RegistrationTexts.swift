@@ -12,7 +12,8 @@ struct RegistrationTexts {
 
     /// The texts, in the order of the names; nil: the budget was spent before.
     ///
-    /// - Throws: `options.invalid`, where something else stands there than one description for each of some of the names.
+    /// - Throws: `options.invalid`, where something else stands there than one description for each of some of the
+    ///   names.
     func cut(
         _ names: [String], until budget: StepBudget
     ) throws(BridgeError) -> [(task: String, text: [UInt8])]? {

@@ -33,8 +33,8 @@ public struct TaskDescription: Sendable {
     /// What is known of its options and results from the start; a plugin may tell more when it is asked.
     public var schemas: TaskSchemas
 
-    /// How long options may be where a task says nothing: what is decoded on the loop in well under a share of time that
-    /// others notice. Tasks that hand options on as text, or decode them elsewhere, say more.
+    /// How long options may be where a task says nothing: what is decoded on the loop in well under a share of time
+    /// that others notice. Tasks that hand options on as text, or decode them elsewhere, say more.
     public static let usualOptionBytes = 64 * 1024
 
     /// A description; all but the name may be left out.

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// A task as lists show it: text that holds until the task's interceptors change. Only of tasks whose schemas are known for
-/// good; nil: it is to be made anew.
+/// A task as lists show it: text that holds until the task's interceptors change. Only of tasks whose schemas are known
+/// for good; nil: it is to be made anew.
 struct ShownTask {
     var description: [UInt8]?
     var method: [UInt8]?
@@ -9,8 +9,8 @@ struct ShownTask {
 
 /// A task that can be called: its description, who does the work, and what happened so far.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskEntry {
     let description: TaskDescription
     /// Its number among all tasks that there ever were; 0: it cannot be called by its name.
@@ -22,8 +22,8 @@ final class TaskEntry {
     let providerID: ObjectIdentifier
     /// Only plugins and the daemon itself may call it.
     let isInternal: Bool
-    /// Questions to an interceptor are counted under it: it waits for a plugin's process as calls do, and keeps no order
-    /// with them.
+    /// Questions to an interceptor are counted under it: it waits for a plugin's process as calls do, and keeps no
+    /// order with them.
     let isInterceptor: Bool
     /// How many of its calls may run at once; `Int.max`: any number.
     let mostRunning: Int

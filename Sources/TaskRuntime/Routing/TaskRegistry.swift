@@ -3,11 +3,11 @@ import Glibc
 /// The tasks that can be called, found by the bytes of their name: no string is built to look one up, and no reference
 /// is counted.
 ///
-/// An open table of linear probing, at most half full, whose hash is seeded: clients choose names, and cannot choose those
-/// that collide. To take one out moves those behind it up. Loop thread only.
+/// An open table of linear probing, at most half full, whose hash is seeded: clients choose names, and cannot choose
+/// those that collide. To take one out moves those behind it up. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class TaskRegistry {
     /// Who intercepts calls of the tasks.
     private(set) var interceptors = InterceptorRegistry()
@@ -92,8 +92,8 @@ final class TaskRegistry {
         retire(entry)
     }
 
-    /// Keeps a task until its calls have ended. Those that have none any more go; looked at when their number has doubled,
-    /// so that each costs the same, however many there are.
+    /// Keeps a task until its calls have ended. Those that have none any more go; looked at when their number has
+    /// doubled, so that each costs the same, however many there are.
     private func retire(_ entry: TaskEntry) {
         guard entry.statistics.inFlight > 0 else { return }
         if retired.count >= retiredBound {

@@ -33,8 +33,8 @@ struct UnreadOutput {
 /// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
 /// listens to. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while anything
-/// else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
+/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class Session {
     /// How far along its end a session is.
     enum Phase {
@@ -108,7 +108,8 @@ public final class Session {
 
     /// Speaks for an origin from now on.
     ///
-    /// - Parameter account: what its user has taken by sessions that are trusted as it is then. It may be the one before.
+    /// - Parameter account: what its user has taken by sessions that are trusted as it is then. It may be the one
+    ///   before.
     func speak(for origin: String, on account: UserAccount) {
         if account !== self.account { move(to: account) }
         hasNamedOrigin = true

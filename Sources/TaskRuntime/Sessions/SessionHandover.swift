@@ -4,8 +4,8 @@ import BridgeMessage
 // Sessions that go from one daemon to the next: what a daemon that is replaced tells of them, and how the one that
 // replaces it goes on with them. The connections themselves are the server's affair.
 
-/// What is known of a session without its connection. Read by daemons of other versions too: members are added and never
-/// change their meaning, those that are missing have a default, and those that are not known are passed over.
+/// What is known of a session without its connection. Read by daemons of other versions too: members are added and
+/// never change their meaning, those that are missing have a default, and those that are not known are passed over.
 public struct SessionRecord: Codable, Sendable, Equatable {
     /// Its number, which it keeps.
     public var number: UInt64
@@ -81,8 +81,8 @@ extension TaskRuntime {
     /// Whether the session works on others' calls, so that these end only if it is read on.
     public func isProviding(_ session: Session) -> Bool { session.forwardedCount > 0 }
 
-    /// What the next daemon has to know of a session that is at rest. Events that waited for its reader are moved to its
-    /// output.
+    /// What the next daemon has to know of a session that is at rest. Events that waited for its reader are moved to
+    /// its output.
     public func record(of session: Session) -> SessionRecord {
         moveEventsToOutput(of: session)
         return SessionRecord(
@@ -141,8 +141,8 @@ extension TaskRuntime {
     /// Sessions up to this number have been: no new one bears it.
     public func continueSessions(after number: UInt64) { lastSessionNumber = max(lastSessionNumber, number) }
 
-    /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or the
-    /// task belongs to a plugin now, is returned.
+    /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or
+    /// the task belongs to a plugin now, is returned.
     public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
         providers.filter { provider in
             guard let session = sessions[provider.session], session.phase == .open, TaskName.isAllowed(provider.task)

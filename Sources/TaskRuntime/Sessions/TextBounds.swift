@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// How long texts may be that clients leave with the daemon, in bytes. All that is kept of a session by these is a part of
-/// the memory that a session may take: docs/operations.md.
+/// How long texts may be that clients leave with the daemon, in bytes. All that is kept of a session by these is a part
+/// of the memory that a session may take: docs/operations.md.
 enum TextBounds {
     /// Names that a client gives itself, its version, and users.
     static let name = 256

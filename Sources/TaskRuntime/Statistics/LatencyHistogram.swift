@@ -7,8 +7,8 @@ struct LatencyHistogram {
     private static let cutBits = 2
     private static let bucketCount = 64 << cutBits
 
-    /// Of 64 bits: in one of 32 a busy daemon's calls of half a day do not fit. Behind the last bucket stands the sum of
-    /// all durations.
+    /// Of 64 bits: in one of 32 a busy daemon's calls of half a day do not fit. Behind the last bucket stands the sum
+    /// of all durations.
     private let counts: UnsafeMutablePointer<UInt64>
 
     init() {

@@ -1,8 +1,8 @@
 import BridgeJSON
 import Logging
 
-/// What the runtime does at present. Noted with every step, for the price of a store or two, so that a turn of the loop that
-/// takes long has a name.
+/// What the runtime does at present. Noted with every step, for the price of a store or two, so that a turn of the loop
+/// that takes long has a name.
 struct RuntimeStep {
     /// What it is.
     enum Kind: UInt8 {
@@ -58,7 +58,8 @@ struct LongTurns {
 
     /// What ran last in a long turn, as it is counted.
     struct Step: Hashable {
-        /// ``RuntimeStep/Kind/name``, or "other" for what the runtime knows nothing of: code of plugins in the daemon, timers.
+        /// ``RuntimeStep/Kind/name``, or "other" for what the runtime knows nothing of: code of plugins in the daemon,
+        /// timers.
         var name: String
         /// The task's name, or the plugin's.
         var of: String?

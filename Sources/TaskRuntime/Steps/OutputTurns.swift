@@ -1,6 +1,7 @@
 import DequeModule
 
-// Output at the end of a turn: session by session, for each user within a share. What is beyond it is a job of the user.
+// Output at the end of a turn: session by session, for each user within a share. What is beyond it is a job of the
+// user.
 extension TaskRuntime {
     /// Notes that a session has something to write, or to be closed, at the end of this turn.
     public func markDirty(_ session: Session) {

@@ -1,15 +1,15 @@
 import BridgeJSON
 
-/// JSON in which a string `<name>` stands for a value, the same one wherever the name comes again; the member `"…"` of an
-/// object allows members that are not shown, a last item `"…"` of an array items between the others and behind them.
+/// JSON in which a string `<name>` stands for a value, the same one wherever the name comes again; the member `"…"` of
+/// an object allows members that are not shown, a last item `"…"` of an array items between the others and behind them.
 struct VectorPattern {
     /// What names stand for.
     private(set) var values: [String: JSON] = [:]
 
     private static let more = "…"
 
-    /// What a message has that the pattern does not allow, in a sentence; nil: it matches. Names that come for the first
-    /// time take the value that they find.
+    /// What a message has that the pattern does not allow, in a sentence; nil: it matches. Names that come for the
+    /// first time take the value that they find.
     mutating func misfit(_ message: JSON, _ pattern: JSON) -> String? {
         var tried = values
         if let misfit = Self.misfit(message, pattern, "$", &tried) { return misfit }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A connection as bytes and lines, without any idea of what is right: a client library would refuse to send most of what
-/// a vector sends. Blocking, with a deadline for each step; one thread.
+/// A connection as bytes and lines, without any idea of what is right: a client library would refuse to send most of
+/// what a vector sends. Blocking, with a deadline for each step; one thread.
 final class WireSocket {
     /// What went wrong with the connection itself.
     struct Failure: Error, CustomStringConvertible {

@@ -1,8 +1,8 @@
 import BridgeClient
 import BridgeJSON
 
-/// What a command that connects again says of it: one line when the connection is lost, however many attempts follow, and one
-/// when it is back.
+/// What a command that connects again says of it: one line when the connection is lost, however many attempts follow,
+/// and one when it is back.
 struct ConnectionNews {
     private var isLost = false
 

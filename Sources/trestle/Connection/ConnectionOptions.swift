@@ -14,8 +14,8 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "path"))
     var socket: String?
 
-    /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors are
-    /// reported here.
+    /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors
+    /// are reported here.
     /// - Parameter reconnect: how to connect again when the connection is lost; standard error tells of it.
     /// - Throws: the exit code.
     func run(

@@ -2,12 +2,13 @@ import ArgumentParser
 import EventLoop
 import Glibc
 
-/// What SIGINT and SIGTERM do; and, to a command that has something to put away, the end of its terminal or of its readers.
+/// What SIGINT and SIGTERM do; and, to a command that has something to put away, the end of its terminal or of its
+/// readers.
 enum Interruption {
     /// Runs `body` in a Swift task that the first signal cancels; a second one ends the process at once.
     ///
-    /// - Parameter putsAway: whether `body` leaves things behind unless it comes to its end. Then SIGHUP cancels it too, and so
-    ///   does output that nobody reads any more; elsewhere these end the process.
+    /// - Parameter putsAway: whether `body` leaves things behind unless it comes to its end. Then SIGHUP cancels it
+    ///   too, and so does output that nobody reads any more; elsewhere these end the process.
     /// - Throws: what `body` throws; after a signal the exit code of that signal, whatever `body` did.
     @LoopActor
     static func cancelling(

@@ -32,8 +32,8 @@ struct SocketLocation {
         if let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty {
             return directory + "/trestle/bridge.sock"
         }
-        // Without a runtime directory. Anybody may make a directory in /tmp: one that is not this user's is somebody else's
-        // trap.
+        // Without a runtime directory. Anybody may make a directory in /tmp: one that is not this user's is somebody
+        // else's trap.
         let directory = "/tmp/trestle-\(uid)"
         return owner(directory) == uid ? directory + "/bridge.sock" : nil
     }

@@ -1,8 +1,8 @@
 /// Words that a shell is offered for completion.
 ///
-/// They come from other users: names of tasks that clients registered, keys and values of their schemas. bash expands the
-/// words that a completion returns, command substitutions too; zsh reads `value:description`. So only words without a
-/// character that any of the shells gives a meaning are offered, whatever the daemon is that they come from.
+/// They come from other users: names of tasks that clients registered, keys and values of their schemas. bash expands
+/// the words that a completion returns, command substitutions too; zsh reads `value:description`. So only words without
+/// a character that any of the shells gives a meaning are offered, whatever the daemon is that they come from.
 enum CompletionWord {
     /// Those of the words that are harmless.
     ///

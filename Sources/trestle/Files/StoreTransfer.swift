@@ -5,8 +5,8 @@ import Sodium
 
 /// Moves the files of the persistence plugin over the bridge, in parts that fit into its messages.
 ///
-/// Base 64 is Foundation's: libsodium's, which takes the same time for every byte lest it give secrets away, was half of
-/// the work.
+/// Base 64 is Foundation's: libsodium's, which takes the same time for every byte lest it give secrets away, was half
+/// of the work.
 struct StoreTransfer {
     let client: BridgeClient
     let progress: ProgressLine

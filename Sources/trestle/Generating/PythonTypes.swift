@@ -66,8 +66,8 @@ enum PythonTypes {
         return text + "\n\nclass \(declaration.name)(\(bases.joined(separator: ", "))):\n\(body)"
     }
 
-    /// Whether a key may be an attribute of a class. One that is called as a type would stand for it in the lines below;
-    /// one that begins with two underscores would be given another name.
+    /// Whether a key may be an attribute of a class. One that is called as a type would stand for it in the lines
+    /// below; one that begins with two underscores would be given another name.
     private static func isPlainKey(_ key: String, _ types: Set<String>) -> Bool {
         PythonWords.isIdentifier(key) && !key.hasPrefix("__") && !PythonWords.types.contains(key)
             && !types.contains(key)

@@ -6,7 +6,8 @@ struct TaskChoice {
     /// Empty: all tasks.
     var patterns: [String]
 
-    /// - Throws: the exit code where a pattern fits no task: it is a mistake, and what it was to bring would be missing.
+    /// - Throws: the exit code where a pattern fits no task: it is a mistake, and what it was to bring would be
+    ///   missing.
     func choose(from descriptions: [JSON]) throws -> [JSON] {
         if patterns.isEmpty { return descriptions }
         for pattern in patterns where !descriptions.contains(where: { Self.fits(pattern, $0) }) {

@@ -11,7 +11,8 @@ struct PresentedAlert: Sendable {
     let kind: Kind
     /// At least one.
     let buttons: [String]
-    /// Whether the buttons are `OK` and `Cancel`, because the caller named none: then it is known what the second means.
+    /// Whether the buttons are `OK` and `Cancel`, because the caller named none: then it is known what the second
+    /// means.
     let hasStandardChoice: Bool
     let defaultText: String
 

@@ -53,8 +53,8 @@ struct OutcomeComparison {
         return comparison.differences.isEmpty ? .same : .different(comparison.differences)
     }
 
-    /// Errors are the same where their codes and data are. Sentences may change from version to version, and pauses with
-    /// the load.
+    /// Errors are the same where their codes and data are. Sentences may change from version to version, and pauses
+    /// with the load.
     private mutating func compare(_ before: JSON, _ after: JSON, outcomeIsEnough: Bool) {
         for member in outcomeIsEnough ? ["code"] : ["code", "data"] {
             // Of private tasks the code alone is kept.

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-// A recording: lines of JSON. The first says what the file is, each other is a line of traffic as bridge.monitor sends it,
-// with the time since the recording began; the last says that it is whole.
+// A recording: lines of JSON. The first says what the file is, each other is a line of traffic as bridge.monitor sends
+// it, with the time since the recording began; the last says that it is whole.
 
 /// What a recording has of one call by a client.
 struct RecordedCall: Equatable, Sendable {

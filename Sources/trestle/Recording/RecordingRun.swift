@@ -13,8 +13,8 @@ struct RecordingRun: Sendable {
     /// Behind it, in the order of events, comes nothing of what was watched.
     private static let mark = "trestle.record.end"
 
-    /// Records until the time is over, the Swift task is cancelled, or the connection is lost. What had been sent by then
-    /// is in the file.
+    /// Records until the time is over, the Swift task is cancelled, or the connection is lost. What had been sent by
+    /// then is in the file.
     ///
     /// - Parameter progress: is told how many calls there are.
     func run(_ progress: ProgressLine) async throws {

@@ -27,8 +27,8 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the configuration. Blocks.
     ///
-    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error; where others may write it,
-    ///   that alone.
+    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error; where others may
+    ///   write it, that alone.
     func load() throws(ConfigurationErrors) -> Configuration {
         let document: TOMLDocument?
         do throws(TOMLError) {

@@ -46,7 +46,8 @@ struct PluginSearch: Sendable, Equatable {
 
     /// The paths of the libraries to load, directory by directory, each in the order of the names. Blocks.
     ///
-    /// - Throws: A named directory that cannot be read; `Configuration.problem(with: "plugin_dir", …)` gives it its place.
+    /// - Throws: A named directory that cannot be read; `Configuration.problem(with: "plugin_dir", …)` gives it its
+    ///   place.
     func libraries() throws(Failure) -> [String] {
         var libraries: [String] = []
         for (index, directory) in directories.enumerated() {

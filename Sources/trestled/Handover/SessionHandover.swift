@@ -18,8 +18,9 @@ struct SessionHandover {
     /// What plugins know of the sessions.
     typealias Shares = (states: [(plugin: String, state: JSON)], failures: [(plugin: String, reason: String)])
 
-    /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the manager,
-    /// which holds each that it gets against all that it has: 4,000 by themselves took it more than five seconds.
+    /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the
+    /// manager, which holds each that it gets against all that it has: 4,000 by themselves took it more than five
+    /// seconds.
     private static let parcelName = "sessions"
 
     // MARK: Giving
@@ -116,8 +117,8 @@ struct SessionHandover {
         log.notice("\(taken) sessions go on, of \(table.connections.count) that were handed over")
     }
 
-    /// The manager's copies are given up before anything that clients have sent is looked at: input that brought the daemon
-    /// down must not do so again and again.
+    /// The manager's copies are given up before anything that clients have sent is looked at: input that brought the
+    /// daemon down must not do so again and again.
     private func forget() { service.forgetStored(Self.parcelName) }
 
     /// The file with the table, and the connections by what socket they are; nil: there are none.

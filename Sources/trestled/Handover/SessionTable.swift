@@ -1,15 +1,16 @@
-// Handover/: what goes from one process of the daemon to the next when it is restarted or replaced by another version: the
-// descriptors of the connections, and that of a file in memory with the table of what is known of them. All of them lie in
-// the queue of one socket meanwhile, and the service manager keeps that socket.
+// Handover/: what goes from one process of the daemon to the next when it is restarted or replaced by another version:
+// the descriptors of the connections, and that of a file in memory with the table of what is known of them. All of them
+// lie in the queue of one socket meanwhile, and the service manager keeps that socket.
 import BridgeJSON
 import BridgeServer
 import TaskRuntime
 
 /// Everything that the next process has to know of the sessions, beside their descriptors.
 ///
-/// As lines of JSON: a line for each plugin's share, for each retained event, and for each connection, and a head. Processes
-/// of other versions read it, older ones too when an upgrade is undone: members and kinds of lines are added and never change
-/// their meaning; what is not known is passed over, and a line that makes no sense costs no more than itself.
+/// As lines of JSON: a line for each plugin's share, for each retained event, and for each connection, and a head.
+/// Processes of other versions read it, older ones too when an upgrade is undone: members and kinds of lines are added
+/// and never change their meaning; what is not known is passed over, and a line that makes no sense costs no more than
+/// itself.
 struct SessionTable {
     /// The number of the last session that was opened.
     var lastSession: UInt64 = 0
@@ -55,8 +56,8 @@ struct SessionTable {
     ///   - mostBytes: The longest text.
     ///   - user: Whose session it is, by its number.
     /// - Returns: The text, and the numbers of the sessions that are not in it.
-    /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to; ``TooLong``, where there is no room even for
-    ///   what sessions have in common.
+    /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to; ``TooLong``, where there is no room even
+    ///   for what sessions have in common.
     func text(
         atMost mostBytes: Int = Self.mostBytes, user: (UInt64) -> UInt32?
     ) throws -> (text: [UInt8], leftOut: Set<UInt64>) {
@@ -101,8 +102,8 @@ struct SessionTable {
         return text
     }
 
-    /// Which sessions have no room. Where not all have, each user has an equal share, and of a user's sessions the shortest
-    /// go first: nobody's unread messages cost others their sessions.
+    /// Which sessions have no room. Where not all have, each user has an equal share, and of a user's sessions the
+    /// shortest go first: nobody's unread messages cost others their sessions.
     private func leftOut(_ sizes: [Int], roomBytes: Int, _ user: (UInt64) -> UInt32?) -> Set<UInt64> {
         guard sizes.reduce(0, +) > roomBytes else { return [] }
         let bySize = zip(connections.map(\.session.number), sizes).sorted { $0.1 < $1.1 }

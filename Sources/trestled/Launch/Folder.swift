@@ -4,8 +4,8 @@ import Glibc
 
 /// Folders, as the daemon needs them.
 enum Folder {
-    /// Makes a folder and those around it, where they are missing. Those around it are open to others, as far as whoever
-    /// started the daemon lets them be.
+    /// Makes a folder and those around it, where they are missing. Those around it are open to others, as far as
+    /// whoever started the daemon lets them be.
     static func make(_ path: String, mode: mode_t) throws(SystemError) {
         guard mkdir(path, mode) != 0 else { return open(path, mode) }
         switch errno {
@@ -23,8 +23,8 @@ enum Folder {
         if mode & 0o077 != 0 { chmod(path, mode & ~FileModes.inheritedMask) }
     }
 
-    /// Who may write the folder of a socket, or one around it, may put a socket of their own in its place, and be taken for
-    /// the daemon.
+    /// Who may write the folder of a socket, or one around it, may put a socket of their own in its place, and be taken
+    /// for the daemon.
     ///
     /// - Throws: ``SystemError`` where anybody but root and this user may.
     static func check(around socket: String) throws(SystemError) {
@@ -41,8 +41,8 @@ enum FileModes {
     /// The mask of whoever started the daemon. It holds for the folders around the socket alone.
     static let inheritedMask: mode_t = umask(0o077)
 
-    /// From here on whatever is made in this process, or in those that it starts, is its owner's alone, where nobody says
-    /// otherwise. First of all, as long as there is but one thread.
+    /// From here on whatever is made in this process, or in those that it starts, is its owner's alone, where nobody
+    /// says otherwise. First of all, as long as there is but one thread.
     static func restrict() { _ = inheritedMask }
 }
 
@@ -53,8 +53,8 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// A path as it is shown: from the root on, without parts that say nothing. `..` stays: behind a symbolic link it leads
-    /// elsewhere than the text says.
+    /// A path as it is shown: from the root on, without parts that say nothing. `..` stays: behind a symbolic link it
+    /// leads elsewhere than the text says.
     ///
     /// - Parameter directory: what a relative one begins from.
     func wholePath(from directory: String) -> String {

@@ -78,8 +78,9 @@ struct PluginSet {
 
     /// Loads the plugin of a file, and configures nothing.
     ///
-    /// A library that came with the daemon is loaded by it, one from elsewhere by a process of its own, unless its section
-    /// says otherwise. What the section is called, the library says: so it is loaded first where it would be without one.
+    /// A library that came with the daemon is loaded by it, one from elsewhere by a process of its own, unless its
+    /// section says otherwise. What the section is called, the library says: so it is loaded first where it would be
+    /// without one.
     ///
     /// - Parameter old: the plugin whose place it is to take.
     func open(_ path: String, inPlaceOf old: PluginSlot? = nil) async throws(BridgeError) -> PluginSlot {
@@ -114,8 +115,8 @@ struct PluginSet {
         loader.refuse(plugin, path: path, reason: reason)
     }
 
-    /// Sections and names of plugins that there are not. Where a library could not be loaded they may be that one's, and
-    /// are no more than a warning.
+    /// Sections and names of plugins that there are not. Where a library could not be loaded they may be that one's,
+    /// and are no more than a warning.
     private func unknownNames(_ loaded: [PluginSlot], ofPaths pathCount: Int) -> [ConfigurationProblem] {
         let problems = configuration.problems(installedPlugins: loaded.map(\.name))
         guard loaded.count < pathCount else { return problems }

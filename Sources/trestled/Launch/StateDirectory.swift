@@ -7,11 +7,11 @@ enum StateDirectory {
     /// The name of the file that a daemon holds locked.
     static let lock = "lock"
 
-    /// Makes the directory, where it is missing, with mode 0700; takes away what others may do with it and with the files
-    /// in it, whoever let them. Blocks.
+    /// Makes the directory, where it is missing, with mode 0700; takes away what others may do with it and with the
+    /// files in it, whoever let them. Blocks.
     ///
-    /// - Throws: ``SystemError`` with a sentence that says what to do, where a link stands in its place or in that of one of
-    ///   its files, where one belongs to somebody else, or where others may put another directory in its place.
+    /// - Throws: ``SystemError`` with a sentence that says what to do, where a link stands in its place or in that of
+    ///   one of its files, where one belongs to somebody else, or where others may put another directory in its place.
     static func secure(_ path: String) throws(SystemError) {
         // A slash at its end would lead through a link.
         let path = "/" + path.split(separator: "/").joined(separator: "/")
@@ -39,7 +39,8 @@ enum StateDirectory {
         guard status.st_uid == geteuid() else { throw foreign(path, status) }
     }
 
-    /// With DynamicUser= systemd makes the directory /var/lib/trestle as /var/lib/private/trestle, and root's link to it.
+    /// With DynamicUser= systemd makes the directory /var/lib/trestle as /var/lib/private/trestle, and root's link to
+    /// it.
     private static func directoryOfServiceManager(_ path: String) -> String? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid == 0,
@@ -51,8 +52,8 @@ enum StateDirectory {
         return String(cString: target) == directory ? directory : nil
     }
 
-    /// Takes the permissions of others away, unless the directory is one for other things: /var, say, would be of no use
-    /// to anybody then.
+    /// Takes the permissions of others away, unless the directory is one for other things: /var, say, would be of no
+    /// use to anybody then.
     private static func close(_ path: String, _ names: [String]) throws(SystemError) {
         var status = stat()
         let hasLock =

@@ -7,7 +7,8 @@ final class StateLock {
 
     /// Makes the directory, where it is missing, sees to it that it is nobody else's, and takes the lock.
     ///
-    /// - Throws: ``SystemError`` where another daemon holds it, or where the directory cannot be used, or not be trusted.
+    /// - Throws: ``SystemError`` where another daemon holds it, or where the directory cannot be used, or not be
+    ///   trusted.
     init(directory: String) throws(SystemError) {
         try StateDirectory.secure(directory)
         let path = "\(directory)/\(StateDirectory.lock)"

@@ -2,8 +2,8 @@ import BridgeJSON
 import Glibc
 import Logging
 
-/// Writes an entry of the log as a JSON object in a line of its own: `time`, `level`, `message`, and `fields` where it has
-/// any.
+/// Writes an entry of the log as a JSON object in a line of its own: `time`, `level`, `message`, and `fields` where it
+/// has any.
 enum JSONLine {
     /// The line, with its end.
     static func bytes(_ record: LogRecord) -> [UInt8] {

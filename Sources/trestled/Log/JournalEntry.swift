@@ -1,8 +1,8 @@
 import BridgeJSON
 import Logging
 
-/// Writes an entry of the log in the native protocol of the systemd journal: a datagram of fields, each a line, or, where
-/// the value has several lines, its name, its length and its bytes.
+/// Writes an entry of the log in the native protocol of the systemd journal: a datagram of fields, each a line, or,
+/// where the value has several lines, its name, its length and its bytes.
 enum JournalEntry {
     /// The datagram.
     static func bytes(_ record: LogRecord) -> [UInt8] {

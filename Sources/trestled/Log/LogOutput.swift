@@ -36,7 +36,8 @@ final class LogOutput: Sendable {
     }
 
     /// False where the journal does not take the entry: it is not there, does not read, or the entry is too long for a
-    /// datagram. As a line, with its priority in front, it still comes through where standard error leads to the journal.
+    /// datagram. As a line, with its priority in front, it still comes through where standard error leads to the
+    /// journal.
     private func sendEntry(_ record: LogRecord) -> Bool {
         switch journal {
         case .some(let journal): journal.send(JournalEntry.bytes(record)) == 0

@@ -75,7 +75,8 @@ extension Daemon {
         return note(plugin, set, "was loaded")
     }
 
-    /// The plugins as the configuration's file has them now: a plugin that comes, or comes anew, goes by its section there.
+    /// The plugins as the configuration's file has them now: a plugin that comes, or comes anew, goes by its section
+    /// there.
     private func pluginSetByFile() async throws(BridgeError) -> PluginSet {
         let source = source
         var current = configuration

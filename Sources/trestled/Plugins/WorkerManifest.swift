@@ -100,8 +100,8 @@ enum WorkerManifest {
         }
     }
 
-    /// The file of a program that is looked for in the places that PATH names, as the process will have it; nil: its place is
-    /// said, or it is in none of them.
+    /// The file of a program that is looked for in the places that PATH names, as the process will have it; nil: its
+    /// place is said, or it is in none of them.
     private static func searched(_ program: String, _ path: String?) -> String? {
         guard !program.contains("/"), let places = path ?? getenv("PATH").map({ String(cString: $0) }) else {
             return nil

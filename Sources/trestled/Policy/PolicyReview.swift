@@ -51,8 +51,8 @@ struct PolicyReview {
             """
     }
 
-    /// A rule without an origin allows to local sessions only. That is said where its users may speak for an origin, and no
-    /// rule allows anything of the kind to that.
+    /// A rule without an origin allows to local sessions only. That is said where its users may speak for an origin,
+    /// and no rule allows anything of the kind to that.
     private func localOnly(_ rule: PolicyRule) -> String? {
         let verbs = Set(rule.verbs).subtracting([.origin])
         guard rule.effect == .allow, rule.origins == nil, rule.plugins == nil, !verbs.isEmpty else { return nil }

@@ -25,8 +25,8 @@ final class Reloader {
 
     init(_ daemon: Daemon) { self.daemon = daemon }
 
-    /// Reads the configuration and puts it in force. Where a reload is at work, another one follows it, because the file
-    /// may have changed since that one read it; all who ask until then share it.
+    /// Reads the configuration and puts it in force. Where a reload is at work, another one follows it, because the
+    /// file may have changed since that one read it; all who ask until then share it.
     ///
     /// - Parameter occasion: Who asks, for the log.
     func reload(_ occasion: String) async -> Outcome {

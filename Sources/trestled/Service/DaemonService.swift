@@ -99,9 +99,9 @@ extension DaemonService {
     /// How long the manager may take over what it is to keep.
     private static let storingTime = Duration.seconds(5)
 
-    /// Has the manager keep a copy of a descriptor for the daemon's next process, whatever becomes of its other end, and waits
-    /// until it has it: what it had not looked at when this process ends it may not take for ours any more. See
-    /// ``takeStored(named:)``. Blocks the loop: for its very end.
+    /// Has the manager keep a copy of a descriptor for the daemon's next process, whatever becomes of its other end,
+    /// and waits until it has it: what it had not looked at when this process ends it may not take for ours any more.
+    /// See ``takeStored(named:)``. Blocks the loop: for its very end.
     func store(_ descriptor: Int32, named name: String) throws(ServiceManagerError) {
         try environment.withManager { manager throws(ServiceManagerError) in
             try manager.store(descriptor: descriptor, named: Self.storedPrefix + name, outlivesHangUp: true)

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Tells the watchdog that the daemon lives, at half of the interval in which it wants to hear that. From the loop itself:
-/// one that stands still feeds nobody, and the manager restarts the daemon.
+/// Tells the watchdog that the daemon lives, at half of the interval in which it wants to hear that. From the loop
+/// itself: one that stands still feeds nobody, and the manager restarts the daemon.
 @LoopActor
 final class WatchdogFeed {
     private var timer: LoopTimer?

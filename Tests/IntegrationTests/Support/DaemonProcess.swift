@@ -85,7 +85,8 @@ final class DaemonProcess {
     }
 }
 
-/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is told to.
+/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is told
+/// to.
 func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) throws -> R {
     let daemon = try DaemonProcess(in: home)
     do {

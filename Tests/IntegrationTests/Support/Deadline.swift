@@ -1,7 +1,7 @@
 import Glibc
 
-/// The moment by which what a test waits for must have come. Far longer than anything takes, so that it is met on a busy
-/// machine too; what it bounds is how long a test hangs that fails.
+/// The moment by which what a test waits for must have come. Far longer than anything takes, so that it is met on a
+/// busy machine too; what it bounds is how long a test hangs that fails.
 struct Deadline {
     /// Sanitizers make everything take several times as long: scripts/test-sanitize says how many times.
     private static let factor = getenv("TRESTLE_TEST_PATIENCE").flatMap { Int(String(cString: $0)) } ?? 1

@@ -4,7 +4,8 @@ import TestSupport
 
 @testable import SessionBus
 
-/// A notification service that does what the test says, on the test's own thread: for what no real one can be made to do.
+/// A notification service that does what the test says, on the test's own thread: for what no real one can be made to
+/// do.
 final class FakeNotifications {
     /// What `Notify` asked for.
     struct Notification: Equatable {

@@ -64,8 +64,8 @@ enum HostilePlugin: Sendable {
         try copy(Place.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
     }
 
-    /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it at once. It would have
-    /// a library from elsewhere tell its name to another process first.
+    /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it at once. It
+    /// would have a library from elsewhere tell its name to another process first.
     static func putDaemon(into folder: TemporaryFolder) throws -> String {
         for program in ["trestled", "trestle-plugin-host"] {
             try copy(Place.program(program), to: folder, as: program, mode: 0o755)
@@ -81,8 +81,8 @@ enum HostilePlugin: Sendable {
 
     // MARK: In a daemon
 
-    /// Runs `body` with a daemon that has it, and Echo in the daemon's own process: that is to answer at the end, and the
-    /// daemon to stop in order.
+    /// Runs `body` with a daemon that has it, and Echo in the daemon's own process: that is to answer at the end, and
+    /// the daemon to stop in order.
     func withDaemon<R>(
         in isolation: Isolation, _ configuration: String = "", _ body: (DaemonProcess, Wire) throws -> R
     ) throws -> R {

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Runs a suite's tests a few at a time, each on threads of its own: they block while they wait for other processes, which
-/// the threads of Swift's pool, that all other tests share, must not.
+/// Runs a suite's tests a few at a time, each on threads of its own: they block while they wait for other processes,
+/// which the threads of Swift's pool, that all other tests share, must not.
 ///
 /// The suite's time limit is told here because the wait for a turn, behind hundreds of other tests, is not the test's.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {

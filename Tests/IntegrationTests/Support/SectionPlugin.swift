@@ -1,5 +1,5 @@
-/// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while it is
-/// at work, unless it is told to refuse that.
+/// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while
+/// it is at work, unless it is told to refuse that.
 struct SectionPlugin {
     var name: String
     /// Why it does not take a section that it has found good; empty: it does.

@@ -43,7 +43,8 @@ final class SpawnedProcess {
         Self.connect(input, to: STDIN_FILENO, &actions)
         Self.connect(output, to: STDOUT_FILENO, &actions)
         Self.connect(errors, to: STDERR_FILENO, &actions)
-        // By way of numbers above all of theirs, lest one take the place of another, or the lifeline that of one of them.
+        // By way of numbers above all of theirs, lest one take the place of another, or the lifeline that of one of
+        // them.
         let above = max(handedOver.max() ?? 0, ends.theirs, Self.lifelineInChild) + 1
         posix_spawn_file_actions_adddup2(&actions, ends.theirs, above)
         for (index, descriptor) in handedOver.enumerated() {

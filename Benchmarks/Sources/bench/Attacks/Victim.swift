@@ -55,8 +55,8 @@ final class Victim {
         unread.removeFirst(count * 16)
     }
 
-    /// How long it waited at the most for a call that was in flight between two moments, in milliseconds. One that has not
-    /// been answered has waited until now.
+    /// How long it waited at the most for a call that was in flight between two moments, in milliseconds. One that has
+    /// not been answered has waited until now.
     func longestWait(from start: UInt64, to end: UInt64) -> Double {
         let answered = samples.reversed().prefix { $0.end >= start }.filter { $0.sent <= end }.map(\.wait).max() ?? 0
         let lastEnd = samples.last?.end ?? start
@@ -64,8 +64,8 @@ final class Victim {
         return Double(max(answered, open)) / 1e6
     }
 
-    /// The share of calls below which a wait lies, in milliseconds. A call that waits keeps later ones from being made: these
-    /// count as if they had been made at their time.
+    /// The share of calls below which a wait lies, in milliseconds. A call that waits keeps later ones from being made:
+    /// these count as if they had been made at their time.
     func quantile(_ share: Double, from start: UInt64, to end: UInt64) -> Double {
         let interval = UInt64(call.microseconds) * 1000
         var waits: [UInt64] = []

@@ -26,8 +26,8 @@ func measureIsolation(_ bench: Bench) throws -> [Line] {
     return lines
 }
 
-/// A lease of a pool is measured by calls one after the other: cold where each of them wears its process out, so that the
-/// next one waits for another.
+/// A lease of a pool is measured by calls one after the other: cold where each of them wears its process out, so that
+/// the next one waits for another.
 func measurePool(_ bench: Bench) throws -> [Line] {
     let warm = try bench.startDaemonWithTasks(isolated + "\npool = { min = 1, max = 1 }", isPinned: false)
     defer { warm.stop() }
@@ -48,8 +48,8 @@ func measurePool(_ bench: Bench) throws -> [Line] {
     ]
 }
 
-/// Echo, in the daemon's own process, while a neighbour's process crashes as often as it is started, and is brought back
-/// when it is given up.
+/// Echo, in the daemon's own process, while a neighbour's process crashes as often as it is started, and is brought
+/// back when it is given up.
 func measureNeighbour(_ bench: Bench) throws -> [Line] {
     let server = try bench.startDaemonWithTasks(isolated, isPinned: false, hasEcho: true)
     defer { server.stop() }

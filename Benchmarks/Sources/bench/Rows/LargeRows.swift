@@ -7,8 +7,8 @@ private struct Payload {
 }
 
 extension Bench {
-    /// A text, and an array of small objects: one is quick to check, the other is not. Both leave room for the rest of a
-    /// line of 1 MiB, which is the daemon's limit.
+    /// A text, and an array of small objects: one is quick to check, the other is not. Both leave room for the rest of
+    /// a line of 1 MiB, which is the daemon's limit.
     fileprivate func makePayloads() throws -> [Payload] {
         let room = (1 << 20) - 256
         let text = place.sockets + "/text.json"

@@ -75,8 +75,9 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// Offers a text again whose process has ended, though nobody had copied anything else: X ends a program with an error where
-    /// it answers one that is gone. Where that fails the clipboard is empty, as it is when such a program ends.
+    /// Offers a text again whose process has ended, though nobody had copied anything else: X ends a program with an
+    /// error where it answers one that is gone. Where that fails the clipboard is empty, as it is when such a program
+    /// ends.
     private func renew(_ selection: Selection, after child: Child) {
         let offer = offers.withLock { $0[selection] }
         guard let offer, offer.child === child else { return }
@@ -90,7 +91,8 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// Ends what is left. A text that was written goes with the daemon, as it does with any program that was copied from.
+    /// Ends what is left. A text that was written goes with the daemon, as it does with any program that was copied
+    /// from.
     func finish() async {
         try? await writer.run { [self] in
             let last = offers.withLock { offers in

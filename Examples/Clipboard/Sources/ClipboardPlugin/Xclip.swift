@@ -1,5 +1,5 @@
-// The program xclip, on behalf of one call. Everything here blocks: it runs on a lane, never on the loop. It waits in short
-// steps, and looks between them whether the call is still wanted and has time.
+// The program xclip, on behalf of one call. Everything here blocks: it runs on a lane, never on the loop. It waits in
+// short steps, and looks between them whether the call is still wanted and has time.
 import Glibc
 import TaskKit
 
@@ -12,7 +12,8 @@ struct Xclip {
 
     /// The longest time for which nobody looks whether the call was cancelled.
     private static let stepMilliseconds: Int32 = 20
-    /// How long one answer is waited for where it may never come, and another question is no harm: far longer than xclip takes to give one.
+    /// How long one answer is waited for where it may never come, and another question is no harm: far longer than
+    /// xclip takes to give one.
     private static let patience = Duration.seconds(1)
     /// How often an offer is begun: xclip ends with an error where a program that reads from it ends first.
     private static let attempts = 3
@@ -43,8 +44,8 @@ struct Xclip {
         }
     }
 
-    /// Whether nobody has the selection. A question that reaches an owner while it ends is never answered, so it is asked
-    /// again.
+    /// Whether nobody has the selection. A question that reaches an owner while it ends is never answered, so it is
+    /// asked again.
     func isFree(_ selection: Selection) throws -> Bool {
         while true {
             switch try ask(selection, target: "TARGETS", until: min(deadline, .now + Self.patience)) {
@@ -90,8 +91,8 @@ struct Xclip {
 
     private func begin(_ text: [UInt8], as selection: Selection) throws -> Child {
         let input = try Descriptor.pair()
-        // Quiet is what it calls staying in the foreground. In the background it would be nobody's child: it would outlive
-        // the daemon, and who waited for its output would wait as long.
+        // Quiet is what it calls staying in the foreground. In the background it would be nobody's child: it would
+        // outlive the daemon, and who waited for its output would wait as long.
         let arguments = ["-quiet", "-in", "-selection", selection.rawValue, "-target", "UTF8_STRING"]
         let child = try Child(settings.tool, arguments, environment: environment, input: input.theirs.number)
         do {
@@ -104,8 +105,8 @@ struct Xclip {
         return child
     }
 
-    /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be anything,
-    /// and its owner may be as slow as it likes.
+    /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be
+    /// anything, and its owner may be as slow as it likes.
     private func isOffered(_ text: [UInt8], as selection: Selection) throws -> Bool {
         let end = min(deadline, .now + Self.patience)
         guard case .bytes(text) = try ask(selection, target: "UTF8_STRING", until: end) else { return false }

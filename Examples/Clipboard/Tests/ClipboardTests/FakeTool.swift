@@ -27,8 +27,8 @@ final class FakeTool {
         try Self.write(text, to: folder.appending(path: "xclip"))
     }
 
-    /// By another process: what this one has open for writing, a child that another test starts at the same moment has for an
-    /// instant too, and no file that is written can be executed.
+    /// By another process: what this one has open for writing, a child that another test starts at the same moment has
+    /// for an instant too, and no file that is written can be executed.
     private static func write(_ text: String, to file: URL) throws {
         let writer = Process()
         writer.executableURL = URL(filePath: "/bin/sh")

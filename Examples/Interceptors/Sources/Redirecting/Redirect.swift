@@ -1,5 +1,5 @@
-// redirect: calls of one task become calls of another. For tasks that are called something else now, or that another plugin
-// does better.
+// redirect: calls of one task become calls of another. For tasks that are called something else now, or that another
+// plugin does better.
 import Synchronization
 import TaskKit
 

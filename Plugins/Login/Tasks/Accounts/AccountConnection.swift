@@ -1,8 +1,8 @@
 import GRDB
 import Glibc
 
-/// The connection to the file of the accounts. After a failure of the storage it is closed, and opened anew before anything
-/// else is done with the file: what a failure left behind in it is not trusted.
+/// The connection to the file of the accounts. After a failure of the storage it is closed, and opened anew before
+/// anything else is done with the file: what a failure left behind in it is not trusted.
 ///
 /// Used by one thread at a time.
 struct AccountConnection: Sendable {
@@ -40,8 +40,8 @@ struct AccountConnection: Sendable {
     mutating func fail() {
         guard case .open(let queue) = state else { return }
         Self.overwriteFailure(queue)
-        // Before the other is closed: the last one takes the log's index along, and a full disk has no room for another. So
-        // what only reads goes on.
+        // Before the other is closed: the last one takes the log's index along, and a full disk has no room for
+        // another. So what only reads goes on.
         state = (try? Self.connect(path)).map(State.open) ?? .failed
         try? queue.close()
     }
@@ -53,9 +53,9 @@ struct AccountConnection: Sendable {
         try Self.explaining(path) { try queue.close() }
     }
 
-    /// Makes sure that a transaction that failed cannot come back: where only its `fsync` failed, its pages and its commit
-    /// mark stand in the log already, and whoever opens the file next would take them for committed. A small transaction
-    /// writes over their beginning, whether it gets through or not.
+    /// Makes sure that a transaction that failed cannot come back: where only its `fsync` failed, its pages and its
+    /// commit mark stand in the log already, and whoever opens the file next would take them for committed. A small
+    /// transaction writes over their beginning, whether it gets through or not.
     private static func overwriteFailure(_ queue: DatabaseQueue) {
         try? queue.write { database in
             let count = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0

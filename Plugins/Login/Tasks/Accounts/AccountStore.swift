@@ -15,8 +15,8 @@ final class AccountStore: Sendable {
     ///
     /// - Parameters:
     ///   - now: Tokens that expired before are deleted.
-    ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by password
-    ///     every minute keeps the last half day's, and the file stays small.
+    ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by
+    ///     password every minute keeps the last half day's, and the file stays small.
     init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(StorageFailure) {
         self.path = path
         self.maximumTokens = maximumTokens

@@ -2,9 +2,9 @@ import Glibc
 
 /// Room for the file that SQLite maps into memory, the log's index (`-shm`).
 ///
-/// SQLite makes room for it by writing one byte into each page of memory. A file system whose blocks are smaller, as ext4 has
-/// them below 512 MiB, gives out one block of each page then, and the others as the memory is touched: where it has none left,
-/// the kernel ends the process (SIGBUS).
+/// SQLite makes room for it by writing one byte into each page of memory. A file system whose blocks are smaller, as
+/// ext4 has them below 512 MiB, gives out one block of each page then, and the others as the memory is touched: where
+/// it has none left, the kernel ends the process (SIGBUS).
 enum MappedRoom {
     /// Twice what the index takes at first: two databases may be opened at a time.
     private static let neededBytes: UInt64 = 2 * 32 << 10

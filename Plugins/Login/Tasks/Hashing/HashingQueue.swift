@@ -1,8 +1,8 @@
 import Synchronization
 import TaskKit
 
-/// Where passwords are hashed: one after the other, uid by uid, on a thread of their own, so that neither the loop nor the daemon's
-/// few threads for blocking work are kept busy, and memory is taken once.
+/// Where passwords are hashed: one after the other, uid by uid, on a thread of their own, so that neither the loop nor
+/// the daemon's few threads for blocking work are kept busy, and memory is taken once.
 final class HashingQueue: Sendable {
     /// The most jobs that wait or run. At the usual cost the last one is done in about 20 s, well within a call's
     /// deadline.

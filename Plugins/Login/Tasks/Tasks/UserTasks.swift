@@ -1,6 +1,7 @@
 import TaskKit
 
-// login.users.…: the accounts. They have a permission of their own, which no rule about `login.*` covers, and are not open.
+// login.users.…: the accounts. They have a permission of their own, which no rule about `login.*` covers, and are not
+// open.
 
 /// What the tasks have in common.
 enum AccountTasks {

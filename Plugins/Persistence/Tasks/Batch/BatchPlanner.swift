@@ -36,8 +36,8 @@ enum BatchPlanner {
 
     /// How far a batch may grow.
     struct Bounds: Sendable {
-        /// Calls in one batch: past a hundred, sharing an `fsync` gains little, and the loop thread would have nothing to
-        /// do until all that wait are written, and the lane nothing while it then answers them all.
+        /// Calls in one batch: past a hundred, sharing an `fsync` gains little, and the loop thread would have nothing
+        /// to do until all that wait are written, and the lane nothing while it then answers them all.
         var calls = 128
         /// Options in one batch, so that one transaction stays small against SQLite's page cache and the log.
         var sizeBytes = 4 << 20
@@ -93,8 +93,8 @@ struct BatchProgress {
         (self.users, self.slowUsers, self.slice) = (users, slowUsers, slice)
     }
 
-    /// Whether there is time for the call at a position. Where there is none, there is none for any behind it: each may be of
-    /// the same session.
+    /// Whether there is time for the call at a position. Where there is none, there is none for any behind it: each may
+    /// be of the same session.
     mutating func mayBegin(_ position: Int) -> Bool {
         if position < end, hasBegun, slowUsers.contains(users[position]) || slice.isOver { end = position }
         return position < end

@@ -7,8 +7,8 @@ import TaskKit
 /// another lane is held, with everything of its session behind it, until they are finished. Calls of different
 /// sessions never wait for each other here.
 ///
-/// The law of turns: what is for a lane is taken user by user, see ``UserTurns``. A session has one user, so that its order
-/// is kept.
+/// The law of turns: what is for a lane is taken user by user, see ``UserTurns``. A session has one user, so that its
+/// order is kept.
 ///
 /// Pure: no I/O, no clock, no threads.
 struct CallQueues {
@@ -89,8 +89,8 @@ struct CallQueues {
         return !queues[call.lane.rawValue].isAwake
     }
 
-    /// Takes the next of what waits for a lane, as many as it carries out together; nothing: the lane must be woken for the
-    /// next.
+    /// Takes the next of what waits for a lane, as many as it carries out together; nothing: the lane must be woken for
+    /// the next.
     ///
     /// - Parameter calls: Is empty, and lends its room.
     mutating func take(_ lane: StoreLane, into calls: inout [Call]) {

@@ -1,12 +1,13 @@
 import GRDB
 import TaskKit
 
-/// Carries out queries, a slice of each at a time. A query that has not ended keeps a connection with an open transaction,
-/// so that it finds the store as it was when it began. Where there are more queries than `Limits.snapshots`, or the log has
-/// grown too long, a query lets its transaction go, and goes on with what is stored by then.
+/// Carries out queries, a slice of each at a time. A query that has not ended keeps a connection with an open
+/// transaction, so that it finds the store as it was when it began. Where there are more queries than
+/// `Limits.snapshots`, or the log has grown too long, a query lets its transaction go, and goes on with what is stored
+/// by then.
 ///
-/// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any commit
-/// wait for it.
+/// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any
+/// commit wait for it.
 struct QueryEngine {
     /// A query that has begun.
     fileprivate struct Begun {
@@ -46,7 +47,8 @@ struct QueryEngine {
         spare = nil
     }
 
-    /// Queries that have not ended go on with what is stored by then, so that the log is not needed for what was before.
+    /// Queries that have not ended go on with what is stored by then, so that the log is not needed for what was
+    /// before.
     mutating func releaseSnapshots() {
         for id in begun.keys {
             guard let connection = begun[id]?.connection.take() else { continue }

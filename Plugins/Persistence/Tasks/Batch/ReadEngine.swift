@@ -17,8 +17,8 @@ struct ReadEngine {
         kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
     }
 
-    /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it anew, for
-    /// a read after the connection that writes was closed, would take a disk that can be written to.
+    /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it
+    /// anew, for a read after the connection that writes was closed, would take a disk that can be written to.
     mutating func holdIndex() {
         // `try?`: whatever is wrong is met again, and told, by the first call.
         try? kept?.usable().use { database, _ in _ = try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema") }
@@ -29,8 +29,9 @@ struct ReadEngine {
         kept = nil
     }
 
-    /// Carries out calls from the front, as far as the slice and a delivery reach, and answers those that it has carried
-    /// out. Reads that fail fail singly, but a failure of the storage makes those behind it wait for a new connection.
+    /// Carries out calls from the front, as far as the slice and a delivery reach, and answers those that it has
+    /// carried out. Reads that fail fail singly, but a failure of the storage makes those behind it wait for a new
+    /// connection.
     mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
         var batch = ReadBatch(rest: calls[...], slice)
         var isSound = true

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The time that a lane works before it asks whose turn it is. A call that is begun within it may take longer, as long as a
-/// call can take; so may one record of a query.
+/// The time that a lane works before it asks whose turn it is. A call that is begun within it may take longer, as long
+/// as a call can take; so may one record of a query.
 struct Slice {
     /// The time since some moment in the past.
     typealias Clock = @Sendable () -> Duration

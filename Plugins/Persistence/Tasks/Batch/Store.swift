@@ -45,8 +45,8 @@ final class Store: Sendable {
     private let nextLogBytes: Atomic<Int>
 
     /// - Parameters:
-    ///   - gather: the default runs what it is given at once: calls that come together are then taken as they come, by a
-    ///     lane that may be done with the first before the second is there.
+    ///   - gather: the default runs what it is given at once: calls that come together are then taken as they come, by
+    ///     a lane that may be done with the first before the second is there.
     ///   - clock: For the slices of the lanes' time.
     ///   - maximumLogBytes: How long the log may grow while queries read what was there before.
     init(
@@ -95,9 +95,9 @@ final class Store: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the database, making or migrating it as needed, and checks it. What there is no time for is checked later, while
-    /// it is in use; where it turns out to be damaged then, the operator is told, and calls of tasks are refused from then
-    /// on.
+    /// Opens the database, making or migrating it as needed, and checks it. What there is no time for is checked later,
+    /// while it is in use; where it turns out to be damaged then, the operator is told, and calls of tasks are refused
+    /// from then on.
     ///
     /// - Parameter check: Fires where there is no more time to check it.
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
@@ -209,7 +209,8 @@ final class Store: Sendable {
 
     // MARK: The lanes' threads
 
-    /// Takes everything that waits for a lane, batch after batch, each of them in turns of the users. The lane's thread.
+    /// Takes everything that waits for a lane, batch after batch, each of them in turns of the users. The lane's
+    /// thread.
     private func drain(_ lane: StoreLane) {
         var calls: [any StoreCall] = []
         while true {
@@ -248,9 +249,9 @@ final class Store: Sendable {
         whenIdle?.resume()
     }
 
-    /// Empties a log that has grown because there was always a query that read what was there before: queries go on with
-    /// what is there now. Where somebody else reads what was there before, it is tried again when the log has grown as
-    /// much again.
+    /// Empties a log that has grown because there was always a query that read what was there before: queries go on
+    /// with what is there now. Where somebody else reads what was there before, it is tried again when the log has
+    /// grown as much again.
     private func emptyLongLog() {
         guard commits.withLock({ $0.logBytes }) > nextLogBytes.load(ordering: .relaxed) else { return }
         let rest = queries.withLock { queries in

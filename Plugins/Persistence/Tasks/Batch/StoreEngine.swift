@@ -70,15 +70,15 @@ struct StoreEngine {
     /// How long the log is, which grows until nobody reads the database as it was before.
     var logBytes: Int { file?.logBytes ?? 0 }
 
-    /// Moves what the log holds into the database, and empties it. Waits for nobody: where somebody still reads what was there
-    /// before, the log stays.
+    /// Moves what the log holds into the database, and empties it. Waits for nobody: where somebody still reads what
+    /// was there before, the log stays.
     mutating func emptyLog() {
         // `try?`: a failure of the storage is met again by the next commit.
         try? kept?.usable().emptyLog()
     }
 
-    /// Carries out a batch from the front of the calls, as far as the slice reaches, and answers those that it has carried
-    /// out. The first of them is carried out in any case.
+    /// Carries out a batch from the front of the calls, as far as the slice reaches, and answers those that it has
+    /// carried out. The first of them is carried out in any case.
     mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
         let batch = BatchPlanner.plan(calls.lazy.map(\.item))
         var progress = BatchProgress(users: calls.prefix(batch.count).map(\.user), slow: slowUsers, slice)

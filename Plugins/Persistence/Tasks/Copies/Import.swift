@@ -92,8 +92,8 @@ struct Import {
         }
     }
 
-    /// Stores some records, and waits until they are on disk: all or none, unless those that they replace are too large for
-    /// one call.
+    /// Stores some records, and waits until they are on disk: all or none, unless those that they replace are too large
+    /// for one call.
     private func commit(
         _ batch: ArraySlice<ExportReader.Entry>, in store: Store, _ outcome: inout Outcome
     ) throws {

@@ -1,7 +1,7 @@
 import TaskKit
 
-/// A query on its way through a table, slice by slice. It knows how far it has come by the key that it looked at last, so
-/// that it goes on behind it in any transaction.
+/// A query on its way through a table, slice by slice. It knows how far it has come by the key that it looked at last,
+/// so that it goes on behind it in any transaction.
 ///
 /// Filtering and ordering happen here, on the parsed records, while SQLite steps through the table: SQLite's own JSON
 /// functions read large integers as doubles, lose number texts, and take names apart that bear quotes or dots.
@@ -73,8 +73,8 @@ final class QueryScan {
         return true
     }
 
-    /// The records of the places that were found. Only where the query has gone on in another transaction may one of them
-    /// have been changed since: it is shown as it is now, unless it does not match any more.
+    /// The records of the places that were found. Only where the query has gone on in another transaction may one of
+    /// them have been changed since: it is shown as it is now, unless it does not match any more.
     private func pageOfPlaces(_ records: RecordReader) throws -> [UInt8] {
         for (index, entry) in first.entries.prefix(query.limit).enumerated() {
             let key = entry.position.key

@@ -1,7 +1,8 @@
 import Synchronization
 import TaskKit
 
-/// Checks a database that is too large to be checked before it is used: meanwhile, on a thread and a connection of its own.
+/// Checks a database that is too large to be checked before it is used: meanwhile, on a thread and a connection of its
+/// own.
 final class LateCheck: Sendable {
     let lane = BlockingLane(name: "records-check")
     /// Of the check that was begun last.
@@ -9,7 +10,8 @@ final class LateCheck: Sendable {
     /// Held while the database is open here.
     private let isOpen = Mutex(())
 
-    /// - Parameter end: Gets what came of it, on the lane's thread and before ``stop()`` returns, unless it was stopped.
+    /// - Parameter end: Gets what came of it, on the lane's thread and before ``stop()`` returns, unless it was
+    ///   stopped.
     func begin(_ file: StoreFile, end: @escaping @Sendable (StoreFile.Finding) -> Void) {
         let begun = Interruption()
         interruption.withLock { $0 = begun }

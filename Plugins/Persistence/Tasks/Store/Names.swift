@@ -10,8 +10,8 @@ struct Namespace: Hashable, Sendable {
         self.origin = ExactText(origin)
     }
 
-    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons. There is one
-    /// text for each namespace, which the policy's rules go by: no zeros stand before the number.
+    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons. There is
+    /// one text for each namespace, which the policy's rules go by: no zeros stand before the number.
     init?(parsing text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, (1...Limits.originBytes).contains(parts[1].count), !parts[0].isEmpty,

@@ -344,8 +344,8 @@ extension RecordStore {
         }
     }
 
-    /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or could
-    /// not be kept for a while.
+    /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or
+    /// could not be kept for a while.
     private func forgetOldDeletions(of namespace: Namespace, _ counters: Counters) throws {
         let most = max(1, Self.deletionsForgottenAtOnce - forgottenDeletions)
         let excess = min(counters.deletions - maximumDeletions, most)

@@ -66,8 +66,8 @@ extension BridgeError {
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
     }
 
-    /// What callers are told where this is a sentence for the operator, who finds it in the log: no path, and no word of the
-    /// system's.
+    /// What callers are told where this is a sentence for the operator, who finds it in the log: no path, and no word
+    /// of the system's.
     var withoutDetails: BridgeError {
         if code == .storageFull { return BridgeError(.storageFull, "The disk is full.", isTransient: true) }
         return BridgeError(

@@ -17,8 +17,8 @@ struct StoreFile: Sendable {
     /// Opens the file, making it where there is none, and checks that SQLite really works in the way that the
     /// promise "acknowledged is durable" needs.
     ///
-    /// - Parameter integrityCheck: Walks through the whole file, unless it is interrupted; nil: only what is read later is
-    ///   checked.
+    /// - Parameter integrityCheck: Walks through the whole file, unless it is interrupted; nil: only what is read later
+    ///   is checked.
     /// - Returns: The database, and whether all of it was checked.
     /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
     func open(integrityCheck: Interruption?) throws(BridgeError) -> (queue: DatabaseQueue, isChecked: Bool) {
@@ -130,7 +130,8 @@ struct StoreFile: Sendable {
         configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file elsewhere.
+            // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file
+            // elsewhere.
             try database.execute(
                 sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY")
         }

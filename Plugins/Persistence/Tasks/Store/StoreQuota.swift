@@ -11,8 +11,8 @@ struct StoreQuota: Sendable, Equatable {
     /// Far from what pages store, and from what a disk holds.
     static let standard = StoreQuota(records: 10_000_000, bytes: 8 << 30)
 
-    /// - Throws: `quota.exceeded`, where a namespace that grows would be too large. One that is too large already, because the
-    ///   quota was lowered, may still shrink.
+    /// - Throws: `quota.exceeded`, where a namespace that grows would be too large. One that is too large already,
+    ///   because the quota was lowered, may still shrink.
     func check(
         _ counters: RecordStore.Counters, addedRecords: Int64, addedBytes: Int64, in namespace: Namespace
     ) throws(BridgeError) {
@@ -34,8 +34,8 @@ struct StoreQuota: Sendable, Equatable {
 }
 
 extension RecordStore {
-    /// Counts what every namespace holds. Reads the whole database: at the first start of a version that keeps count, and of
-    /// a store that comes from elsewhere.
+    /// Counts what every namespace holds. Reads the whole database: at the first start of a version that keeps count,
+    /// and of a store that comes from elsewhere.
     static let countingStored = """
         UPDATE namespace SET (records, bytes) = (
             SELECT count(*), coalesce(sum(length(record.key) + length(CAST(record.body AS BLOB))), 0)

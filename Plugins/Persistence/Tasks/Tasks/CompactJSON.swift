@@ -21,7 +21,8 @@ struct CompactJSON {
 
     /// Goes through the members of the object that the text is.
     ///
-    /// - Parameter member: Gets the name, without its quotes, and the place of the value. Returns whether it wants it so.
+    /// - Parameter member: Gets the name, without its quotes, and the place of the value. Returns whether it wants it
+    ///   so.
     /// - Returns: Whether the text is of the form, and everything in it wanted.
     static func forEachMember(
         of bytes: UnsafeRawBufferPointer, _ member: (_ name: UnsafeRawBufferPointer, _ value: Range<Int>) -> Bool

@@ -1,7 +1,7 @@
 import TaskKit
 
-// Backups, exports, restores and imports: of everybody's records, whatever their options choose of these. So they have a
-// permission of their own, which no rule about `persistence.*` covers, and are not open.
+// Backups, exports, restores and imports: of everybody's records, whatever their options choose of these. So they have
+// a permission of their own, which no rule about `persistence.*` covers, and are not open.
 
 /// What these tasks share.
 protocol CopyTask: BridgeTask {

@@ -1,7 +1,7 @@
 import TaskKit
 
-// What `bridge.describe` shows of the tasks. Written by hand, because a raw task's schemas are not derived; a test holds
-// them against the types that are decoded.
+// What `bridge.describe` shows of the tasks. Written by hand, because a raw task's schemas are not derived; a test
+// holds them against the types that are decoded.
 
 extension CreateTask {
     static var optionsSchema: JSON? {

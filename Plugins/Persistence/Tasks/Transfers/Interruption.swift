@@ -24,8 +24,8 @@ final class Interruption: Sendable {
         if state.withLock({ $0.isSet }) { throw .cancelled }
     }
 
-    /// Gives access to a database whose statements are interrupted when nobody waits any more. It is the caller's to close,
-    /// afterwards.
+    /// Gives access to a database whose statements are interrupted when nobody waits any more. It is the caller's to
+    /// close, afterwards.
     func during<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
         state.withLock { $0.queue = queue }
         defer { state.withLock { $0.queue = nil } }

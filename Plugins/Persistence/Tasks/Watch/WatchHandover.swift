@@ -1,7 +1,7 @@
 import TaskKit
 
-/// A watch as the next daemon's store goes on with it: nothing that is committed between the two is missed, and nothing is
-/// told twice.
+/// A watch as the next daemon's store goes on with it: nothing that is committed between the two is missed, and nothing
+/// is told twice.
 struct KeptWatch: Codable, Sendable, Equatable {
     /// The namespace's user id and origin.
     var uid: UInt32

@@ -71,8 +71,8 @@ final class WatchRegistry {
     /// The uid that a session which watches something is of.
     func uid(of session: SessionID) -> UInt32? { quota.uid(of: session) }
 
-    /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it named
-    /// the namespace.
+    /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it
+    /// named the namespace.
     func all(of session: SessionID) -> [(place: Place, position: Int64?, namesNamespace: Bool)] {
         placesOfSessions[session, default: []].compactMap { place in
             watches[place]?[session].map { (place, $0.replay?.position, $0.namesNamespace) }

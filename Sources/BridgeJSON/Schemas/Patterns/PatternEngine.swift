@@ -49,8 +49,8 @@ enum PatternEngine {
     ///
     /// - Parameters:
     ///   - pattern: One that has been compiled.
-    ///   - atOnce: Whether the thread may not wait: a pattern that has left the cache is not compiled, and one that another
-    ///     thread matches is not waited for.
+    ///   - atOnce: Whether the thread may not wait: a pattern that has left the cache is not compiled, and one that
+    ///     another thread matches is not waited for.
     static func matches(
         _ pattern: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, atOnce: Bool
     ) throws(SchemaExcess) -> Bool {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which tasks of a plugin may be called, and with what. A call may do anything: none is made that nobody asked for, but for
-/// such as the task's schema refuses.
+/// Which tasks of a plugin may be called, and with what. A call may do anything: none is made that nobody asked for,
+/// but for such as the task's schema refuses.
 struct CheckChoice: Sendable, Equatable {
     /// Options by task; nil: to be made from the schema.
     private(set) var calls: [String: JSON?] = [:]

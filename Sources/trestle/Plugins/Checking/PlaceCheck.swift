@@ -110,8 +110,8 @@ struct PlaceCheck {
         _ = await daemon.hasSurplusAnswers(beyond: known, within: min(patience, Self.longestSurplusWait))
         let later = daemon.surplusAnswers - known
         let law = "every call has one, and only the first counts"
-        // Those of one task that was called are its own, however late they come. Where several were, they are taken for the
-        // one's that has answered too often before, so that one fault is not found twice.
+        // Those of one task that was called are its own, however late they come. Where several were, they are taken for
+        // the one's that has answered too often before, so that one fault is not found twice.
         let suspects = answers.count == 1 ? answers : answers.filter { $0.surplus > 0 }
         let isLater = { (answer: TaskCheck.Answer) in suspects.count == 1 && suspects[0].task == answer.task }
         for answer in answers {

@@ -42,8 +42,8 @@ struct SampleOptions {
 
     /// Values that are forbidden, with what is wrong with each; none where anything goes.
     ///
-    /// - Parameter isSubtle: also such as a lenient task may take: a member that is not known, a number or a length just past
-    ///   its bound. Else only wrong kinds, and members that are missing.
+    /// - Parameter isSubtle: also such as a lenient task may take: a member that is not known, a number or a length
+    ///   just past its bound. Else only wrong kinds, and members that are missing.
     func forbidden(isSubtle: Bool) -> [(value: JSON, misfit: SchemaMisfit)] {
         var seen: Set<String> = []
         var found: [(value: JSON, misfit: SchemaMisfit)] = []

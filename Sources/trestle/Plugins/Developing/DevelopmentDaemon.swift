@@ -72,7 +72,8 @@ final class DevelopmentDaemon {
         }
     }
 
-    /// Whether traffic is about the plugin: not what clients ask the daemon, nor what the daemon does with plugins and sessions.
+    /// Whether traffic is about the plugin: not what clients ask the daemon, nor what the daemon does with plugins and
+    /// sessions.
     nonisolated static func isOfInterest(_ traffic: JSON) -> Bool {
         if let task = traffic["task"]?.stringValue {
             return !task.hasPrefix("plugin.") && (!task.hasPrefix("bridge.") || traffic["plugin"] != nil)

@@ -167,8 +167,8 @@ final class DevelopmentRun {
         }
     }
 
-    /// What a reload does not take, such as other tasks, a new daemon does. That it does is tried beside the old one, which
-    /// goes on where it does not.
+    /// What a reload does not take, such as other tasks, a new daemon does. That it does is tried beside the old one,
+    /// which goes on where it does not.
     private func restart(_ old: DevelopmentDaemon) async throws {
         let trial = try PrivateFolder(for: "dev")
         defer { trial.remove() }

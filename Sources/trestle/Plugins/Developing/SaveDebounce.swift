@@ -1,6 +1,7 @@
 import EventLoop
 
-/// When saves are over: an editor, and even more a tool that formats or a change of branches, writes many files at once.
+/// When saves are over: an editor, and even more a tool that formats or a change of branches, writes many files at
+/// once.
 struct SaveDebounce {
     /// As long as nothing is saved for that is the end of it.
     static let quiet = Duration.milliseconds(150)

@@ -10,8 +10,8 @@ struct PluginName: Sendable, Equatable {
     /// Names of the daemon's own tasks begin with these.
     private static let reserved = ["bridge", "plugin", "rpc"]
 
-    /// What stands before `Plugin` in the names of targets of Trestle's own package. A package that depends on it can have
-    /// none of the same name.
+    /// What stands before `Plugin` in the names of targets of Trestle's own package. A package that depends on it can
+    /// have none of the same name.
     static let trestlePlugins: Set<String> = [
         "Alert", "CTask", "CloseWeb", "Counter", "Echo", "Fixture", "Login", "Persistence", "Sysinfo",
     ]

@@ -1,8 +1,8 @@
 import Glibc
 import PrivateDaemon
 
-/// Where the things of Trestle are that a new plugin is built with: in the installation that the running program belongs to,
-/// or in the checkout that it was built in.
+/// Where the things of Trestle are that a new plugin is built with: in the installation that the running program
+/// belongs to, or in the checkout that it was built in.
 struct TrestlePlace: Sendable, Equatable {
     /// What stands behind `.package(` in a Swift manifest, but for the traits.
     var package: String
@@ -26,7 +26,8 @@ struct TrestlePlace: Sendable, Equatable {
 
     static func find(programFolder: String, package: String?) throws -> TrestlePlace {
         let parts = programFolder.split(separator: "/")
-        // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with a scratch path of its own.
+        // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with a scratch path of its
+        // own.
         let checkout = [parts.dropLast(3), parts.dropLast(4)].map(path)
             .first { exists("\($0)/Package.swift") && exists("\($0)/Sources/TaskKit") }
         let prefix = path(parts.dropLast())

@@ -57,7 +57,8 @@ struct ConfigurationDocument: Sendable {
         }
     }
 
-    /// The defaults of an installation for the whole machine: those that depend on who runs the daemon differ elsewhere.
+    /// The defaults of an installation for the whole machine: those that depend on who runs the daemon differ
+    /// elsewhere.
     private static var shownDefaults: Configuration {
         let root = ConfigurationEnvironment(
             variables: [:], userID: 0, homeDirectory: "/root", workingDirectory: "/")
