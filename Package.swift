@@ -97,6 +97,7 @@ let package = Package(
     targets: [
         // MARK: C, at the edges
         .systemLibrary(name: "CThreadUser", path: "Fuzz/ThreadUser"),
+        .target(name: "CThread"),
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -110,7 +111,7 @@ let package = Package(
         .target(name: "CTaskPlugin"),
 
         // MARK: Ground floor
-        .target(name: "BlockingLanes", swiftSettings: strict),
+        .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),

@@ -1,3 +1,4 @@
+internal import CThread
 internal import Glibc
 internal import Synchronization
 
@@ -17,7 +18,14 @@ public final class BlockingLane: Sendable {
     ///   - name: What debuggers and `ps -L` show; its first 15 bytes.
     ///   - threads: How many jobs may run at once, at least 1.
     public init(name: String, threads: Int = 1) {
-        queue = LaneQueue(name: name, threads: max(1, threads))
+        queue = LaneQueue(name: name, threads: max(1, threads), isBatch: false)
+    }
+
+    /// One thread for work that takes processor time and that others need not wait for: it does not interrupt the thread
+    /// that gives it a job, and makes way at once for those that have something short to do. It has its share of a
+    /// processor all the same.
+    package init(batch name: String) {
+        queue = LaneQueue(name: name, threads: 1, isBatch: true)
     }
 
     deinit {
@@ -73,16 +81,21 @@ private final class LaneCancelMark: Sendable {
 private final class LaneQueue: @unchecked Sendable {
     typealias Job = @Sendable () -> Void
 
+    /// At least ten times as long as the kernel's own turns.
+    private static let batchTurnNanoseconds: UInt64 = 30_000_000
+
     private let name: String
     private let maximumThreads: Int
+    private let isBatch: Bool
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var threads = 0
     private var waiting = UserTurns<Job>()
     private var isClosed = false
 
-    init(name: String, threads: Int) {
+    init(name: String, threads: Int, isBatch: Bool) {
         self.name = name
+        self.isBatch = isBatch
         self.maximumThreads = threads
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(changed, nil)
@@ -131,7 +144,7 @@ private final class LaneQueue: @unchecked Sendable {
             { argument in
                 // `!`: the pointer given below. The thread keeps the queue alive, not the lane, whose end it waits for.
                 let queue = Unmanaged<LaneQueue>.fromOpaque(argument!).takeRetainedValue()
-                queue.nameThread()
+                queue.prepareThread()
                 while let job = queue.take() { job() }
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
@@ -144,12 +157,9 @@ private final class LaneQueue: @unchecked Sendable {
         return true
     }
 
-    /// Names the thread that calls it. By way of /proc: `pthread_setname_np` is a GNU extension, which Swift does not
-    /// see.
-    private func nameThread() {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        if file < 0 { return }
-        _ = name.utf8.prefix(15).withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) }
-        Glibc.close(file)
+    /// Sets up the thread that calls it.
+    private func prepareThread() {
+        cthread_set_name(name)
+        if isBatch { cthread_be_batch(Self.batchTurnNanoseconds) }
     }
 }

@@ -16,8 +16,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "CTaskPlugin"),
+        .target(name: "CThread"),
         .target(name: "BridgeJSON", swiftSettings: strict),
-        .target(name: "BlockingLanes", swiftSettings: strict),
+        .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
     ]
 )
