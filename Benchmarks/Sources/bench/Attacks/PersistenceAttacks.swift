@@ -1,4 +1,4 @@
-// What keeps the store's lanes: its victims write or query.
+// What keeps the store's lanes: the loop's other users should not notice it, those who write or query wait for their turn.
 
 private func transaction(_ operations: some Sequence<String>) -> String {
     callLine("persistence.transaction", #"{"operations":["# + operations.joined(separator: ",") + "]}")
@@ -38,6 +38,8 @@ private func queryManyRecords(_ field: AttackField) throws -> Assault {
 }
 
 let persistenceAttacks = [
+    Attack(name: "transaction of 1,000 patches of 1 MB", setUp: patchLargeRecords),
+    Attack(name: "eight queries over 40,000 records", setUp: queryManyRecords),
     Attack(name: "transaction of 1,000 patches of 1 MB, another writes", victim: .create, setUp: patchLargeRecords),
     Attack(name: "eight queries over 40,000 records, another queries", victim: .query, setUp: queryManyRecords),
     Attack(name: "eight queries over 40,000 records, another writes", victim: .create, setUp: queryManyRecords),
