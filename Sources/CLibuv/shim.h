@@ -234,11 +234,13 @@ static inline int clibuv_limit(pid_t pid, int resource, uint64_t value) {
     return (int)syscall(SYS_prlimit64, pid, known[resource], limits, (void *)0);
 }
 
-/* The hard limit by which this process, or another one (`pid` not 0), is known; 0 where it cannot be read. Of the time that a
-   process may have a real-time priority without a system call, which says nothing to others. */
-static inline uint64_t clibuv_mark_of(pid_t pid) {
+/* The hard limit by which this process, or another one (`pid` not 0), is known; -1 where it cannot be read. Of the time
+   that a process may have a real-time priority without a system call, which says nothing to others. */
+static inline int clibuv_mark_of(pid_t pid, uint64_t *mark) {
     uint64_t limits[2] = {0, 0};
-    return syscall(SYS_prlimit64, pid, RLIMIT_RTTIME, (void *)0, limits) == 0 ? limits[1] : 0;
+    if (syscall(SYS_prlimit64, pid, RLIMIT_RTTIME, (void *)0, limits) != 0) return -1;
+    *mark = limits[1];
+    return 0;
 }
 
 /* What a child gets that this thread starts; 0: nothing. In a function, because Swift emits no variables of a header. */

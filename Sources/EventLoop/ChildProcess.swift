@@ -156,6 +156,9 @@ public final class ChildProcess {
         return await withCheckedContinuation { waiting.append($0) }
     }
 
+    /// Whether it has ended; what was to end with it may not have.
+    public var hasEnded: Bool { status != nil }
+
     /// Sends a signal to it, and to all of its session's first process group where it leads one. Does nothing once it
     /// has ended.
     public func kill(_ signal: Int32 = SIGTERM) {
@@ -195,6 +198,8 @@ public final class ChildProcess {
         handle?.close()
         handle = nil
         ProcessFamily.noteEnd(of: pid)
+        // The group's number is nobody else's as long as somebody is in it; later it may be another's.
+        if isSessionLeader, family != nil { _ = Glibc.kill(-pid, SIGKILL) }
         if let family { family.end { self.over(status) } } else { over(status) }
     }
 

@@ -105,7 +105,8 @@ public final class FairScheduler {
 
     private func forgetIfIdle(_ user: FairUser) {
         if user.members == 0, user.queue.isEmpty {
-            users[user.name] = nil
+            // Somebody of the same name may have come meanwhile.
+            if users[user.name] === user { users[user.name] = nil }
             if lastUser === user { lastUser = nil }
         }
         isShared = users.count > 1

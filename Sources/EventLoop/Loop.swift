@@ -140,8 +140,6 @@ final class Loop: @unchecked Sendable {
         }
         LoopActor.assumeIsolated(passing: self) { $0.runHooks() }
         watchStreams()
-        // An active idle handle makes the coming poll return at once.
-        if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
         if turnStart != 0 {
             let end = clibuv_monotonic_ns()
             lagMeter.note(from: turnStart, to: end)
@@ -150,6 +148,8 @@ final class Loop: @unchecked Sendable {
             }
             turnStart = 0
         }
+        // An active idle handle makes the coming poll return at once.
+        if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
     }
 
     private func watchStreams() {

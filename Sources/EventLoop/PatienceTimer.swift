@@ -2,7 +2,7 @@
 ///
 /// A time in which the machine stood still, or this process did not run, does not count: the answer may have come in it
 /// and wait to be read, or the other process may not have run either. Nor does a time in which the other process could
-/// run and the kernel let others run. Close it when the answer has come.
+/// run and the kernel let others run. After ten times the patience it is over in any case. Close it when the answer has come.
 @LoopActor
 public final class PatienceTimer {
     private var patience: Patience
@@ -37,14 +37,17 @@ public final class PatienceTimer {
     }
 }
 
-/// A time that is waited for in parts. A part in which the other was held up is waited for once more, and so is one
+/// A time that is waited for in parts, and at most ten times. A part in which the other was held up is waited for once more, and so is one
 /// that ends late by its length or more, and not just as a loop with much to do is late.
 struct Patience {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)
+    /// All parts, also those that do not count: a process can see to it that others are preferred to it for ever.
+    private static let most = 40
 
     let part: Duration
     private var left = Patience.parts
+    private var ended = 0
     /// When the part at hand ends.
     private(set) var next: MonotonicInstant
 
@@ -57,6 +60,7 @@ struct Patience {
     mutating func endPart(at now: MonotonicInstant, isHeldUp: Bool = false) -> Bool {
         if !isHeldUp, now < next + max(part, Self.usualLateness) { left -= 1 }
         next = now + part
-        return left <= 0
+        ended += 1
+        return left <= 0 || ended >= Self.most
     }
 }

@@ -17,7 +17,6 @@ final class ProcessFamily {
     private init(_ mark: UInt64) { self.mark = mark }
 
     private static var ownMark: UInt64 = 0
-    private static var lastNumber: UInt64 = 0
     /// The marks of those whose head has not ended.
     private static var living: Set<UInt64> = []
     /// The processes that this one has started by way of the loop, which waits for them.
@@ -26,7 +25,12 @@ final class ProcessFamily {
     private static var waiting: [@LoopActor () -> Void] = []
     private static var watcher: SignalWatcher?
     private static var timer: LoopTimer?
+    private static var isSweepDue = false
     private static var rounds = 0
+    /// The child that was looked at last; 0: the next look begins with the first.
+    private static var place: pid_t = 0
+    /// Whether something was ended or waited for since the first child was looked at.
+    private static var hasFound = false
     /// Children of no family that have ended, and since when that is known.
     private static var unclaimed: [pid_t: MonotonicInstant] = [:]
     private static var claimTimer: LoopTimer?
@@ -38,8 +42,8 @@ final class ProcessFamily {
     private static let mostRounds = 100
     /// As long may code in this process take to wait for what it has started.
     private static let claimTime = Duration.seconds(10)
-    /// As often the children are read again at once, for those that a child which had ended leaves behind.
-    private static let mostPasses = 16
+    /// As many children are looked at in one turn of the loop: how many there are, plugins decide.
+    private static let mostAtOnce = 512
 
     /// See ``ChildProcess/adoptOrphans()``.
     static func adoptOrphans() throws(SystemError) {
@@ -47,21 +51,23 @@ final class ProcessFamily {
         guard clibuv_adopt_orphans() == 0 else {
             throw SystemError(code: errno, operation: "adopt", subject: "orphans")
         }
-        ownMark = clibuv_mark_of(0)
+        ownMark = mark(of: 0) ?? 0
         timer = LoopTimer { sweep() }
         claimTimer = LoopTimer { sweep() }
-        watcher = try SignalWatcher(SIGCHLD) { timer?.schedule(after: interval) }
+        watcher = try SignalWatcher(SIGCHLD) { sweepSoon() }
     }
 
     /// The family of a process that is about to be started; nil where this one adopts nobody.
     static func begin() -> ProcessFamily? {
         guard watcher != nil, ownMark > 0 else { return nil }
-        lastNumber += 1
-        // Far above what the limit bounds, where this process has none.
-        let family = ProcessFamily((ownMark == .max ? 1 << 62 : ownMark / 2) + lastNumber)
-        guard family.mark < ownMark else { return nil }
-        living.insert(family.mark)
-        return family
+        // Far above what the limit bounds, where this process has none. Drawn, so that no other family's is guessed.
+        let most = min(ownMark, 1 << 62)
+        guard most > 1 else { return nil }
+        for _ in 0..<16 {
+            let family = ProcessFamily(.random(in: most / 2..<most))
+            if living.insert(family.mark).inserted { return family }
+        }
+        return nil
     }
 
     static func noteStart(of pid: pid_t) { started.insert(pid) }
@@ -78,9 +84,17 @@ final class ProcessFamily {
         Self.sweep()
     }
 
+    /// Children end at any rate, and put no look off that is due.
+    private static func sweepSoon() {
+        guard !isSweepDue else { return }
+        isSweepDue = true
+        timer?.schedule(after: interval)
+    }
+
     /// Ends what families without a head have left here. What that has started comes here when it ends, and is found in
     /// a later round.
     private static func sweep() {
+        isSweepDue = false
         guard endSome(), rounds < mostRounds else {
             rounds = 0
             let told = waiting
@@ -88,31 +102,47 @@ final class ProcessFamily {
             for done in told { done() }
             return
         }
-        rounds += 1
-        timer?.schedule(after: interval)
+        if place == 0 { rounds += 1 }
+        sweepSoon()
     }
 
-    /// - Returns: whether there may be more.
+    /// Looks at some of the children.
+    ///
+    /// - Returns: whether there may be more to do.
     private static func endSome() -> Bool {
-        for _ in 0..<mostPasses {
-            var (left, hasReaped) = (false, false)
-            let children = children()
-            if !unclaimed.isEmpty { unclaimed = unclaimed.filter { children.contains($0.key) } }
-            for pid in children where !started.contains(pid) {
-                let mark = clibuv_mark_of(pid)
-                if mark == ownMark { reapUnclaimed(pid) }
-                guard mark > 0, mark != ownMark else { continue }
-                if waitpid(pid, nil, WNOHANG) == pid {
-                    hasReaped = true
-                } else if !living.contains(mark) {
-                    // A child of this process that it has not waited for: its number is nobody else's.
-                    _ = kill(pid, SIGKILL)
-                    left = true
-                }
-            }
-            if !hasReaped { return left }
+        let children = children()
+        if place == 0, !unclaimed.isEmpty {
+            let present = Set(children)
+            unclaimed = unclaimed.filter { present.contains($0.key) }
         }
+        let others = children.filter { $0 > place && !started.contains($0) }.sorted()
+        for pid in others.prefix(mostAtOnce) where end(pid) { hasFound = true }
+        place = others.count > mostAtOnce ? others[mostAtOnce - 1] : 0
+        guard place == 0 else { return true }
+        defer { hasFound = false }
+        return hasFound
+    }
+
+    /// Ends an adopted child whose family has lost its head, or waits for one that has ended.
+    ///
+    /// - Returns: whether it was one of those.
+    private static func end(_ pid: pid_t) -> Bool {
+        guard let mark = mark(of: pid) else { return false }
+        guard mark != ownMark else {
+            reapUnclaimed(pid)
+            return false
+        }
+        if waitpid(pid, nil, WNOHANG) == pid { return true }
+        // A mark that no family has is one that was lowered, to hide.
+        guard !living.contains(mark) else { return false }
+        // A child of this process that it has not waited for: its number is nobody else's.
+        _ = kill(pid, SIGKILL)
         return true
+    }
+
+    private static func mark(of pid: pid_t) -> UInt64? {
+        var mark: UInt64 = 0
+        return clibuv_mark_of(pid, &mark) == 0 ? mark : nil
     }
 
     private static func reapUnclaimed(_ pid: pid_t) {

@@ -184,7 +184,10 @@ public final class UnixStream {
     private func ready(status: Int32, events: UInt32) {
         guard handle != nil else { return }
         if status < 0 { watched = 0 }
-        if isReading && !isAtEnd {
+        if isSuspended {
+            // What the peer had still sent comes first, and the hang-up behind it.
+            if status < 0 { wantsWritable = false }
+        } else if isReading && !isAtEnd {
             if status < 0 || events & UV_READABLE.rawValue != 0, delegate?.mayRead() ?? true { readOnce() }
         } else if status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
             end(nil)
@@ -245,13 +248,13 @@ public final class UnixStream {
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
     }
 
-    /// Where reading goes on, it comes upon the hang-up by itself, behind what the peer had still sent. Otherwise (a
-    /// peer that only refuses to read; another error) it is reported from here, though not inside `write`.
+    /// Where reading goes on, now or later, it comes upon the hang-up by itself, behind what the peer had still sent.
+    /// Otherwise (a peer that only refuses to read; another error) it is reported from here, though not inside `write`.
     private func outputFailed(_ code: Int32) {
         isOutputBroken = true
         wantsWritable = false
         let isGone = code == EPIPE || code == ECONNRESET
-        if isGone, isReading, !isAtEnd, isHungUp { return }
+        if isGone, isReading || isSuspended, !isAtEnd, isHungUp { return }
         EventLoop.post { self.end(isGone ? nil : SystemError(code: code, operation: "write")) }
     }
 

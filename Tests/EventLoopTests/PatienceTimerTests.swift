@@ -40,6 +40,13 @@ struct PatienceTimerTests {
         }
     }
 
+    @Test("ends after ten times its time in any case")
+    func bound() {
+        var patience = Patience(.seconds(4), from: start)
+        let parts = (1...100).first { patience.endPart(at: start + .seconds($0), isHeldUp: true) }
+        #expect(parts == 40)
+    }
+
     @Test("fires once")
     @LoopActor
     func fires() async {

@@ -68,6 +68,27 @@ import Testing
         #expect(pair.their.ends == [.hangUp])
     }
 
+    @Test("What the peer had sent is read later, though it has gone and something was written to it meanwhile")
+    func writeWhileSuspended() async throws {
+        for awaitsRoom in [false, true] {
+            let pair = try StreamPair()
+            defer { pair.close() }
+            let bytes = [UInt8](repeating: 7, count: 100_000)
+            pair.theirs.startReading()
+            pair.theirs.write("never read")
+            #expect(pair.ours.write(bytes) == bytes.count)
+            pair.theirs.suspendReading()
+            pair.ours.close()
+            if awaitsRoom { pair.theirs.awaitRoom() } else { pair.theirs.write("more") }
+            for _ in 0..<5 { await turns() }
+            #expect(pair.their.reports.isEmpty)
+            pair.theirs.startReading()
+            await pair.their.wait { $0.ends.contains(.hangUp) }
+            #expect(pair.their.received == bytes)
+            #expect(pair.their.ends == [.hangUp])
+        }
+    }
+
     @Test("A hang-up is seen while reading is paused, and before it has begun")
     func hangUpWhilePaused() async throws {
         let pair = try StreamPair()

@@ -30,8 +30,10 @@ struct DescendantTests {
                     if (last == 0) {
                         setsid();
                         unsetenv("TRESTLE_PLUGIN");
-                        struct rlimit most = {1, 1};
-                        if (memchr(request->options.data, 'd', request->options.size)) setrlimit(RLIMIT_RTTIME, &most);
+                        int zero = memchr(request->options.data, 'z', request->options.size) != 0;
+                        struct rlimit most = {!zero, !zero};
+                        if (zero || memchr(request->options.data, 'd', request->options.size))
+                            setrlimit(RLIMIT_RTTIME, &most);
                         close(told[1]);
                         for (;;) pause();
                     }
@@ -57,8 +59,8 @@ struct DescendantTests {
     }
 
     /// What a plugin is told: see above. "hide" takes the limit off that the daemon would know it by, as far as one
-    /// can.
-    private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide"]
+    /// can; "zero" takes all of it.
+    private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide", "zero", "orphan, zero"]
 
     @Test("ends with it, in whatever session it is", arguments: End.allCases, ways)
     func ends(end: End, way: JSON) throws {
@@ -99,6 +101,42 @@ struct DescendantTests {
             #expect(try client.result("bridge.plugin.unload", ["name": "second"]) == [:])
             #expect(!own.contains(where: isAlive))
             #expect(daemons.allSatisfy(isAlive))
+        }
+    }
+
+    @Test("is ended in time, though another plugin leaves processes behind without end")
+    func flood() throws {
+        let folder = try TemporaryFolder()
+        try Self.plugin("specimen").build(in: folder)
+        try PluginInC(
+            name: "flooder", task: "flooder",
+            call: """
+                host->reply(host, request->call, text("true"));
+                if (fork() == 0) {
+                    for (;;) {
+                        pid_t child = fork();
+                        if (child == 0) {
+                            if (fork() == 0) setsid();
+                            _exit(0);
+                        }
+                        waitpid(child, NULL, 0);
+                    }
+                }
+                """, definitions: "#include <sys/wait.h>\n#include <unistd.h>"
+        ).build(in: folder)
+        try withDaemon(in: try DaemonHome(pluginDirectory: folder.path)) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("flooder") == true)
+            for _ in 0..<3 {
+                let last = try Self.start("stay", client, "specimen")
+                #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
+                try awaitEnd(of: last)
+                try client.result("bridge.plugins") {
+                    $0["plugins"]?.arrayValue?.allSatisfy { $0["state"] == "running" } == true
+                }
+            }
+            #expect(try client.result("bridge.plugin.unload", ["name": "flooder"]) == [:])
+            try client.result("bridge.ping") { _ in (try? children(of: daemon.pid).count) == 1 }
         }
     }
 

@@ -157,7 +157,7 @@ final class WorkerProcess {
         switch end {
         case .closed:
             // Most likely it is about to end by itself, and how it does says more.
-            later { self.fail("closed its socket and went on") }
+            later { if !self.child.hasEnded { self.fail("closed its socket and went on") } }
         case .garbage(let what): fail("said what is no message: \(what)")
         case .failed(let what): fail("cannot be spoken to: \(what)")
         }
@@ -171,8 +171,6 @@ final class WorkerProcess {
         timer?.close()
         timer = nil
         for output in outputs { output.finish() }
-        // What it has started ends with it. The group's number is nobody else's as long as somebody is in it.
-        _ = kill(-child.pid, SIGKILL)
         ended(self, WorkerFault(status: status, reason: reason))
     }
 }
