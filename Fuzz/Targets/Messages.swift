@@ -59,10 +59,7 @@ private func split(_ stream: [UInt8], sizes: [Int], limit: Int) -> [Piece] {
             }
         }
     }
-    splitter.finishInput {
-        pieces.append(Piece($0))
-        return true
-    }
+    if let line = splitter.lastLine() { pieces.append(Piece(line)) }
     return pieces
 }
 

@@ -68,10 +68,7 @@ final class FuzzClient: SessionTransport {
     }
 
     func endInput(_ decoder: MessageDecoder) {
-        splitter.finishInput {
-            if !isToBeClosed { take($0, decoder) }
-            return true
-        }
+        if let line = splitter.lastLine(), !isToBeClosed { take(line, decoder) }
         runtime.endInput(of: session)
     }
 

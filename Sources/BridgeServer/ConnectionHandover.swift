@@ -140,7 +140,8 @@ extension Connection {
     }
 
     /// The session has begun to work on another's call: one that was being checked, or that a plugin has made.
-    func readOn() { endHold() }
+    /// Not here and now: another connection's line may be at work.
+    func readOn() { EventLoop.post { self.endHold() } }
 
     /// Handles what was read, and reads on.
     func endHold() {

@@ -151,7 +151,13 @@ extension Connection {
         isPaused = false
         handlePending()
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
-        if hasInputEnded { endInput() } else { stream.startReading() }
+        if hasInputEnded {
+            // Looks for a hang-up from here on.
+            stream.stopReading()
+            endInput()
+        } else {
+            stream.startReading()
+        }
         if isFinishing { finish() }
     }
 
@@ -169,7 +175,12 @@ extension Connection {
     func endInput() {
         hasInputEnded = true
         guard !isPaused, let session else { return }
-        splitter.finishInput { handle($0, from: session) }
+        if let line = splitter.lastLine() {
+            runtime.beginInput()
+            _ = handle(line, from: session)
+            runtime.endInput()
+            countInput(of: session)
+        }
         // A line at work goes on first; this is called again behind it.
         guard !isPaused else { return }
         runtime.endInput(of: session)

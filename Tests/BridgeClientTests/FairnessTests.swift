@@ -5,36 +5,84 @@ import Logging
 import TaskRuntime
 import Testing
 
-@Suite @LoopActor struct FairnessTests {
-    @Test("A client whose many calls take their time lets another one's call in between")
+@Suite("Input that takes its time", .timeLimit(.minutes(10))) @LoopActor
+struct FairnessTests {
+    private static let ping = #"{"task":"bridge.ping","callbackId":0}"#
+
+    @Test("lets another one's call in between")
     func slowCalls() async throws {
+        let pings = repeatElement(Self.ping + "\n", count: 100).joined()
+        try await expectBetween(pings, isLast: false)
+    }
+
+    @Test("lets another one's call in between where it is the last line, without an end")
+    func lastLine() async throws {
+        let items = repeatElement("0", count: 100).joined(separator: ",")
+        try await expectBetween("[\(items)]", isLast: true)
+    }
+
+    /// - Parameter input: what is answered by 100 lines.
+    private func expectBetween(_ input: String, isLast: Bool) async throws {
+        try await withSlowServer { path in
+            let busy = try ReplyCounter(connectingTo: path)
+            let other = try ReplyCounter(connectingTo: path)
+            busy.onFirstReply = { other.send(Self.ping + "\n") }
+            busy.send(input)
+            if isLast { busy.endOutput() }
+            // Looked at as the reply comes: until a task has gone on, many a turn may have passed.
+            var answeredBefore = 0
+            other.onFirstReply = { answeredBefore = busy.count }
+            await other.wait(for: 1)
+            #expect(answeredBefore < 100)
+            await busy.wait(for: 100)
+            busy.close()
+            other.close()
+        }
+    }
+
+    @Test("keeps a batch of several kinds what its first item says")
+    func mixedBatch() async throws {
+        try await withSlowServer { path in
+            let client = try ReplyCounter(connectingTo: path)
+            let calls = (1...3).map { #"{"jsonrpc":"2.0","method":"bridge.ping","id":\#($0)}"# }
+            client.send("[" + ([Self.ping] + calls).joined(separator: ",") + "]\n")
+            await client.wait { $0.text.contains(#""id":3"#) }
+            #expect(client.text.split(separator: "\n").allSatisfy { $0.hasPrefix("{") }, "\(client.text)")
+            client.close()
+        }
+    }
+
+    @Test("ends with a hang-up that is seen, though the last line had no end")
+    func hangUp() async throws {
+        try await withSlowServer { path in
+            let provider = try ReplyCounter(connectingTo: path)
+            provider.send(#"{"task":"bridge.register","options":{"tasks":["slow"]},"callbackId":1}"# + "\n")
+            await provider.wait(for: 1)
+            let client = try ReplyCounter(connectingTo: path)
+            let slow = #"{"task":"slow","callbackId":9}"#
+            client.send("[" + (repeatElement(Self.ping, count: 5) + [slow]).joined(separator: ",") + "]")
+            client.endOutput()
+            await client.wait(for: 5)
+            // The call, and then its cancel.
+            await provider.wait(for: 2)
+            client.close()
+            await provider.wait(for: 3)
+            provider.close()
+        }
+    }
+
+    /// A server at a path, for which everything seems to take long.
+    private func withSlowServer(_ body: @LoopActor (String) async throws -> Void) async throws {
         let directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
+        let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let runtime = TaskRuntime(
             limits: RuntimeLimits(), policy: Policy(daemonUID: geteuid()),
-            daemon: DaemonDescription(version: "test", pid: 0), clock: TickingClock(),
-            log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let server = BridgeServer(
-            runtime: runtime, limits: ServerLimits(),
-            log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            daemon: DaemonDescription(version: "test", pid: 0), clock: TickingClock(), log: log)
+        let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         try server.listen(path: directory + "/s", mode: 0o600)
-
-        // Both write before the loop looks at its sockets again.
-        let busy = try ReplyCounter(connectingTo: directory + "/s")
-        let other = try ReplyCounter(connectingTo: directory + "/s")
-        busy.send((0..<100).map { #"{"task":"bridge.ping","callbackId":\#($0)}"# + "\n" }.joined())
-        other.send(#"{"task":"bridge.ping","callbackId":0}"# + "\n")
-
-        // Looked at as the reply comes: until a task has gone on, many a turn may have passed.
-        var messagesBefore: UInt64 = 0
-        other.onFirstReply = { messagesBefore = runtime.statistics.messages }
-        await other.wait(for: 1)
-        #expect(messagesBefore < 101)
-        await busy.wait(for: 100)
-        #expect(runtime.statistics.messages == 101)
-        busy.close()
-        other.close()
+        try await body(directory + "/s")
         server.stopListening()
         await server.close(patience: .seconds(1))
     }
@@ -52,13 +100,15 @@ private final class TickingClock: RuntimeClock {
     func wake(at moment: RuntimeInstant?) {}
 }
 
-/// A client that only counts the lines that it gets.
+/// A client that counts the lines that it gets.
 @LoopActor
 private final class ReplyCounter: UnixStreamDelegate {
     private let stream: UnixStream
-    private var count = 0
+    private(set) var count = 0
+    private var received: [UInt8] = []
+    var text: String { String(decoding: received, as: UTF8.self) }
     var onFirstReply: () -> Void = {}
-    private var waiter: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+    private var waiter: (condition: (ReplyCounter) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
     init(connectingTo path: String) throws {
         stream = try UnixStream.connect(path: path)
@@ -71,16 +121,22 @@ private final class ReplyCounter: UnixStreamDelegate {
     }
 
     func wait(for count: Int) async {
-        guard self.count < count else { return }
-        await withCheckedContinuation { waiter = (count, $0) }
+        await wait { $0.count >= count }
     }
 
+    func wait(until condition: @escaping (ReplyCounter) -> Bool) async {
+        guard !condition(self) else { return }
+        await withCheckedContinuation { waiter = (condition, $0) }
+    }
+
+    func endOutput() { stream.shutdownWrite() }
     func close() { stream.close() }
 
     func read(bytes: UnsafeRawBufferPointer) {
         if count == 0 { onFirstReply() }
+        received += bytes
         count += bytes.count { $0 == UInt8(ascii: "\n") }
-        guard let waiter, count >= waiter.count else { return }
+        guard let waiter, waiter.condition(self) else { return }
         self.waiter = nil
         waiter.continuation.resume()
     }

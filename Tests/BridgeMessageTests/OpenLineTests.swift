@@ -155,7 +155,20 @@ struct OpenLineTests {
             case .finished: break loop
             }
         }
-        #expect(decode(open.rest.dropLast()) == [call("b"), call("c")])
+        // Lines of their own: what the batch is was said by its first item.
+        #expect(open.rest == Array(#"{"task":"b"}"#.utf8) + [0x0A] + Array(#"{"task":"c"}"#.utf8) + [0x0A])
+    }
+
+    @Test("is lines where it was the rest of a batch, also before its first step")
+    func restOfBatch() throws {
+        let decoder = MessageDecoder()
+        let line = Array(#"[{"task":"a"},{"task":"b"},{"task":"c"}]"#.utf8)
+        let offset = try #require(line.firstRange(of: Array(#"{"task":"b"#.utf8))?.lowerBound)
+        for steps in 0...1 {
+            let open = withPadding(line) { decoder.open(restOf: $0, from: offset) }
+            for _ in 0..<steps { _ = decoder.advance(open) }
+            #expect(open.rest == Array(#"{"task":"b"}"#.utf8) + [0x0A] + Array(#"{"task":"c"}"#.utf8) + [0x0A])
+        }
     }
 
     @Test("is taken from the splitter that carried it over, and copied from one that did not")

@@ -40,7 +40,7 @@ func split(
         if let laterLimit { splitter.maximumLineBytes = laterLimit }
     }
     _ = withPadding(rest) { splitter.consume($0, collect) }
-    if endsInput { splitter.finishInput(collect) }
+    if endsInput, let line = splitter.lastLine() { _ = collect(line) }
     return pieces
 }
 

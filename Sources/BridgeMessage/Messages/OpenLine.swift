@@ -14,7 +14,9 @@ public final class OpenLine {
     /// The item of a batch that comes next, and its walk where it is long.
     fileprivate var next = 0
     fileprivate var itemWalk: (index: Int, walk: LineWalk)?
-    fileprivate var isAnnounced = false
+    fileprivate var isAnnounced: Bool
+    /// Whether items before these have been handed out, so that it is known what the batch is.
+    fileprivate let isRestOfBatch: Bool
     /// Whether the line is a batch of JSON-RPC's, to be answered by an array; nil: its first item is no message of any
     /// dialect, so that nothing tells. Known from ``MessageDecoder/Advance/batch`` on.
     public fileprivate(set) var isRPCBatch: Bool?
@@ -28,7 +30,9 @@ public final class OpenLine {
     }
 
     /// - Parameter extraDepth: how many levels deeper than a message it may be nested.
-    init(_ line: consuming OwnedLine, extraDepth: Int) {
+    init(_ line: consuming OwnedLine, extraDepth: Int, isRestOfBatch: Bool = false) {
+        self.isRestOfBatch = isRestOfBatch
+        isAnnounced = isRestOfBatch
         levels = LineParser.maximumDepth
         walk = LineWalk(line, maximumDepth: levels + extraDepth, batchLevels: 1)
     }
@@ -48,14 +52,22 @@ public final class OpenLine {
         return .tooLarge(prefix: prefix, lineBytes: walk.bytes.count)
     }
 
-    /// What has not been handed out, as a line with its end.
+    /// What has not been handed out, as lines with their ends: items of a batch of which some have been handed out are
+    /// lines of their own, because another one might take them for a batch of another kind.
     public var rest: [UInt8] {
         switch content {
-        case .unknown: Array(walk.bytes) + [0x0A]
-        case .handedOut: []
-        case .batch(let batch):
-            [UInt8(ascii: "[")] + walk.bytes[Int(batch.members[next].value_start)...] + [0x0A]
+        case .handedOut: return []
+        case .batch(let batch) where isRestOfBatch || next > 0: return lines(of: batch)
+        case .unknown where isRestOfBatch:
+            // No batch that is long.
+            while !walk.hasEnded, !walk.step(bytes: walk.bytes.count) {}
+            return (try? walk.parsed()).map { lines(of: $0) } ?? []
+        case .batch, .unknown: return Array(walk.bytes) + [0x0A]
         }
+    }
+
+    private func lines(of batch: ParsedLine) -> [UInt8] {
+        batch.members[next...].flatMap { Array(batch.value($0)) + [0x0A] }
     }
 
     fileprivate func begin(_ batch: ParsedLine) { content = .batch(batch) }
@@ -96,7 +108,7 @@ extension MessageDecoder {
     public func open(restOf batch: UnsafeRawBufferPointer, from offset: Int) -> OpenLine {
         withUnsafeBytes(of: UInt8(ascii: "[")) { bracket in
             let rest = UnsafeRawBufferPointer(rebasing: batch[offset...])
-            return OpenLine(OwnedLine(copying: bracket, rest), extraDepth: extraDepth)
+            return OpenLine(OwnedLine(copying: bracket, rest), extraDepth: extraDepth, isRestOfBatch: true)
         }
     }
 

@@ -96,11 +96,11 @@ public struct MessageSplitter: ~Copyable {
     }
 
     /// The input has ended: an unfinished line counts as one, so that the last line needs no end of its own.
-    public mutating func finishInput(_ handle: (SplitLine) -> Bool) {
+    ///
+    /// - Returns: that line, good until the next call; nil: there is none.
+    public mutating func lastLine() -> SplitLine? {
         if hasHandedOutCarry { endCarried() }
-        guard holdsPartOfLine, let line = ending(UnsafeRawBufferPointer(start: nil, count: 0)) else { return }
-        _ = handle(line)
-        if hasHandedOutCarry { endCarried() }
+        return holdsPartOfLine ? ending(UnsafeRawBufferPointer(start: nil, count: 0)) : nil
     }
 
     /// Gives away the line that was handed out last, where it had been carried over; nil: it had not been.
