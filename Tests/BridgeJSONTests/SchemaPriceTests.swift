@@ -46,6 +46,14 @@ struct SchemaPriceTests {
         #expect(check.misfit("\"" + String(repeating: "é", count: 1_000) + "\"") == nil)
     }
 
+    @Test("Whether a long number is an integer has its price each time")
+    func integers() throws {
+        let check = try check(#"{"not":{"anyOf":[\#(list(2_000) { _ in #"{"type":"integer"}"# })]}}"#)
+        #expect(isTooMuch(check.misfit("1.5" + String(repeating: "0", count: 60_000))))
+        #expect(check.misfit("1.5") == nil)
+        #expect(check.misfit("7" + String(repeating: "0", count: 60_000)) != nil)
+    }
+
     @Test(
         "Whatever multiplies is counted",
         arguments: [

@@ -29,6 +29,14 @@ struct SchemaQuickCheckTests {
         #expect(try quickly(schema, "[1]"))
     }
 
+    @Test("Whether a long number is an integer is not asked thousands of times")
+    func integers() throws {
+        let integers = Array(repeating: #"{"type":"integer"}"#, count: 2_000).joined(separator: ",")
+        let schema = #"{"not":{"anyOf":[\#(integers)]}}"#
+        #expect(try !quickly(schema, "1.5" + String(repeating: "0", count: 4_080)))
+        #expect(try quickly(schema, "1.5"))
+    }
+
     @Test("What does not fit a large schema is put in words by a whole check")
     func words() throws {
         let schema = #"{"enum":[\#((0..<2_000).map(String.init).joined(separator: ","))]}"#

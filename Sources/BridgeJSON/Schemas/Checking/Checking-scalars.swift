@@ -17,8 +17,10 @@ extension Checking {
         return decimal
     }
 
-    func isInteger(_ node: Int) throws(SchemaExcess) -> Bool {
-        tape.nodes[node].isPlainInteger ? true : try decimal(node).isInteger
+    mutating func isInteger(_ node: Int) throws(SchemaExcess) -> Bool {
+        if tape.nodes[node].isPlainInteger { return true }
+        try budget.spend(bytes: 4 * Int(tape.nodes[node].count))
+        return try decimal(node).isInteger
     }
 
     /// How a number compares with one of the schema.

@@ -104,7 +104,7 @@ struct Checking {
         return try fits(node, place, known)
     }
 
-    func isOf(_ kinds: SchemaKinds, _ node: Int) throws(SchemaExcess) -> Bool {
+    mutating func isOf(_ kinds: SchemaKinds, _ node: Int) throws(SchemaExcess) -> Bool {
         switch tape.kind(node) {
         case .null: kinds.contains(.null)
         case .true, .false: kinds.contains(.boolean)
