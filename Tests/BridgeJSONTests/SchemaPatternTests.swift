@@ -81,6 +81,17 @@ struct SchemaPatternTests {
         }
     }
 
+    @Test("Two spellings of one accented letter are two patterns")
+    func spellings() throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        let check = try SchemaCheck([
+            "patternProperties": ["^\(one)$": ["type": "string"], "^\(two)$": ["type": "integer"]]
+        ])
+        #expect(check.misfit(#"{"\#(one)":"x","\#(two)":1}"#) == nil)
+        #expect(check.misfit(#"{"\#(one)":1}"#) != nil)
+        #expect(check.misfit(#"{"\#(two)":"x"}"#) != nil)
+    }
+
     @Test("However long the text and whatever the pattern, a check ends")
     func priced() throws {
         let text = JSON.string(String(repeating: "ab", count: 200_000)).bytes

@@ -35,6 +35,17 @@ struct SchemaReferenceTests {
         #expect(try !fits(schema, "1"))
     }
 
+    @Test("Names are compared by their bytes")
+    func bytes() throws {
+        let spellings =
+            ##"{"$ref":"e\##u{301}","$defs":{"a":{"$id":"\##u{E9}","type":"string"},"b":{"$id":"e\##u{301}","type":"null"}}}"##
+        #expect(try fits(spellings, "null"))
+        #expect(try !fits(spellings, #""x""#))
+        // The sign for kelvin.
+        let kelvin = ##"{"$ref":"#\##u{212A}","$defs":{"a":{"$anchor":"K"}}}"##
+        #expect(try refusal(kelvin).contains("there is no #"))
+    }
+
     @Test("What stands beside a reference counts as well, and what is in a constant is no name")
     func beside() throws {
         #expect(try !fits(##"{"$ref":"#/$defs/a","maximum":3,"$defs":{"a":{"type":"integer"}}}"##, "4"))

@@ -107,7 +107,7 @@ extension SchemaCompiler {
 
     /// The index of a pattern.
     mutating func pattern(_ source: String, _ path: CodingPath) throws(JSONSchemaError) -> UInt32 {
-        if let known = patterns[source] { return known }
+        if let known = patterns[ExactKey(text: source)] { return known }
         guard source.utf8.count <= Self.longestPattern else {
             throw failure(path, "a pattern of more than \(Self.longestPattern) bytes")
         }
@@ -130,7 +130,7 @@ extension SchemaCompiler {
         graph.patterns.append(
             SchemaPattern(
                 text: keep(translation.text), source: keep(source), weight: UInt32(translation.weight)))
-        patterns[source] = index
+        patterns[ExactKey(text: source)] = index
         return index
     }
 

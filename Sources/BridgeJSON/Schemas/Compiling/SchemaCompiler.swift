@@ -16,7 +16,7 @@ struct SchemaCompiler {
     let tape: JSONTape
     var graph = SchemaGraph()
     var references = SchemaReferences()
-    var patterns: [String: UInt32] = [:]
+    var patterns: [ExactKey: UInt32] = [:]
     /// Of all patterns together.
     var instructionCount = 0
     private var budget = SchemaBudget(steps: SchemaBudget.readingSteps)

@@ -11,16 +11,16 @@ struct SchemaReferences {
     }
 
     private struct Anchor: Hashable {
-        var name: String
+        var name: ExactKey
         var resource: UInt32
     }
 
     /// A part of the document with an `$id` of its own; the first is the document.
     private(set) var resources: [(uri: String, node: Int)] = []
-    private var resourcesByURI: [String: UInt32] = [:]
+    private var resourcesByURI: [ExactKey: UInt32] = [:]
     private var anchors: [Anchor: Int] = [:]
     /// The numbers of dynamic anchors' names, and how many there are of each.
-    private(set) var dynamicNames: [String: UInt32] = [:]
+    private var dynamicNames: [ExactKey: UInt32] = [:]
     private(set) var dynamicCounts: [Int] = []
     var pending: [Pending] = []
     /// Rules of dynamic references, by their index.
@@ -31,29 +31,33 @@ struct SchemaReferences {
     mutating func enter(resource uri: String, at node: Int) -> UInt32? {
         // The document's own `$id` is its name from then on.
         let number = node == JSONTape.root ? 0 : UInt32(resources.count)
-        guard resourcesByURI.updateValue(number, forKey: uri) == nil else { return nil }
+        guard resourcesByURI.updateValue(number, forKey: ExactKey(text: uri)) == nil else { return nil }
         if number == resources.count { resources.append((uri, node)) } else { resources[Int(number)].uri = uri }
         return number
     }
 
     /// - Returns: false: there is one of this name.
     mutating func enter(anchor name: String, in resource: UInt32, at node: Int) -> Bool {
-        anchors.updateValue(node, forKey: Anchor(name: name, resource: resource)) == nil
+        anchors.updateValue(node, forKey: Anchor(name: ExactKey(text: name), resource: resource)) == nil
     }
 
     mutating func enter(dynamicAnchor name: String) -> UInt32 {
-        let number = dynamicNames[name] ?? UInt32(dynamicCounts.count)
+        let number = dynamicName(name) ?? UInt32(dynamicCounts.count)
         if number == dynamicCounts.count {
-            dynamicNames[name] = number
+            dynamicNames[ExactKey(text: name)] = number
             dynamicCounts.append(0)
         }
         dynamicCounts[Int(number)] += 1
         return number
     }
 
-    func resource(_ uri: String) -> UInt32? { resourcesByURI[uri] }
+    func resource(_ uri: String) -> UInt32? { resourcesByURI[ExactKey(text: uri)] }
 
-    func anchor(_ name: String, in resource: UInt32) -> Int? { anchors[Anchor(name: name, resource: resource)] }
+    func anchor(_ name: String, in resource: UInt32) -> Int? {
+        anchors[Anchor(name: ExactKey(text: name), resource: resource)]
+    }
+
+    func dynamicName(_ name: String) -> UInt32? { dynamicNames[ExactKey(text: name)] }
 }
 
 extension SchemaCompiler {
@@ -151,7 +155,7 @@ extension SchemaCompiler {
             let target = try target(fragment ?? "", in: resource, reference)
             let rule = Int(graph.schemas[Int(reference.place)].rules.start) + reference.rule
             graph.rules[rule] = .apply(target)
-            if reference.isDynamic, let fragment, let name = references.dynamicNames[fragment] {
+            if reference.isDynamic, let fragment, let name = references.dynamicName(fragment) {
                 references.dynamicRules.append((rule, name, target))
             }
         }
