@@ -62,10 +62,12 @@ class Cache {
         return entries_.front();
     }
 
-    // The pattern; compiled where it is not here.
+    // The pattern; compiled where it is not here. A broken one is not kept.
     std::shared_ptr<Program> make(std::string_view pattern) {
         if (auto known = find(pattern)) return known;
         auto made = std::make_shared<Program>(pattern);
+        // Nobody matches a broken one, and RE2 does not bound what it keeps of it.
+        if (!made->program->ok()) return made;
         // What leaves the cache, freed behind the lock.
         std::list<std::shared_ptr<Program>> left;
         const std::lock_guard<std::mutex> lock(mutex_);

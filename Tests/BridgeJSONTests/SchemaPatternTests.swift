@@ -1,6 +1,8 @@
 import BridgeJSON
 import Testing
 
+private func letters(_ count: Int) -> String { String(repeating: #"\p{L}"#, count: count) }
+
 @Suite("Patterns of schemas")
 struct SchemaPatternTests {
     private func check(_ pattern: String) throws(JSONSchemaError) -> SchemaCheck {
@@ -67,6 +69,52 @@ struct SchemaPatternTests {
     func refused(pattern: String, told: String) {
         #expect(refusal(pattern).contains(told), "\(refusal(pattern))")
         #expect(refusal(pattern).hasPrefix("$.pattern: "))
+    }
+
+    @Test("A pattern has a bounded number of properties, in classes and out of them")
+    func propertiesOfOne() throws {
+        for pattern in [letters(65), "[\(letters(818))]", "(?:\(letters(33))|[^\(letters(32))])"] {
+            #expect(refusal(pattern).contains("64 properties"), "\(refusal(pattern))")
+        }
+        #expect(refusal("^[\(letters(64))]$") == "taken")
+    }
+
+    @Test("The properties in all patterns of a schema have a price")
+    func properties() throws {
+        func schema(_ count: Int) -> JSON {
+            let pattern = "[" + letters(60) + "]"
+            return .object(["allOf": .array((0..<count).map { ["pattern": .string("\(pattern)\($0)")] })])
+        }
+        _ = try SchemaCheck(schema(2))
+        #expect(throws: JSONSchemaError.self) { try SchemaCheck(schema(3)) }
+    }
+
+    @Test("Refused patterns do not take the place of others in the cache")
+    func refusedAndCached() throws {
+        let kept = try SchemaCheck(["pattern": "^kept[0-9]$"])
+        let room = SchemaRoom()
+        // Other tests compile patterns meanwhile, of which so many may come between.
+        func isKept() throws -> Bool {
+            for _ in 0..<20 {
+                _ = kept.misfit(#""kept7""#)
+                for number in 0..<17 { #expect(refusal("^\\p{L}{500}\(number)$").contains("too large")) }
+                if try Array(#""kept7""#.utf8).withUnsafeBytes({ try kept.checkQuickly($0, in: room) }) { return true }
+            }
+            return false
+        }
+        #expect(try isKept())
+    }
+
+    @Test("A check that may have to compile patterns pays for that, once for each")
+    func compiled() throws {
+        let patterns = (0..<6).map { #"{"pattern":"^\\p{L}.*\#($0)"}"# }.joined(separator: ",")
+        let check = try SchemaCheck(try JSON(parsing: #"{"items":{"allOf":[\#(patterns)]}}"#))
+        func strings(_ count: Int) -> String { "[\(Array(repeating: #""a012345""#, count: count).joined(separator: ","))]" }
+        #expect(check.misfit(strings(500)) == nil)
+        guard case .tooMuch? = check.misfit(strings(800)) else {
+            Issue.record("it was checked")
+            return
+        }
     }
 
     @Test("A schema has a bounded number of patterns, and the same one counts once")

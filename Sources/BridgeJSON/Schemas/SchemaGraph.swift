@@ -165,6 +165,8 @@ struct SchemaPattern {
     var source: SchemaRange
     /// What a byte that is searched costs.
     var weight: UInt32
+    /// What compiling it once more costs.
+    var compileSteps: UInt32
 }
 
 /// How many elements have to fit a schema.

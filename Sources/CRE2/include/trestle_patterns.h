@@ -7,8 +7,8 @@
  * is a change of Sources/BridgeJSON/Schemas/Patterns/PatternEngine.swift.
  *
  * A pattern is named by its text. Compiled patterns are kept in one cache for the whole process, the most recently used
- * ones up to a fixed amount of memory; one that has left the cache is compiled again when it is next used. Both functions
- * may be called on any thread. No C++ exception leaves them.
+ * ones up to a fixed amount of memory; one that has left the cache is compiled again when it is next used. Refused ones
+ * are not kept. Both functions may be called on any thread. No C++ exception leaves them.
  */
 #ifndef TRESTLE_PATTERNS_H
 #define TRESTLE_PATTERNS_H

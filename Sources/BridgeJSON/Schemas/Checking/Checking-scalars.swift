@@ -66,6 +66,7 @@ extension Checking {
     /// Whether a string, or a key, contains a match of a pattern.
     mutating func matches(_ node: Int, _ index: UInt32) throws(SchemaExcess) -> Bool {
         let pattern = graph.patterns[Int(index)]
+        try spendCompiling(pattern, index)
         try budget.spend(content: tape.nodes[node])
         try budget.spend(Self.patternSteps + Int(tape.nodes[node].count) * Int(pattern.weight))
         return try graph.withBytes(pattern.text) { pattern in
@@ -73,6 +74,15 @@ extension Checking {
                 Result { () throws(SchemaExcess) in try PatternEngine.matches(pattern, text, atOnce: isQuick) }
             }
         }.get()
+    }
+
+    /// Takes the steps for a pattern that may have left the cache: the first match compiles it. They are taken also
+    /// where it has not, so that what is too much does not depend on what others do.
+    private mutating func spendCompiling(_ pattern: SchemaPattern, _ index: UInt32) throws(SchemaExcess) {
+        let bit: UInt64 = 1 << UInt64(index)
+        if isQuick || compiledPatterns & bit != 0 { return }
+        compiledPatterns |= bit
+        try budget.spend(Int(pattern.compileSteps))
     }
 
     /// What a match costs besides its text.

@@ -19,6 +19,8 @@ struct Checking {
     var marks = EvaluatedParts()
     /// The value that was hashed last: many lists of constants may be asked for one.
     var hashed: (node: Int, hash: UInt64)?
+    /// The patterns that were paid for, by their indices: a schema has at most 64.
+    var compiledPatterns: UInt64 = 0
 
     /// Schemas that are applied within one another: some for each level that a value may have.
     static let mostNested = 640

@@ -114,13 +114,19 @@ extension SchemaCompiler {
         guard patterns.count < Self.mostPatterns else {
             throw failure(path, "more than \(Self.mostPatterns) different patterns in one schema")
         }
-        let translation: PatternTranslation
-        do throws(PatternError) {
-            translation = try PatternTranslation(source)
-            instructionCount += try PatternEngine.compile(translation.text)
-        } catch {
-            throw failure(path, "the pattern \(JSON.string(source).text) cannot be checked: \(error.reason)")
+        func refusal(_ error: PatternError) -> JSONSchemaError {
+            failure(path, "the pattern \(JSON.string(source).text) cannot be checked: \(error.reason)")
         }
+        let translation: PatternTranslation
+        do throws(PatternError) { translation = try PatternTranslation(source) } catch { throw refusal(error) }
+        try spending(path) { budget throws(SchemaExcess) in
+            try budget.spend(translation.propertyCount * Self.propertySteps)
+        }
+        let instructions: Int
+        do throws(PatternError) { instructions = try PatternEngine.compile(translation.text) } catch {
+            throw refusal(error)
+        }
+        instructionCount += instructions
         guard instructionCount <= Self.mostInstructions else {
             throw failure(
                 path,
@@ -129,16 +135,22 @@ extension SchemaCompiler {
         let index = UInt32(graph.patterns.count)
         graph.patterns.append(
             SchemaPattern(
-                text: keep(translation.text), source: keep(source), weight: UInt32(translation.weight)))
+                text: keep(translation.text), source: keep(source), weight: UInt32(translation.weight),
+                compileSteps: UInt32(
+                    instructions * Self.instructionSteps + translation.propertyCount * Self.propertySteps / 3)))
         patterns[ExactKey(text: source)] = index
         return index
     }
 
-    /// RE2 takes some microseconds to compile a pattern, and 0.4 for each instruction; whatever has left its cache is
+    /// RE2 takes some microseconds to compile a pattern, 0.4 for each instruction, and up to 70 for each property of
+    /// characters; whatever has left its cache is
     /// compiled
     /// again at the next check. So many of both take some milliseconds, and fit the cache at the same time.
     private static var mostPatterns: Int { 64 }
     private static var mostInstructions: Int { 8_192 }
+    /// What compiling costs. A check pays a third for a property, so that it can pay for all patterns of a schema.
+    private static var instructionSteps: Int { 40 }
+    private static var propertySteps: Int { 7_500 }
     /// In bytes.
     private static var longestPattern: Int { 4_096 }
 }

@@ -4,12 +4,15 @@ struct PatternSet {
     private(set) var isNegated: Bool
     /// What it adds to the weight of a pattern: classes of many characters are many alternatives of bytes.
     private(set) var weight: Int
+    /// How many properties of characters it names: to RE2 each is hundreds of ranges.
+    private(set) var propertyCount: Int
 
     static let anyWeight = 4
     static let unicodeWeight = 8
 
-    init(_ content: String, isNegated: Bool = false, weight: Int = 1) {
+    init(_ content: String, isNegated: Bool = false, weight: Int = 1, propertyCount: Int = 0) {
         (self.content, self.isNegated, self.weight) = (content, isNegated, weight)
+        self.propertyCount = propertyCount
     }
 
     /// The set by itself.
@@ -142,6 +145,7 @@ struct PatternSet {
         }
         content += set.content
         weight = max(weight, set.weight)
+        propertyCount += set.propertyCount
         return nil
     }
 }

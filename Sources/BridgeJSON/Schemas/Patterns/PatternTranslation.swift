@@ -9,6 +9,8 @@ struct PatternTranslation {
     /// once,
     /// and this is how many there are.
     private(set) var weight = 0
+    /// How many properties of characters it names.
+    private(set) var propertyCount = 0
 
     private var reader: PatternReader
     /// The weights of what stands before each open group.
@@ -21,6 +23,8 @@ struct PatternTranslation {
     private static let heaviest = 1_000_000
     /// RE2 repeats an expression so many times.
     private static let mostRepetitions = 1_000
+    /// RE2 takes up to 70 µs to read one, before anything bounds what it does.
+    private static let mostProperties = 64
     /// RE2 and this reader both accept so many groups within one another.
     private static let deepest = 200
 
@@ -28,6 +32,9 @@ struct PatternTranslation {
         reader = PatternReader(pattern)
         while let scalar = reader.next() { try term(scalar) }
         guard outer.isEmpty else { throw PatternError("a group does not end") }
+        guard propertyCount <= Self.mostProperties else {
+            throw PatternError("more than \(Self.mostProperties) properties of characters")
+        }
         if hasNonBoundary {
             // RE2 would also find `\B` between the bytes of one character: so whole characters are skipped.
             text = #"\A(?s:.)*?(?:\#(text))"#
@@ -66,7 +73,10 @@ struct PatternTranslation {
         repeatable = weight
     }
 
-    private mutating func atom(_ set: PatternSet) { atom(set.expression, weight: set.weight) }
+    private mutating func atom(_ set: PatternSet) {
+        propertyCount += set.propertyCount
+        atom(set.expression, weight: set.weight)
+    }
 
     private mutating func literal(_ scalar: Unicode.Scalar) {
         atom(PatternSet.literal(scalar), weight: scalar.isASCII ? 1 : 2)

@@ -7,15 +7,16 @@ enum UnicodeProperty {
         if let value = value(of: ["Script", "sc"], in: name) {
             // RE2 refuses a script that it does not know. Two letters and less would be a category to it.
             guard value.utf8.count > 2, value != "Any" else { throw unknown(name) }
-            return PatternSet(#"\\#(sign){\#(value)}"#, weight: PatternSet.unicodeWeight)
+            return PatternSet(#"\\#(sign){\#(value)}"#, weight: PatternSet.unicodeWeight, propertyCount: 1)
         }
         let category = value(of: ["General_Category", "gc"], in: name) ?? name
         if let short = shortName(of: category) {
-            return PatternSet(#"\\#(sign){\#(short)}"#, weight: PatternSet.unicodeWeight)
+            return PatternSet(#"\\#(sign){\#(short)}"#, weight: PatternSet.unicodeWeight, propertyCount: 1)
         }
         switch category {
         case "LC", "Cased_Letter":
-            return PatternSet(#"\p{Lu}\p{Ll}\p{Lt}"#, isNegated: isNegated, weight: PatternSet.unicodeWeight)
+            return PatternSet(
+                #"\p{Lu}\p{Ll}\p{Lt}"#, isNegated: isNegated, weight: PatternSet.unicodeWeight, propertyCount: 3)
         case "ASCII" where category == name:
             return PatternSet(#"\x{0}-\x{7f}"#, isNegated: isNegated, weight: isNegated ? PatternSet.unicodeWeight : 1)
         case "ASCII_Hex_Digit" where category == name, "AHex" where category == name:
