@@ -149,4 +149,40 @@ struct SchemaPriceTests {
             ##"{"$defs":{\##(list(1_000) { ##""d\##($0)":{"$ref":"#/a/14999"}"## })},"a":[\##(list(15_000) { _ in "{}" })]}"##
         #expect(throws: JSONSchemaError.self) { try check(far) }
     }
+
+    @Test("Long keys with escapes cost a search no more than those without")
+    func escapedKeys() throws {
+        // Between the two names that are looked up in turn stand as many keys as are searched through one by one.
+        func time(_ letter: String) throws -> Duration {
+            let keys = list(14) { #""\#($0)\#(String(repeating: letter, count: 2_400 / letter.count))":0"# }
+            let references = list(1_000) { ##"{"$ref":"#/\##($0 % 2 == 0 ? "b" : "c")"}"## }
+            let schema = try JSON(parsing: #"{"b":{},\#(keys),"c":{},"prefixItems":[\#(references)]}"#)
+            let clock = ContinuousClock()
+            return try (0..<3).map { _ in try clock.measure { _ = try SchemaCheck(schema) } }.min() ?? .zero
+        }
+        // The text of a schema is resolved before.
+        #expect(try time(#"\n"#) / time("a") < 3)
+    }
+
+    @Test("Names that must be there are named once")
+    func namedTwice() throws {
+        #expect {
+            try check(#"{"dependentRequired":{"k":["a","b","\u0061"]}}"#)
+        } throws: {
+            "\($0)".contains("$.dependentRequired.k: the name \"a\" stands there twice")
+        }
+    }
+
+    @Test("Keys with escapes are what they stand for")
+    func escapes() throws {
+        // Two spellings of one letter are two names.
+        let check = try check(#"{"dependentRequired":{"k":["\u00e9","e\u0301"]}}"#)
+        #expect(check.misfit(#"{"k":1,"\u00E9":1,"\u0065\u0301":1}"#) == nil)
+        #expect(check.misfit(#"{"\u006b":1,"\u00e9":1}"#) != nil)
+        #expect(check.misfit(#"{"k":1,"\u00e9\u0000":1,"\u0065\u0301":1}"#) != nil)
+        let other = try self.check(#"{"dependentRequired":{"k":["","\ud834\udd1e/\n"]}}"#)
+        #expect(other.misfit(#"{"k":1,"":1,"\uD834\uDD1E\/\u000a":1}"#) == nil)
+        #expect(other.misfit(#"{"k":1,"\u0000":1,"\uD834\uDD1E\/\n":1}"#) != nil)
+        #expect(other.misfit(#"{"k":1,"":1,"\uD834\uDD1E\/\t":1}"#) != nil)
+    }
 }

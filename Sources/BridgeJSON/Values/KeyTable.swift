@@ -99,6 +99,6 @@ extension TapeNode {
 
     @inline(never)
     private func isEscapedKey(_ other: UnsafeRawBufferPointer, text: UnsafeRawPointer) -> Bool {
-        withContent(text: text) { $0.elementsEqual(other) }
+        Escapes.isEqual(UnsafeRawBufferPointer(start: text + Int(start), count: Int(count)), to: other)
     }
 }

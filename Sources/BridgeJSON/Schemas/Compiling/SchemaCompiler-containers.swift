@@ -75,6 +75,16 @@ extension SchemaCompiler {
         return names
     }
 
+    /// Names that are looked up one by one: the same one again would be asked for in vain.
+    private func differentNames(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [String] {
+        let names = try names(node, path).map { tape.string($0) }
+        var known: Set<ExactKey> = []
+        for name in names where !known.insert(ExactKey(text: name)).inserted {
+            throw failure(path, "the name \(JSON.string(Self.told(name)).text) stands there twice")
+        }
+        return names
+    }
+
     private mutating func readDependents(_ schema: Waiting, _ list: inout MemberList) throws(JSONSchemaError) {
         func dependents(_ key: Int, _ compiler: inout SchemaCompiler, _ list: inout MemberList) -> Int {
             let index = list.index(compiler.tape.string(key), at: key)
@@ -86,9 +96,10 @@ extension SchemaCompiler {
         }
         if let (node, path) = value(.dependentRequired, schema) {
             for key in try keys(node, path) {
-                let names = try names(tape.nodes[key].value, .key(tape.string(key), of: path))
+                let path = CodingPath.key(tape.string(key), of: path)
+                let names = try differentNames(tape.nodes[key].value, path)
                 let range = SchemaRange(start: UInt32(graph.names.count), count: UInt32(names.count))
-                for name in names { graph.names.append(keep(tape.string(name))) }
+                for name in names { graph.names.append(keep(name)) }
                 graph.dependents[dependents(key, &self, &list)].names = range
             }
         }

@@ -65,7 +65,7 @@ extension SchemaCompiler {
     private static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
     /// As much of a name as an error shows.
-    private static func told(_ name: String) -> String {
+    static func told(_ name: String) -> String {
         name.unicodeScalars.count > 128 ? String(name.unicodeScalars.prefix(128)) + "…" : name
     }
 
