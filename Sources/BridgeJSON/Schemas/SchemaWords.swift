@@ -93,10 +93,24 @@ struct SchemaWords {
 
     /// In the order of the schema, which is that of their texts.
     private func words(constants range: SchemaRange) -> String {
-        let written = graph.constants[range.indices].sorted { $0.text.start < $1.text.start }
-        let texts = written.prefix(Self.mostNamed).map { graph.string($0.text) }
+        let texts = firstTexts(range).map { graph.string($0) }
         if texts.count <= 1 { return texts.first ?? "nothing" }
         let plain = texts.map { text in (try? JSON(parsing: text))?.stringValue ?? text }
-        return "one of: " + plain.joined(separator: ", ") + (written.count > Self.mostNamed ? ", …" : "")
+        return "one of: " + plain.joined(separator: ", ") + (range.count > Self.mostNamed ? ", …" : "")
+    }
+
+    /// The texts that come first in the schema. In one pass: thousands may be there, and several schemas may refer to
+    /// them.
+    private func firstTexts(_ range: SchemaRange) -> [SchemaRange] {
+        var first: [SchemaRange] = []
+        for constant in graph.constants[range.indices] {
+            let text = constant.text
+            if first.count == Self.mostNamed {
+                if text.start > first[Self.mostNamed - 1].start { continue }
+                first.removeLast()
+            }
+            first.insert(text, at: first.firstIndex { $0.start > text.start } ?? first.count)
+        }
+        return first
     }
 }

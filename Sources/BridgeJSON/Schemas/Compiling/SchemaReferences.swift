@@ -164,17 +164,20 @@ extension SchemaCompiler {
     private mutating func target(
         _ fragment: String, in resource: UInt32, _ reference: SchemaReferences.Pending
     ) throws(JSONSchemaError) -> SchemaPlace {
-        let missing = failure(reference.path, "there is no \(Self.told(reference.reference))")
+        // Written out where one is missing: the path has the keys of the schemas around it.
+        func missing() -> JSONSchemaError {
+            failure(reference.path, "there is no \(Self.told(reference.reference))")
+        }
         var (node, resource) = (references.resources[Int(resource)].node, resource)
         if fragment.hasPrefix("/") {
             for part in fragment.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-                guard let next = try step(from: node, to: part) else { throw missing }
+                guard let next = try step(from: node, to: part) else { throw missing() }
                 node = next
                 // On the way may be a schema with an `$id` of its own.
                 if let place = places[node] { resource = graph.schemas[Int(place)].resource }
             }
         } else if !fragment.isEmpty {
-            guard let anchored = references.anchor(fragment, in: resource) else { throw missing }
+            guard let anchored = references.anchor(fragment, in: resource) else { throw missing() }
             node = anchored
         }
         return try place(of: node, in: resource, reference.path)
