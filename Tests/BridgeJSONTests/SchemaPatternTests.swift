@@ -61,6 +61,7 @@ struct SchemaPatternTests {
             (#"\q"#, "there is no escape"), (#"\u12"#, "stands for no character"), (#"\ud834"#, "surrogates"),
             (#"\u{110000}"#, "stands for no character"), (#"\01"#, "octal"), (#"\c1"#, "stands for no character"),
             (#"\p{Foo}"#, #"the property \p{Foo}"#), (#"\p{Script=Foo}"#, "invalid character class"),
+            (#"\p{Script=^Greek}"#, #"the property \p{Script=^Greek}"#), (#"\P{sc=^Lu}"#, #"the property \p{sc=^Lu}"#),
             (#"\p{C}"#, "not supported"), (#"\p{Emoji}"#, "not supported"), (#"\pL"#, "in braces"),
             (#"[\P{LC}]"#, "negated property"), ("(((a{100}){100}){100})", "repetition"),
             (#"^\p{L}{500}$"#, "too large"), (String(repeating: "(", count: 300), "groups in one another"),

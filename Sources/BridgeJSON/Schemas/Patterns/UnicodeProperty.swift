@@ -5,6 +5,8 @@ enum UnicodeProperty {
         guard let name = reader.inBraces() else { throw PatternError("a name in braces is to follow \\p and \\P") }
         let sign = isNegated ? "P" : "p"
         if let value = value(of: ["Script", "sc"], in: name) {
+            // A ^ would be the opposite to RE2.
+            guard value.utf8.allSatisfy(isLetter) else { throw unknown(name) }
             // RE2 refuses a script that it does not know. Two letters and less would be a category to it.
             guard value.utf8.count > 2, value != "Any" else { throw unknown(name) }
             return PatternSet(#"\\#(sign){\#(value)}"#, weight: PatternSet.unicodeWeight, propertyCount: 1)
@@ -25,6 +27,11 @@ enum UnicodeProperty {
             return PatternSet(#"\x{0}-\x{10FFFF}"#, isNegated: isNegated, weight: PatternSet.anyWeight)
         default: throw unknown(name)
         }
+    }
+
+    /// Of the names of scripts.
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
     }
 
     private static func unknown(_ name: String) -> PatternError {
