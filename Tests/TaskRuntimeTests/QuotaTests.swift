@@ -293,6 +293,48 @@ struct QuotaTests {
         #expect(hello(user) == nil && user.session.account === before)
     }
 
+    @Test("What is held for a session's calls goes with it when it names its origin, and is let go of there")
+    func heldForCalls() {
+        let bench = bench { _ in }
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [Self.all(of: "app://a")]))
+        let page = bench.client()
+        let local = page.session.account
+        let options = "\"" + String(repeating: "x", count: 90_000) + "\""
+        #expect(begins(page, 1, options: options))
+        #expect(local.queuedBytes > 90_000)
+        page.send(#"{"task":"bridge.hello","options":{"origin":"app://a"},"callbackId":"h"}"#)
+        #expect(page.readOne()?["result"] != nil)
+        let account = page.session.account
+        #expect(account !== local)
+        #expect(local.queuedBytes == 0 && account.queuedBytes > 90_000)
+        bench.reply(0, "1")
+        #expect(page.readOne()?["result"] == 1)
+        #expect(local.queuedBytes == 0 && account.queuedBytes == 0 && bench.runtime.queuedBytes == 0)
+    }
+
+    @Test("An origin whose account has no room for a session's calls, or for what is held for them, is not named")
+    func roomForCalls() {
+        let bench = bench {
+            $0.trustedFactor = 10
+            $0.user.queuedBytes = 100_000
+            $0.user.calls.callsInFlight = 3
+        }
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [Self.all(of: "app://a")]))
+        func hello(_ client: FakeClient) -> JSON? {
+            call(client, 99, task: "bridge.hello", options: #"{"origin":"app://a"}"#)?["error"]?["data"]?["quota"]
+        }
+        let options = "\"" + String(repeating: "x", count: 90_000) + "\""
+        let (large, many) = (bench.client(), bench.client())
+        #expect(begins(large, 1, options: options))
+        #expect(hello(large) == nil && !large.session.isTrusted)
+        for id in 1...2 { #expect(begins(many, id)) }
+        #expect(hello(many) == "calls_in_flight" && many.session.isTrusted)
+        for index in 1...2 { bench.reply(index, "1") }
+        _ = many.read()
+        #expect(begins(many, 3, options: options))
+        #expect(hello(many) == "queued_bytes" && many.session.isTrusted)
+    }
+
     /// A rule that allows everything to sessions that speak for an origin.
     private static func all(of origin: String) -> PolicyRule {
         var rule = PolicyRule(.allow, PolicyVerb.allCases, file: "p.toml", line: 1)

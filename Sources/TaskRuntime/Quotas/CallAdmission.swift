@@ -63,6 +63,18 @@ extension TaskRuntime {
         take(task.meters, now: gates.now)
     }
 
+    /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is held
+    ///   for the session.
+    func checkCalls(of session: Session, on account: UserAccount) throws(BridgeError) {
+        guard account.callsInFlight + session.callsInFlight <= account.mostCallsInFlight else {
+            throw tooManyInFlight(account.mostCallsInFlight, of: account.label)
+        }
+        let bytes = session.queuedBytesTaken
+        guard bytes == 0 || account.queuedBytes + bytes <= account.quota.queuedBytes else {
+            throw tooManyBytes(of: account, adding: bytes)
+        }
+    }
+
     private func take(_ meters: TaskMeters?, now: UInt64) {
         for meter in [meters?.task, meters?.plugin] {
             if let meter, let pace = meter.pace { meter.rate.take(pace, now: now) }

@@ -83,13 +83,14 @@ extension TaskRuntime {
     /// The call's options are held, by whoever works on it, until it ends.
     func hold(_ bytes: Int, for call: Call) {
         call.record.pointee.heldBytes += bytes
+        // The sum goes with the session when it gets another account.
+        call.session?.heldCallBytes += bytes
         hold(bytes, for: call.session?.account)
     }
 
     /// The call ends: nothing is held for it.
     func letGoOfHeld(_ call: Call) {
-        hold(-call.record.pointee.heldBytes, for: call.session?.account)
-        call.record.pointee.heldBytes = 0
+        hold(-call.record.pointee.heldBytes, for: call)
     }
 
     /// The answers of a batch have become more.

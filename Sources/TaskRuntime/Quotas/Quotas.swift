@@ -32,6 +32,7 @@ extension TaskRuntime {
         let account = account(of: session.peer, origin: origin)
         guard account !== session.account else { return account }
         guard account.connections < account.quota.connections else { throw tooManyConnections(account) }
+        try checkCalls(of: session, on: account)
         try check(
             .subscriptions, account.subscriptions + session.subscriptions.count, account.quota.subscriptions,
             of: account.label, "patterns of events to listen to")

@@ -119,7 +119,7 @@ public final class Session {
     private func move(to account: UserAccount) {
         let taken = UserAccount.Taken(
             callsInFlight: callsInFlight, subscriptions: subscriptions.count, tasks: registrations.count,
-            queuedBytes: countedBytes, descriptionBytes: descriptionBytes)
+            queuedBytes: queuedBytesTaken, descriptionBytes: descriptionBytes)
         self.account.remove(taken)
         account.add(taken)
         self.account = account
@@ -190,6 +190,10 @@ public final class Session {
     @exclusivity(unchecked) var batchBytes = 0
     /// How much of all this has been counted.
     @exclusivity(unchecked) public internal(set) var countedBytes = 0
+    /// What is held and counted for calls in flight by it, or on its behalf: ``TaskRuntime/hold(_:for:)``.
+    @exclusivity(unchecked) var heldCallBytes = 0
+    /// All of it that its account has been charged with.
+    var queuedBytesTaken: Int { countedBytes + heldCallBytes }
     /// What was left unwritten when that was counted.
     var countedUnread = UnreadOutput()
     /// How often it called of late, where that is bounded.
