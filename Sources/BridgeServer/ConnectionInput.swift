@@ -84,9 +84,8 @@ extension Connection {
     @inline(__always)
     func mayGoOn(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
-        if hasTooMuchUnread(session) { pause() }
-        // What a job of the session has not done yet comes before its further input.
-        if session.waitsForJobs { yield() }
+        // What a job of the session has not done yet comes before its further input, however much is unread.
+        if session.waitsForJobs { yield() } else if hasTooMuchUnread(session) { pause() }
         return !isPaused
     }
 
@@ -149,6 +148,8 @@ extension Connection {
 
     func goOn() {
         isPaused = false
+        // A job may have begun while the client had too much to read.
+        if let session, session.waitsForJobs { return yield() }
         handlePending()
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
         if hasInputEnded {
