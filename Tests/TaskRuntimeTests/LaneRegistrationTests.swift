@@ -94,6 +94,21 @@ struct LaneRegistrationTests {
         #expect(bench.runtime.registry.find("t0") == nil)
     }
 
+    @Test("A registration whose session ends its input meanwhile is refused, and enters nothing")
+    func endedInput() {
+        let client = bench.client()
+        register(client, [Self.long])
+        bench.runtime.endInput(of: client.session)
+        #expect(client.read().isEmpty)
+        lane.runAll()
+        let answers = client.read()
+        #expect(answers.map { $0["callbackId"] } == ["r"] && answers.first?.errorCode == "session.closed")
+        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.callsInFlight == 0)
+        // Nothing is left to be answered.
+        #expect(client.transport.isToBeClosed)
+    }
+
     @Test("A registration whose call or session ends meanwhile enters nothing", arguments: [true, false])
     func ended(isTimeout: Bool) {
         let client = bench.client()

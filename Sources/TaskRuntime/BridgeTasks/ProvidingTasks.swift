@@ -35,9 +35,7 @@ extension TaskRuntime {
 
     private func registerTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        guard session.phase == .open else {
-            throw BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
-        }
+        guard session.phase == .open else { throw TaskRegistration.inputEnded }
         return try withMembers(["tasks", "scope", "descriptions"], of: options, for: call) {
             call, members throws(BridgeError) in .job(try Self.registration(call, session, members))
         }

@@ -38,8 +38,11 @@ final class TaskRegistration: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        // Nobody waits for a registration that was cancelled, or whose session has ended.
-        guard let call = runtime.calls.call(call), provider.phase == .open else { return .done }
+        // Nobody waits for a registration that was cancelled.
+        guard let call = runtime.calls.call(call) else { return .done }
+        // A session that is gone or being closed ends its calls itself.
+        if provider.phase == .inputEnded { runtime.end(call, .failure(Self.inputEnded)) }
+        guard provider.phase == .open else { return .done }
         do throws(BridgeError) {
             if let refusal { throw refusal }
             // Others may have had turns since it was asked: again with each step.
@@ -67,6 +70,11 @@ final class TaskRegistration: StepJob {
             runtime.end(call, .failure(error))
         }
         return .done
+    }
+
+    /// What is said to a session that has ended its input.
+    static var inputEnded: BridgeError {
+        BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
     }
 
     // MARK: Descriptions
