@@ -60,6 +60,32 @@ struct StepTests {
         #expect(codes == Array(repeating: "session.closed", count: 100))
     }
 
+    @Test("A provider that is gone gets no more calls, though its end waits", arguments: [0, 5] as [UInt32])
+    func goneProvider(callerUID: UInt32) {
+        bench.runtime.apply(
+            Policy(
+                daemonUID: Bench.daemonUID,
+                rules: [PolicyRule(.allow, [.call, .register, .serve], file: "t.toml", line: 1)]))
+        let (old, newer) = (bench.client(uid: 0), bench.client(uid: 0))
+        for provider in [old, newer] {
+            provider.send(#"{"task":"bridge.register","options":{"tasks":["t"]},"callbackId":"r"}"#)
+            #expect(provider.readOne()?["result"] != nil)
+        }
+        bench.runtime.turnShare = { 0 }
+        bench.runtime.hangUp(newer.session)
+        let caller = bench.client(uid: callerUID)
+        caller.send(#"{"task":"t","callbackId":1}"#)
+        #expect(old.readOne()?["task"] == "t")
+        #expect(newer.read().isEmpty)
+        // The last one that is left goes too.
+        bench.runtime.hangUp(old.session)
+        caller.send(#"{"task":"t","callbackId":2}"#)
+        #expect(caller.readOne()?.errorCode == "task.not_found")
+        _ = runJobs()
+        #expect(caller.readOne()?.errorCode == "session.closed")
+        #expect(bench.runtime.registry.find("t") == nil)
+    }
+
     @Test("A long event is read in as many turns as it takes, and is published whole")
     func longEvent() {
         let listener = bench.client(uid: 0)

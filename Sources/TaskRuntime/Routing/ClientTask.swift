@@ -62,6 +62,10 @@ final class ClientTask: TaskProvider {
 
         var uid: UInt32 { session.peer.uid }
         var scope: ProviderScope { provision.scope }
+        /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
+        var isOpen: Bool { session.phase == .open }
+        /// The same for calls that do not name its session.
+        var takesAnybodys: Bool { isOpen && scope == .any }
 
         /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
         func mayServe(_ task: String, _ runtime: TaskRuntime) -> PolicyDecision {
@@ -148,15 +152,15 @@ final class ClientTask: TaskProvider {
         of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
     ) throws(BridgeError) -> Registration {
         if let target {
-            guard let named = registrations.first(where: { $0.session === target }) else {
+            guard let named = registrations.first(where: { $0.session === target }), named.isOpen else {
                 throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task())")
             }
             return named
         }
         let uid = caller?.peer.uid
-        if let uid, let own = newestOfUser[uid] { return own }
+        if let uid, let own = newest(of: uid) { return own }
         var denial: PolicyDecision?
-        for registration in registrations.reversed() where registration.scope == .any {
+        for registration in registrations.reversed() where registration.takesAnybodys {
             // Plugins' own calls go to whoever provides the task.
             if uid == nil { return registration }
             let decision = registration.mayServe(task(), runtime)
@@ -168,11 +172,17 @@ final class ClientTask: TaskProvider {
                 .permissionDenied, "the task is provided only by a user who may not serve others",
                 data: ["rule": .string(denial.rule)])
         }
-        guard !registrations.isEmpty else {
-            // While an interceptor was asked about the call.
+        guard registrations.contains(where: \.isOpen) else {
+            // While an interceptor was asked about the call, or its session has not left all its tasks yet.
             throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
+    }
+
+    /// The newest of the user that takes anybody's calls. Those of sessions that are ending are passed by.
+    private func newest(of uid: UInt32) -> Registration? {
+        guard let newest = newestOfUser[uid], !newest.isOpen else { return newestOfUser[uid] }
+        return registrations.last { $0.uid == uid && $0.takesAnybodys }
     }
 
     private func forward(
