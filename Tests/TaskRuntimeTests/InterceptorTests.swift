@@ -173,6 +173,23 @@ struct InterceptorTests {
         }
     }
 
+    @Test("Options that it makes longer, or takes to another task, are no longer than the task takes")
+    func lengthOfOptions() {
+        let long = "\"" + String(repeating: "x", count: 70_000) + "\""
+        let one = FakeInterceptor(bench, "look", ["work", "slow"]) {
+            if $0["task"] == "work" { return #"{"task":"slow"}"# }
+            return $0["options"] == 1 ? #"{"options":\#(long)}"# : #"{"pass":true}"#
+        }
+        let client = bench.client()
+        client.send(#"{"task":"work","options":\#(long),"callbackId":1}"#)
+        client.send(#"{"task":"slow","options":1,"callbackId":2}"#)
+        client.send(#"{"task":"slow","options":2,"callbackId":3}"#)
+        #expect(client.read().map(\.errorCode) == ["options.invalid", "options.invalid"])
+        #expect(bench.host.started.map(\.options) == ["2"])
+        #expect(bench.slot.waitingCount == 0 && bench.runtime.calls.count == 1)
+        #expect(one.report?["redirected"] == 1)
+    }
+
     @Test("A redirect to a task that does not exist, or that the caller may not call, says who redirected")
     func badRedirect() {
         let bench = Bench()

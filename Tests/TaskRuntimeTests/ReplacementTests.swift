@@ -64,6 +64,24 @@ struct ReplacementTests {
         #expect(client.readOne()?["result"] == 1)
     }
 
+    @Test("Options that wait are refused where they are longer than the new one takes")
+    func lengthOfOptions() throws {
+        let bench = Bench(extraTasks: [TaskDescription(name: "big", concurrency: 1, optionBytes: .max)])
+        let client = bench.client()
+        let long = "\"" + String(repeating: "x", count: 70_000) + "\""
+        for (id, options) in [(1, "1"), (2, long), (3, "3")] {
+            client.send(#"{"task":"big","options":\#(options),"callbackId":\#(id)}"#)
+        }
+        let host = FakeHost()
+        let manifest = PluginManifest(
+            name: "worker", version: "2.0", tasks: [TaskDescription(name: "big")], events: [], workers: [])
+        let new = try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.slot)
+        try bench.runtime.replace(bench.slot, by: new)
+        let refused = client.readOne()
+        #expect(refused?["callbackId"] == 2 && refused?.errorCode == "options.invalid")
+        #expect(host.started.map(\.options) == ["3"])
+    }
+
     @Test("A candidate may have the names of the one before, and nobody else's")
     func names() throws {
         _ = bench.add("other", tasks: [TaskDescription(name: "taken")], FakeHost())

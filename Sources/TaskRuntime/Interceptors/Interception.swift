@@ -225,6 +225,8 @@ extension TaskRuntime {
 
     /// Nobody more is to be asked: the call goes to its task, in its turn.
     private func goOn(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        // They may be others, and the task may be another one, than when the call began.
+        guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
         call.passage?.options = []
         guard let passage = call.passage, let queue = passage.queue else {

@@ -45,6 +45,9 @@ extension PluginSlot {
         }
         let handle = call.handle
         call.takeHeldOptions().withPadding {
+            guard $0.count <= task.optionBytes else {
+                return runtime.refuseLength(of: call, $0.count, task.optionBytes)
+            }
             if let check = task.optionsCheck, !runtime.fits(call, $0, check) {
                 return successor.keepPlace(ofChecked: handle)
             }
