@@ -41,16 +41,4 @@ struct WorkerPolicyTests {
         for second in 0..<3 { _ = policy.fault(at: start + .seconds(second), chance: 0.5) }
         #expect(policy.fault(at: start + .seconds(62), chance: 0.5) == .milliseconds(100))
     }
-
-    @Test("may write a hundred lines a second into the log, and what was left out is counted")
-    func lines() {
-        var allowance = LogAllowance()
-        let verdicts = (0..<250).map { _ in allowance.take(at: start) }
-        #expect(verdicts.prefix(200).allSatisfy { $0 == .write })
-        #expect(verdicts.dropFirst(200).allSatisfy { $0 == .leaveOut })
-        #expect(allowance.take(at: start + .milliseconds(10)) == .writeAfter(50))
-        #expect(allowance.take(at: start + .milliseconds(10)) == .leaveOut)
-        let later = (0..<300).map { _ in allowance.take(at: start + .seconds(60)) }
-        #expect(later.count { $0 != .leaveOut } == 200)
-    }
 }

@@ -1,6 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import Logging
+import Synchronization
 
 @testable import TaskRuntime
 
@@ -153,6 +154,27 @@ extension JSON {
     var errorCode: String? { self["error"]?["code"]?.stringValue }
 }
 
+/// A log whose lines a test reads.
+struct LogOfTest: LogHandler {
+    final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var all: [String] { lines.withLock { $0 } }
+        func append(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    let lines = Lines()
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.append("\(event.level): \(event.message)") }
+}
+
 /// A runtime on a fake clock, with one plugin whose tasks are called `work`, `one` (one call at once), `slow` (no
 /// deadline) and `quick` (a deadline of 50 ms).
 final class Bench {
@@ -165,12 +187,15 @@ final class Bench {
 
     static let daemonUID: UInt32 = 900
 
-    init(limits: RuntimeLimits = RuntimeLimits(), extraTasks: [TaskDescription] = [], lane: ManualLane? = nil) {
+    init(
+        limits: RuntimeLimits = RuntimeLimits(), extraTasks: [TaskDescription] = [], lane: ManualLane? = nil,
+        log: any LogHandler = SwiftLogNoOpLogHandler()
+    ) {
         self.lane = lane
         runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: Self.daemonUID),
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
-            lane: lane, log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            lane: lane, log: Logger(label: "test", factory: { _ in log }))
         clock.runtime = runtime
         slot = add(
             "worker",

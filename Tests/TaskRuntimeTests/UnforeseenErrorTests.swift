@@ -47,4 +47,39 @@ struct UnforeseenErrorTests {
         let message = client.readOne()?["error"]?["message"]?.stringValue
         #expect(message == String(repeating: "é", count: 4 << 10) + "…")
     }
+
+    @Test("A plugin may have written a hundred lines a second into the log, and what was left out is counted")
+    func lines() {
+        let start = bench.clock.now
+        var allowance = LogAllowance()
+        let verdicts = (0..<250).map { _ in allowance.take(at: start) }
+        #expect(verdicts.prefix(200).allSatisfy { $0 == .write })
+        #expect(verdicts.dropFirst(200).allSatisfy { $0 == .leaveOut })
+        #expect(allowance.take(at: start.advanced(by: .milliseconds(10))) == .writeAfter(50))
+        #expect(allowance.take(at: start.advanced(by: .milliseconds(10))) == .leaveOut)
+        let later = (0..<300).map { _ in allowance.take(at: start.advanced(by: .seconds(60))) }
+        #expect(later.count { $0 != .leaveOut } == 200)
+    }
+
+    @Test("is one of a hundred lines a second in the log; what is left out is counted, and every error bears its id")
+    func manyLines() throws {
+        let log = LogOfTest()
+        let bench = Bench(log: log)
+        let client = bench.client(uid: 0)
+        func fail(_ count: Int) throws {
+            for _ in 0..<count {
+                client.send(#"{"task":"work","callbackId":1}"#)
+                bench.slot.fail(try #require(bench.host.started.last).handle, error)
+            }
+        }
+        try fail(1_000)
+        #expect(log.lines.all.count == 200)
+        let ids = client.read().compactMap { $0["error"]?["data"]?["error"]?.stringValue }
+        #expect(ids.count == 1_000 && Set(ids).count == 1_000)
+        bench.clock.advance(.milliseconds(10))
+        try fail(1)
+        #expect(log.lines.all.count == 202)
+        #expect(log.lines.all[200].contains("800"))
+        #expect(log.lines.all[201].contains("/root/.secret"))
+    }
 }

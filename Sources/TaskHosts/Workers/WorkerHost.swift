@@ -206,7 +206,7 @@ final class WorkerHost: TaskHost {
     /// A line that the plugin wants in the log, made only where it gets there.
     func say(_ level: UInt32, _ message: @autoclosure () -> String, _ metadata: Logger.Metadata?) {
         guard log.writes(level: level) else { return }
-        switch lines.take(at: .now()) {
+        switch lines.take(at: RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds)) {
         case .write: log.write(level: level, message(), metadata)
         case .writeAfter(let lost):
             log.write(level: UInt32(TRESTLE_LOG_WARNING), "\(lost) lines of the plugin were left out")

@@ -18,12 +18,22 @@ extension PluginSlot {
         metadata["error"] = .string(id)
         // What is secret of a private task may stand in its errors.
         let words = call.task?.description.isPrivate == true ? "its words are private" : shown.message
-        runtime.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
+        writeUnforeseen(words, metadata)
         shown.data = ["error": .string(id)]
         if call.session?.isTrusted != true {
             shown.message = "the task failed in a way that nobody foresaw; the daemon's log has more, under \(id)"
         }
         return shown
+    }
+
+    /// Writing keeps the loop: of many errors some are left out, and counted.
+    private func writeUnforeseen(_ words: String, _ metadata: Logger.Metadata) {
+        let verdict = unforeseenLines.take(at: runtime.clock.now)
+        if verdict == .leaveOut { return }
+        if case .writeAfter(let lost) = verdict {
+            runtime.log.warning("\(lost) errors that \(providerName) did not foresee were left out")
+        }
+        runtime.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
     }
 
     /// Told apart from all others in a log; it says nothing.

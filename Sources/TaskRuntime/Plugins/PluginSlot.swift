@@ -76,6 +76,8 @@ public final class PluginSlot: TaskProvider {
     var abandoned: [CallHandle: TaskEntry] = [:]
     /// Calls that it has made and that have not ended.
     var ownCallsInFlight = 0
+    /// For errors that it did not foresee.
+    var unforeseenLines = LogAllowance()
     /// Told once; see ``whenIdle(_:)``.
     var onIdle: (() -> Void)?
 

@@ -1,25 +1,30 @@
-import EventLoop
-
-/// How many lines a worker may write into the log: a hundred a second, of which it may save up two seconds' worth.
-struct LogAllowance {
+/// How many lines a plugin may have written into the log: a hundred a second, of which it may save up two seconds'
+/// worth.
+public struct LogAllowance {
     /// What becomes of a line.
-    enum Verdict: Equatable {
+    public enum Verdict: Equatable, Sendable {
+        /// It is written.
         case write
         /// So many were left out before it.
         case writeAfter(Int)
+        /// It is left out, and counted.
         case leaveOut
     }
 
-    static let linesPerSecond = 100.0
-    static let savedLines = 200.0
+    private static let linesPerSecond = 100.0
+    private static let savedLines = 200.0
 
     private var allowed = savedLines
-    private var last: MonotonicInstant?
+    private var last: RuntimeInstant?
     private var lostLines = 0
 
-    mutating func take(at now: MonotonicInstant) -> Verdict {
+    /// Two seconds' worth to begin with.
+    public init() {}
+
+    /// One more line is to be written.
+    public mutating func take(at now: RuntimeInstant) -> Verdict {
         if let last {
-            let seconds = Double((now - last).milliseconds) / 1_000
+            let seconds = Double(now.since(last).wholeMilliseconds) / 1_000
             if seconds > 0 {
                 allowed = min(Self.savedLines, allowed + seconds * Self.linesPerSecond)
                 self.last = now
