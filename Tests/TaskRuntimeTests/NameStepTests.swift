@@ -119,6 +119,33 @@ struct NameStepTests {
         #expect(client.session.account.subscriptions == 0)
     }
 
+    @Test(
+        "What is being taken out is taken out to the end, though the call ends meanwhile",
+        arguments: ["unregister", "unsubscribe"])
+    func endedMeanwhile(task: String) {
+        let client = bench.client(uid: 0)
+        let names = list((0..<50).map { "e\($0)" })
+        for (task, member) in [("register", "tasks"), ("subscribe", "events")] {
+            client.send(#"{"task":"bridge.\#(task)","options":{"\#(member)":\#(names)},"callbackId":1}"#)
+            #expect(client.readOne()?["result"] != nil)
+        }
+        func left() -> Int {
+            task == "unregister" ? client.session.registrations.count : client.session.subscriptions.count
+        }
+        slow()
+        client.send(
+            #"{"task":"bridge.\#(task)","options":{"tasks":\#(names),"events":\#(names)},"callbackId":2}"#)
+        while left() == 50, bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000) {}
+        #expect((1..<50).contains(left()))
+        if let call = client.session.madeCalls.first {
+            bench.runtime.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
+        }
+        _ = runJobs()
+        #expect(client.readOne()?.errorCode == "call.cancelled")
+        #expect(left() == 0)
+        #expect(!client.session.waitsForJobs)
+    }
+
     @Test("Retained events of which newer ones were sent meanwhile are not sent behind them")
     func replacedMeanwhile() {
         for number in 0..<50 { retain("e\(number)") }

@@ -1,6 +1,7 @@
 import BridgeJSON
 
-/// A `bridge.unsubscribe`: nothing changes before all patterns have been read.
+/// A `bridge.unsubscribe`: nothing changes before all patterns have been read, and then all of it, also where the call
+/// ends meanwhile.
 final class UnsubscribingJob: StepJob {
     let session: Session?
     private let call: CallHandle
@@ -17,20 +18,21 @@ final class UnsubscribingJob: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        guard let call = runtime.calls.call(call), listener.takesMessages else { return .done }
+        guard left != nil || runtime.calls.call(call) != nil, listener.takesMessages else { return .done }
         do throws(BridgeError) {
             if left == nil {
                 guard try reader.read(until: budget) else { return .unfinished }
                 left = reader.patterns[...]
             }
         } catch {
-            runtime.end(call, .failure(error))
+            if let call = runtime.calls.call(call) { runtime.end(call, .failure(error)) }
             return .done
         }
         while let pattern = left?.popFirst() {
             runtime.subscriptions.remove(pattern, from: listener)
             if budget.isSpent { return .unfinished }
         }
+        guard let call = runtime.calls.call(call) else { return .done }
         runtime.subscriptionList(listener.patterns).withUnsafeBytes { runtime.end(call, .result($0)) }
         return .done
     }

@@ -1,7 +1,7 @@
 import BridgeJSON
 
 /// A client's `bridge.unregister`: name by name within its user's share of the loop. Nothing changes before all names
-/// have been read.
+/// have been read, and then all of it, also where the call ends meanwhile.
 final class TaskWithdrawal: StepJob {
     let session: Session?
     private let call: CallHandle
@@ -18,14 +18,14 @@ final class TaskWithdrawal: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        guard let call = runtime.calls.call(call), provider.takesMessages else { return .done }
+        guard withdrawnCount > 0 || runtime.calls.call(call) != nil, provider.takesMessages else { return .done }
         do throws(BridgeError) {
             while let (_, name) = try unread.next() {
                 names.append(name)
                 if budget.isSpent { return .unfinished }
             }
         } catch {
-            runtime.end(call, .failure(error))
+            if let call = runtime.calls.call(call) { runtime.end(call, .failure(error)) }
             return .done
         }
         while withdrawnCount < names.count {
@@ -33,6 +33,7 @@ final class TaskWithdrawal: StepJob {
             withdrawnCount += 1
             if budget.isSpent { return .unfinished }
         }
+        guard let call = runtime.calls.call(call) else { return .done }
         runtime.providedTasks(provider).withUnsafeBytes { runtime.end(call, .result($0)) }
         return .done
     }
