@@ -108,6 +108,8 @@ public final class TaskRuntime {
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?
+    /// What sessions' input waits for: ``Session/waitingJobs`` of all.
+    var waitingJobs = 0
     /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
     @exclusivity(unchecked) var slotsToAdmit: [PluginSlot] = []
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never

@@ -146,6 +146,26 @@ struct NameStepTests {
         #expect(!client.session.waitsForJobs)
     }
 
+    @Test("Draining waits for retained events that are on their way behind their callback")
+    func draining() {
+        for number in 0..<50 { retain("e\(number)") }
+        let client = bench.client(uid: 0)
+        slow()
+        client.send(subscription(to: ["e*"]))
+        var shares = 0
+        while client.session.output.isEmpty, shares < 100 {
+            _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000)
+            shares += 1
+        }
+        #expect(bench.runtime.callsInFlight == 0 && client.session.waitsForJobs)
+        var isDrained = false
+        bench.runtime.drain { isDrained = true }
+        #expect(!isDrained)
+        _ = runJobs()
+        #expect(isDrained)
+        #expect(client.read().count { $0["event"]?.stringValue?.hasPrefix("e") == true } == 50)
+    }
+
     @Test("Retained events of which newer ones were sent meanwhile are not sent behind them")
     func replacedMeanwhile() {
         for number in 0..<50 { retain("e\(number)") }

@@ -67,7 +67,7 @@ extension TaskRuntime {
                 if let found { goOn(handle, text, schema, found) }
                 endWaiting(of: waiting)
             }
-            waiting?.waitingJobs += 1
+            beginWaiting(of: waiting)
         } catch {
             end(call, error: error)
         }

@@ -60,7 +60,7 @@ extension TaskRuntime {
     func begin(_ job: any StepJob, for account: UserAccount) {
         let outcome = runShare(of: account, job)
         if outcome == .done { return }
-        job.session?.waitingJobs += 1
+        beginWaiting(of: job.session)
         if outcome == .unfinished { enqueue(job, for: account) }
     }
 
@@ -78,11 +78,20 @@ extension TaskRuntime {
         announceSteps(of: account)
     }
 
+    /// One thing more for which the session's input waits.
+    func beginWaiting(of session: Session?) {
+        guard let session else { return }
+        session.waitingJobs += 1
+        waitingJobs += 1
+    }
+
     /// One thing less for which the session's input waits.
     func endWaiting(of session: Session?) {
         guard let session else { return }
         session.waitingJobs -= 1
+        waitingJobs -= 1
         if session.waitingJobs == 0 { session.transport?.inputMayGoOn() }
+        if isDraining { noteDrainProgress() }
     }
 
     /// Runs a job for what is left of the user's share, where no other one comes first.
