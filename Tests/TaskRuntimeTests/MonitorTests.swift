@@ -54,6 +54,20 @@ struct MonitorTests {
             ])
     }
 
+    @Test("Who speaks for an origin watches no longer, unless a rule lets that origin", arguments: [false, true])
+    func namedOrigin(isAllowed: Bool) throws {
+        var rule = PolicyRule(.allow, [.call], file: "p.toml", line: 1)
+        rule.names = try [#require(PolicyName(isAllowed ? "bridge.admin" : "bridge.*"))]
+        rule.origins = [ExactText("https://a.example")]
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
+        let watcher = monitor()
+        watcher.send(#"{"task":"bridge.hello","options":{"origin":"https://a.example"},"callbackId":1}"#)
+        #expect(watcher.read().last?["result"] != nil)
+        bench.client().send(#"{"task":"work","options":1}"#)
+        #expect(kinds(watcher).contains("call") == isAllowed)
+        #expect(bench.runtime.isMonitored == isAllowed)
+    }
+
     @Test("Errors, refusals, forwarded calls and events pass too")
     func others() throws {
         let watcher = monitor()

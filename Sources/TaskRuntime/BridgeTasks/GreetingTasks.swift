@@ -71,6 +71,7 @@ extension TaskRuntime {
         }
         if !isSame { try check(.origin, origin, by: session, to: "speak for \(origin)") }
         session.speak(for: origin, on: try account(of: session, for: origin))
+        reconsiderWatcher(session)
     }
 
     private func ping() -> JSON {

@@ -26,6 +26,12 @@ extension TaskRuntime {
         isMonitored = !watchers.isEmpty
     }
 
+    /// The session has become somebody else: it watches no longer, unless it may still begin to.
+    func reconsiderWatcher(_ session: Session) {
+        guard isMonitored, let task = registry.find("bridge.monitor"), !mayCall(task, session) else { return }
+        unwatchTraffic(session)
+    }
+
     /// A turn of the loop has ended.
     func renewTrafficAllowance() {
         for index in watchers.indices { (watchers[index].linesInTurn, watchers[index].bytesInTurn) = (0, 0) }
