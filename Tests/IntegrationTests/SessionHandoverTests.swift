@@ -57,7 +57,8 @@ struct SessionHandoverTests {
     func everything() throws {
         mkdir(home.folder.file("policy.d"), 0o755)
         try home.folder.write(
-            "[[rule]]\nallow = [\"call\", \"register\", \"subscribe\"]\norigin = \"page:1\"\n", to: "policy.d/10.toml")
+            "[[rule]]\nallow = [\"call\", \"register\", \"serve\", \"subscribe\"]\norigin = \"page:1\"\n",
+            to: "policy.d/10.toml")
         var daemon = try start()
         let me = try home.connect()
         let other = try home.connect()

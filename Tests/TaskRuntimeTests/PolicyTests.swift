@@ -342,6 +342,8 @@ struct AuthorizationTests {
         #expect(told["rule"]?.stringValue?.contains("has no condition origin") == true)
         apply(rule(.allow, [.call, .register], origin: "https://a.example"))
         #expect(code(page, "work") == "begun" && code(page, "bridge.register", registered) == "answered")
+        #expect(code(open, "scan") == "permission.denied")
+        apply(rule(.allow, [.call, .register, .serve], origin: "https://a.example"))
         #expect(code(open, "scan") == "begun")
         let other = client(uid: Bench.daemonUID)
         #expect(code(other, "bridge.hello", #"{"origin":"https://b.example"}"#) == "answered")
@@ -439,6 +441,44 @@ struct AuthorizationTests {
         apply(rule(.allow, [.serve], ["ui.alert"], uid: 1001))
         #expect(alert.call("ui.alert", behind: 0).all == [])
         #expect(stranger.readOne()?["task"] == "ui.alert")
+    }
+
+    @Test("A page takes no calls of its user's local programs without a rule, and those of its own origin it does")
+    func providingPages() {
+        let names = ["https://a.example", "https://b.example"]
+        let rules =
+            [rule(.allow, [.call, .register, .origin])] + names.map { rule(.allow, [.call, .register], origin: $0) }
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: rules))
+        func hello(_ client: FakeClient, _ origin: String) {
+            #expect(code(client, "bridge.hello", #"{"origin":"\#(origin)"}"#) == "answered")
+        }
+        func provider(of origin: String?) -> FakeClient {
+            let provider = client()
+            if let origin { hello(provider, origin) }
+            #expect(code(provider, "bridge.register", #"{"tasks":["scan"]}"#) == "answered")
+            return provider
+        }
+        let (local, page) = (provider(of: nil), provider(of: names[0]))
+        let (program, same, other) = (client(), client(), client())
+        hello(same, names[0])
+        hello(other, names[1])
+        for (caller, provider, left) in [(program, local, page), (other, local, page), (same, page, local)] {
+            #expect(code(caller, "scan") == "begun")
+            #expect(!provider.read().isEmpty && left.read().isEmpty)
+        }
+        #expect(code(local, "bridge.register", #"{"tasks":["scan"]}"#) == "answered", "it is the newest")
+        #expect(code(same, "scan") == "begun")
+        #expect(!local.read().isEmpty && page.read().isEmpty)
+        // Who has become a page since it registered is none of the local programs any more.
+        hello(local, names[1])
+        #expect(code(program, "scan") == "permission.denied" && code(other, "scan") == "permission.denied")
+        #expect(code(same, "scan") == "begun")
+        #expect(!page.read().isEmpty && local.read().isEmpty)
+        bench.runtime.apply(
+            Policy(
+                daemonUID: Bench.daemonUID, rules: rules + [rule(.allow, [.serve], ["scan"], origin: names[0])]))
+        #expect(code(program, "scan") == "begun")
+        #expect(!page.read().isEmpty)
     }
 
     @Test("What a plugin calls in its own name a rule may deny it; what it calls for somebody is that one's")

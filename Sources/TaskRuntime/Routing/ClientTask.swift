@@ -52,20 +52,27 @@ final class ClientTask: TaskProvider {
     private final class Registration {
         let session: Session
         let provision: Provision
+        /// Grows with each registration of the task.
+        let order: UInt64
+        /// Whose it was when it registered.
+        let owner: ProviderOwner
         /// Whether it may serve others, and what that decision rests on.
         private var decision: (policy: UInt64, identity: UInt32, PolicyDecision)?
 
-        init(_ session: Session, _ provision: Provision) {
+        init(_ session: Session, _ provision: Provision, order: UInt64) {
             self.session = session
             self.provision = provision
+            self.order = order
+            owner = ProviderOwner(session)
         }
 
-        var uid: UInt32 { session.peer.uid }
         var scope: ProviderScope { provision.scope }
         /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
         var isOpen: Bool { session.phase == .open }
         /// The same for calls that do not name its session.
         var takesAnybodys: Bool { isOpen && scope == .any }
+        /// Whether it takes its owner's calls: a session that has named an origin since is nobody's own.
+        var takesOwners: Bool { takesAnybodys && ProviderOwner(session) == owner }
 
         /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
         func mayServe(_ task: String, _ runtime: TaskRuntime) -> PolicyDecision {
@@ -81,8 +88,9 @@ final class ClientTask: TaskProvider {
     private unowned(unsafe) let runtime: TaskRuntime
     /// The newest last.
     @exclusivity(unchecked) private var registrations: [Registration] = []
-    /// The newest of each user that takes anybody's calls; found without a look at what others registered.
-    private var newestOfUser: [UInt32: Registration] = [:]
+    /// The newest of each owner that takes anybody's calls; found without a look at what others registered.
+    private var newestOfOwner: [ProviderOwner: Registration] = [:]
+    private var lastOrder: UInt64 = 0
 
     init(runtime: TaskRuntime) { self.runtime = runtime }
 
@@ -107,18 +115,19 @@ final class ClientTask: TaskProvider {
     /// Enters a session, or changes what it says. One that registers anew counts as the newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)
-        let registration = Registration(session, provision)
+        lastOrder += 1
+        let registration = Registration(session, provision, order: lastOrder)
         registrations.append(registration)
         runtime.holdDescription(provision.description?.heldBytes ?? 0, for: session)
-        if provision.scope == .any { newestOfUser[registration.uid] = registration }
+        if provision.scope == .any { newestOfOwner[registration.owner] = registration }
     }
 
     func unregister(_ session: Session) {
         guard let index = registrations.lastIndex(where: { $0.session === session }) else { return }
         let left = registrations.remove(at: index)
         runtime.holdDescription(-(left.provision.description?.heldBytes ?? 0), for: session)
-        guard newestOfUser[left.uid] === left else { return }
-        newestOfUser[left.uid] = registrations.last { $0.uid == left.uid && $0.scope == .any }
+        guard newestOfOwner[left.owner] === left else { return }
+        newestOfOwner[left.owner] = registrations.last { $0.owner == left.owner && $0.scope == .any }
     }
 
     /// What is held for the session's description.
@@ -146,8 +155,8 @@ final class ClientTask: TaskProvider {
         return try registration(of: call.task?.name ?? "of that name", for: caller, naming: target)
     }
 
-    /// The session that the call names, else the newest of the caller's own uid, else the newest that the policy lets
-    /// serve others.
+    /// The session that the call names, else the newest of the caller's own, else the newest that the policy lets serve
+    /// others.
     private func registration(
         of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
     ) throws(BridgeError) -> Registration {
@@ -157,19 +166,18 @@ final class ClientTask: TaskProvider {
             }
             return named
         }
-        let uid = caller?.peer.uid
-        if let uid, let own = newest(of: uid) { return own }
+        if let caller, let own = own(of: caller) { return own }
         var denial: PolicyDecision?
         for registration in registrations.reversed() where registration.takesAnybodys {
             // Plugins' own calls go to whoever provides the task.
-            if uid == nil { return registration }
+            if caller == nil { return registration }
             let decision = registration.mayServe(task(), runtime)
             if decision.isAllowed { return registration }
             denial = decision
         }
         if let denial {
             throw BridgeError(
-                .permissionDenied, "the task is provided only by a user who may not serve others",
+                .permissionDenied, "the task is provided only by sessions that may not serve others",
                 data: ["rule": .string(denial.rule)])
         }
         guard registrations.contains(where: \.isOpen) else {
@@ -179,10 +187,19 @@ final class ClientTask: TaskProvider {
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
     }
 
-    /// The newest of the user that takes anybody's calls. Those of sessions that are ending are passed by.
-    private func newest(of uid: UInt32) -> Registration? {
-        guard let newest = newestOfUser[uid], !newest.isOpen else { return newestOfUser[uid] }
-        return registrations.last { $0.uid == uid && $0.takesAnybodys }
+    /// The newest that takes a session's calls for being its user's, or its origin's.
+    private func own(of caller: Session) -> Registration? {
+        let owner = ProviderOwner(caller)
+        let local = newest(of: owner.local)
+        guard owner.origin != nil, let same = newest(of: owner) else { return local }
+        guard let local, local.order > same.order else { return same }
+        return local
+    }
+
+    /// The newest of the owner that takes anybody's calls. Those of sessions that are ending are passed by.
+    private func newest(of owner: ProviderOwner) -> Registration? {
+        guard let newest = newestOfOwner[owner], !newest.takesOwners else { return newestOfOwner[owner] }
+        return registrations.last { $0.owner == owner && $0.takesOwners }
     }
 
     private func forward(
