@@ -64,6 +64,25 @@ struct CommitTurnsTests {
         #expect(store.sink.deliveries.suffix(4) == [1, 1, 1, 1])
     }
 
+    @Test("A write waits for one batch of another user's long reads, however many follow", arguments: [false, true])
+    func longReads(isSlow: Bool) async throws {
+        let time = Mutex(Duration.zero)
+        let store = try await TestStore(clock: { time.withLock { $0 } })
+        let letGo = store.hold(.commits)
+        if isSlow {
+            let work: @Sendable (StoreAccess) -> Void = { _ in time.withLock { $0 += .milliseconds(25) } }
+            store.store.submit(StoreJob(session: 2, user: 2000, .write, work, end: { _ in }))
+        }
+        let reads = LongReads(store.store) { time.withLock { $0 += .milliseconds(25) } }
+        for session in 10..<13 { reads.submit(as: SessionID(session)) }
+        let write = store.begin(create(0, 2, uid: 2000)) { reads.end() }
+        letGo()
+        _ = try await write.outcome.get()
+        await store.finishJobs()
+        // One in each of two batches, and one more in the batch of the slow write.
+        #expect(reads.count <= (isSlow ? 3 : 2))
+    }
+
     @Test("What is left of a batch keeps each session's order, watches included")
     func leftWatch() async throws {
         let store = try await TestStore(clock: slow)
@@ -84,5 +103,33 @@ struct CommitTurnsTests {
         let calls = (0..<4).map { read(0, SessionID($0), uid: 1000) }
         #expect(await store.order(of: calls) == [0, 1, 2, 3])
         #expect(store.sink.deliveries.suffix(2) == [2, 2])
+    }
+}
+
+/// Reads of one user on the lane of commits, each followed by another one.
+private final class LongReads: Sendable {
+    /// An end for a store that would go on with them for ever.
+    private static let most = 50
+
+    private let store: Store
+    private let work: @Sendable () -> Void
+    private let state = Mutex((count: 0, isOver: false))
+
+    init(_ store: Store, _ work: @escaping @Sendable () -> Void) { (self.store, self.work) = (store, work) }
+
+    /// How many were carried out before the end.
+    var count: Int { state.withLock { $0.count } }
+
+    func end() { state.withLock { $0.isOver = true } }
+
+    func submit(as session: SessionID) {
+        store.submit(
+            StoreJob(session: session, user: 1000, .read, { [work] _ in work() }) { _ in
+                let goesOn = self.state.withLock { state in
+                    if !state.isOver { state.count += 1 }
+                    return !state.isOver && state.count < Self.most
+                }
+                if goesOn { self.submit(as: session) }
+            })
     }
 }

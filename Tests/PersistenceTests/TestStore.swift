@@ -165,9 +165,15 @@ final class TestStore: Sendable {
     func waitForThread(of lane: StoreLane) { threads[lane.rawValue].sync {} }
 
     /// Makes a call without waiting for its answer.
-    func begin(_ request: Request) -> PendingCall {
+    ///
+    /// - Parameter whenAnswered: Called on the lane's thread, with the answer.
+    func begin(_ request: Request, whenAnswered: @escaping @Sendable () -> Void = {}) -> PendingCall {
         let pending = PendingCall()
-        store.take(storeCall(request) { pending.end($0) })
+        store.take(
+            storeCall(request) {
+                whenAnswered()
+                pending.end($0)
+            })
         return pending
     }
 

@@ -95,8 +95,13 @@ struct BatchProgress {
 
     /// Whether there is time for the call at a position. Where there is none, there is none for any behind it: each may
     /// be of the same session.
+    ///
+    /// There always is for the front of the queue. Where that is a write, reads behind it are carried out first: if
+    /// they used its time up, it would wait for as long as reads follow.
     mutating func mayBegin(_ position: Int) -> Bool {
-        if position < end, hasBegun, slowUsers.contains(users[position]) || slice.isOver { end = position }
+        if position > 0, position < end, hasBegun, slowUsers.contains(users[position]) || slice.isOver {
+            end = position
+        }
         return position < end
     }
 
