@@ -95,6 +95,24 @@ struct FilterTests {
         #expect(try !matches(filter, record))
     }
 
+    @Test("Objects of many members are compared in a time that grows with their size alone", .timeLimit(.minutes(1)))
+    func manyMembers() throws {
+        func members(_ numbers: some Sequence<Int>) -> String { numbers.map { #""m\#($0)":0"# }.joined(separator: ",") }
+        let count = 30_000
+        let filter = #"{"a":{\#(members((0..<count).reversed()))}}"#
+        #expect(try matches(filter, #"{"a":{\#(members(0..<count))}}"#))
+    }
+
+    @Test("A number of more digits than are compared equals the same text alone, and has no order")
+    func longNumbers() throws {
+        let longest = String(repeating: "7", count: Limits.comparedNumberBytes)
+        #expect(try matches(#"{"a":{"$gt":1}}"#, #"{"a":\#(longest)}"#))
+        #expect(try !matches(#"{"a":{"$gt":1}}"#, #"{"a":\#(longest)7}"#))
+        #expect(try !matches(#"{"a":{"$lt":\#(longest)7}}"#, #"{"a":1}"#))
+        #expect(try matches(#"{"a":\#(longest)7}"#, #"{"a":\#(longest)7}"#))
+        #expect(try !matches(#"{"a":[\#(longest)7]}"#, #"{"a":[\#(longest)7.0]}"#))
+    }
+
     @Test(
         "What cannot be meant is refused with its place",
         arguments: [

@@ -31,6 +31,8 @@ enum Limits {
     static let conditions = 64
     /// Values in one `$in`.
     static let choices = 1000
+    /// The text of a number that `where` compares by its value: each comparison reads both texts.
+    static let comparedNumberBytes = 1024
     /// Fields in a query's `order`: each costs room in the cursor.
     static let orderFields = 8
     /// The part of a text by which `order` sorts: a cursor carries it.

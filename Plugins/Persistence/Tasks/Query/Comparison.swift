@@ -3,7 +3,9 @@ import TaskKit
 /// How JSON values compare in a filter.
 ///
 /// Numbers compare by value: exactly where both are written as integers, of whatever size, else as doubles. Texts
-/// compare by their code points. Objects are equal whatever the order of their members.
+/// compare by their code points. Objects are equal whatever the order of their members. A number of more than
+/// `Limits.comparedNumberBytes` equals the same text alone and has no order, so that a comparison takes no longer than
+/// the shorter of its two values.
 enum Comparison {
     static func areEqual(_ left: JSON, _ right: JSON) -> Bool {
         switch (left, right) {
@@ -19,7 +21,7 @@ enum Comparison {
             left.count == right.count && zip(left, right).allSatisfy(areEqual)
         case (.object(let left), .object(let right)):
             left.count == right.count
-                && left.allSatisfy { name, value in right.exactMember(name).map { areEqual(value, $0) } ?? false }
+                && left.allSatisfy { name, value in right[name].map { areEqual(value, $0) } ?? false }
         default:
             false
         }
@@ -52,7 +54,11 @@ enum Comparison {
         }
     }
 
-    static func compare(_ left: JSONNumber, _ right: JSONNumber) -> Order {
+    /// - Returns: nil where they have no order.
+    static func compare(_ left: JSONNumber, _ right: JSONNumber) -> Order? {
+        guard max(left.text.utf8.count, right.text.utf8.count) <= Limits.comparedNumberBytes else {
+            return left == right ? .same : nil
+        }
         if let left = Int64(left.text), let right = Int64(right.text) { return Order(left, right) }
         let order = Order(left.double, right.double)
         guard order == .same, left.isWrittenAsInteger, right.isWrittenAsInteger else { return order }

@@ -36,14 +36,9 @@ struct FieldPath: Hashable, Sendable {
     func value(in record: JSON) -> JSON? {
         var value = record
         for name in names {
-            guard let inner = value.objectValue?.exactMember(name) else { return nil }
+            guard let inner = value.objectValue?[name] else { return nil }
             value = inner
         }
         return value
     }
-}
-
-extension JSONObject {
-    /// The member whose name has these very bytes: Swift holds two spellings of an accented letter to be equal.
-    func exactMember(_ name: String) -> JSON? { first { $0.key.utf8.elementsEqual(name.utf8) }?.value }
 }

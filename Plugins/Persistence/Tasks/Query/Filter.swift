@@ -41,7 +41,7 @@ struct Filter: Sendable {
             return Comparison.haveSameType(value, operand) && !Comparison.areEqual(value, operand)
         case .ordered(let wanted, .number(let operand)):
             guard case .number(let number) = value else { return false }
-            return wanted.contains(Comparison.compare(number, operand))
+            return Comparison.compare(number, operand).map(wanted.contains) ?? false
         case .ordered(let wanted, .string(let operand)):
             guard case .string(let text) = value else { return false }
             return wanted.contains(Comparison.compare(text, operand))
