@@ -84,6 +84,30 @@ struct TaskPageTests {
         #expect(
             SchemaPage(["anyOf": [["type": "string"], ["type": "null"], ["type": "string"]]]).words == "string or null")
     }
+
+    @Test("No type and no bound of a schema moves the cursor")
+    func hostileWords() {
+        let schemas: [JSON] = [
+            ["type": "\u{1B}[2J"], ["type": "integer", "minimum": "\u{1B}[2J"],
+            ["type": "number", "minimum": 1, "maximum": "\u{202E}"], ["enum": ["\u{1B}[2J"]],
+        ]
+        for schema in schemas {
+            for whole in [schema, ["properties": ["a": schema]]] as [JSON] {
+                let text = TaskPage(["name": "x", "result": whole], isBold: false).text
+                #expect(text.unicodeScalars.allSatisfy { $0 != "\u{1B}" && $0 != "\u{202E}" }, "\(text)")
+            }
+        }
+    }
+
+    @Test("Words about a schema that refers to itself come to an end")
+    func endlessWords() {
+        let tree: JSON = ["type": "array", "items": ["$ref": "#/$defs/t"]]
+        #expect(
+            SchemaPage(["$ref": "#/$defs/t", "$defs": ["t": tree]]).words
+                == "array of array of array of array of …")
+        let choices: JSON = ["anyOf": .array(Array(repeating: ["$ref": "#/$defs/t"], count: 1000))]
+        #expect(SchemaPage(["$ref": "#/$defs/t", "$defs": ["t": choices]]).words == "…")
+    }
 }
 
 @Suite("What a shell completes")

@@ -12,6 +12,8 @@ struct SchemaPage {
 
     /// Members of members, so deep; a schema that refers to itself would have no end.
     private static let greatestDepth = 4
+    /// Alternatives that words name at most, each of which may have as many.
+    private static let mostAlternatives = 16
 
     private let document: JSON
 
@@ -22,6 +24,9 @@ struct SchemaPage {
 
     /// What may stand there, in a few words.
     var words: String { words(document) }
+
+    /// The same of a part. A description is any client's: only here does what it says become a line for a terminal.
+    private func words(_ schema: JSON) -> String { PlainText.line(words(schema, depth: 0)) }
 
     private func members(of schema: JSON, depth: Int) -> [Line] {
         guard depth < Self.greatestDepth, let properties = schema["properties"]?.objectValue else { return [] }
@@ -48,34 +53,35 @@ struct SchemaPage {
         return parts.joined(separator: "; ")
     }
 
-    private func words(_ schema: JSON) -> String {
+    private func words(_ schema: JSON, depth: Int) -> String {
+        guard depth < Self.greatestDepth else { return "…" }
         let schema = resolved(schema)
         if let names = schema["enum"]?.arrayValue {
-            return names.filter { $0 != .null }.map { PlainText.line($0.stringValue ?? $0.text) }
-                .joined(separator: " | ")
+            return names.filter { $0 != .null }.map { $0.stringValue ?? $0.text }.joined(separator: " | ")
         }
-        if let value = schema["const"] { return PlainText.line(value.text) }
+        if let value = schema["const"] { return value.text }
         if let choice = (schema["anyOf"] ?? schema["oneOf"])?.arrayValue {
-            return unique(choice.map(words)).joined(separator: " or ")
+            let named = choice.prefix(Self.mostAlternatives).map { words($0, depth: depth + 1) }
+            return unique(named + (choice.count > named.count ? ["…"] : [])).joined(separator: " or ")
         }
         let types = (schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []).compactMap(\.stringValue)
-        let named = types.filter { $0 != "null" || types.count == 1 }.map { kind($0, schema) }
+        let named = unique(types).filter { $0 != "null" || types.count == 1 }.map { kind($0, schema, depth) }
         return named.isEmpty ? "anything" : named.joined(separator: " or ")
     }
 
-    private func kind(_ type: String, _ schema: JSON) -> String {
+    private func kind(_ type: String, _ schema: JSON, _ depth: Int) -> String {
         switch type {
-        case "array": schema["items"].map { "array of \(words($0))" } ?? "array"
+        case "array": schema["items"].map { "array of \(words($0, depth: depth + 1))" } ?? "array"
         case "integer", "number": type + range(schema["minimum"], schema["maximum"])
         case "boolean": "true or false"
-        case "object": schema["properties"] == nil ? table(schema) : "object"
+        case "object": schema["properties"] == nil ? table(schema, depth) : "object"
         default: type
         }
     }
 
-    private func table(_ schema: JSON) -> String {
+    private func table(_ schema: JSON, _ depth: Int) -> String {
         guard let values = schema["additionalProperties"], values.objectValue != nil else { return "object" }
-        return "object of \(words(values))"
+        return "object of \(words(values, depth: depth + 1))"
     }
 
     private func range(_ minimum: JSON?, _ maximum: JSON?) -> String {
