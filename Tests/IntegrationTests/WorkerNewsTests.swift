@@ -85,4 +85,16 @@ struct WorkerNewsTests {
             }
         }
     }
+
+    @Test("is one event, of whose repeated members the last one counts, and alone is read")
+    func repeatedMembers() throws {
+        try withWorker(
+            """
+            f.write('{"task":"plugin.publish","options":{"event":[],"event":"x","sessions":"all","sessions":null}}\\n')
+            """
+        ) { _, client in
+            let heard = try client.receive()
+            #expect(heard["event"] == "x")
+        }
+    }
 }

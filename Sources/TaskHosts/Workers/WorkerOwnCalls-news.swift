@@ -21,9 +21,10 @@ extension WorkerOwnCalls {
         host.say(HostLog.level(named: line.level), line.message, metadata)
     }
 
-    /// An event, whose data stay text.
+    /// An event, whose data stay text. Of repeated members the last one counts; the others are not decoded, so that
+    /// the work does not grow with their number.
     func publish(_ call: CallMessage) {
-        var (name, sessions): (String?, [UInt64]?)
+        var (event, receivers): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?)
         var data = literal("null")
         var (isUnasked, isReadable) = (false, true)
         let fault = check.cut(call.options) { key, value in
@@ -32,15 +33,16 @@ extension WorkerOwnCalls {
             } else if value.count > WorkerProtocol.newsBytes {
                 isReadable = false
             } else if key.elementsEqual("event".utf8) {
-                name = (try? JSON(parsing: value))?.stringValue
+                event = value
             } else if key.elementsEqual("unasked".utf8) {
                 isUnasked = value.elementsEqual("true".utf8)
-            } else if key.elementsEqual("sessions".utf8), !value.elementsEqual("null".utf8) {
-                sessions = try? JSONCoding.decode([UInt64].self, from: value)
-                isReadable = isReadable && sessions != nil
+            } else if key.elementsEqual("sessions".utf8) {
+                receivers = value.elementsEqual("null".utf8) ? nil : value
             }
         }
-        guard let name, fault == nil, isReadable else {
+        let name = isReadable ? event.flatMap { try? JSON(parsing: $0) }?.stringValue : nil
+        let sessions = isReadable ? receivers.flatMap { try? JSONCoding.decode([UInt64].self, from: $0) } : nil
+        guard let name, fault == nil, receivers == nil || sessions != nil else {
             return warn("its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are none")")
         }
         let refusal = host.slot?.publish(name, data: data, to: sessions, unasked: isUnasked, isChecked: true)
