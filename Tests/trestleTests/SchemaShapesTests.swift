@@ -130,7 +130,7 @@ struct SchemaShapesTests {
 
 @Suite("Hostile text in generated code")
 struct GeneratedTextTests {
-    private let hostile = "*/ \"\"\" ''' \\ # // \n\r\u{2028}\u{0}\u{1B}[31m\u{202E} /* ${x} \\"
+    private let hostile = "*/ \"\"\" ''' \\ # // \n\r\u{2028}\u{0}\u{1B}[31m\u{202E}\u{61C} /* ${x} \\"
 
     private var task: JSON {
         [
@@ -186,7 +186,7 @@ struct GeneratedTextTests {
     private func checkPlain(_ text: String) {
         let strange = text.unicodeScalars.filter { scalar in
             scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
-                || (0x2028...0x202E).contains(scalar.value)
+                || (0x2028...0x202E).contains(scalar.value) || scalar == "\u{61C}"
         }
         #expect(strange.isEmpty)
     }

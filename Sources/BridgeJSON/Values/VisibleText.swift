@@ -34,7 +34,8 @@ public enum VisibleText {
         }
     }
 
-    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal obeys the character, or it turns the direction of text.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // C0; DEL and C1.
         case 0..<0x20, 0x7F...0x9F: true

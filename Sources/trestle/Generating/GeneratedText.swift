@@ -20,11 +20,12 @@ enum GeneratedText {
         return result
     }
 
-    /// All of these have at most four digits: JSON has escaped those below a space.
+    /// What a terminal would obey, and what has no width. All of these have at most four digits: JSON has escaped those
+    /// below a space.
     private static func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x7F...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: true
-        default: false
+        case 0x200B...0x200D, 0x2060...0x206F, 0xFEFF: true
+        default: VisibleText.isHidden(scalar)
         }
     }
 
