@@ -1,6 +1,7 @@
 import DiskTestSupport
 import Foundation
 import GRDB
+import Synchronization
 import TaskKit
 import Testing
 
@@ -54,6 +55,23 @@ struct BackupTests {
         let id = try store.upload(bytes)
         let expected = StoreCopies.Expected(bytes: copy.bytes, sha256: copy.sha256)
         #expect(try await store.copies.restore(upload: id, expected, of: 1).records == 0)
+    }
+
+    @Test("The end of the copies waits for a part that is at work")
+    func partAtWork() async throws {
+        let store = try await TestStore()
+        let hasEnded = DispatchSemaphore(value: 0)
+        let isLate = Mutex(false)
+        store.copies.onLaneOfParts {
+            // An end that does not wait for this comes within that time.
+            let outcome = hasEnded.wait(timeout: .now() + .milliseconds(200))
+            isLate.withLock { $0 = outcome == .success }
+        }
+        await store.copies.close()
+        hasEnded.signal()
+        await withCheckedContinuation { continuation in store.copies.onLaneOfParts { continuation.resume() } }
+        #expect(isLate.withLock { !$0 })
+        await store.store.close()
     }
 
     @Test("Nothing is left of a backup that was ended, whose session ended, or when the store is closed")

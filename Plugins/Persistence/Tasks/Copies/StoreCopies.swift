@@ -26,7 +26,8 @@ final class StoreCopies: Sendable {
     func close() async {
         place.withLock { $0 = nil }
         transfers.takeAll().forEach(remove)
-        // Behind whatever was under way.
+        // Behind whatever was under way; a part first, for it may hand its file's removal to the lane.
+        try? await parts.run {}
         try? await lane.run {}
     }
 
