@@ -43,12 +43,13 @@ enum SessionIdentity {
         }
         var found: [SessionID] = []
         var page = Page()
-        repeat {
+        while true {
             let listed: Sessions = try await plugin.bridge("bridge.sessions", page)
             found += listed.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
-            page.cursor = listed.cursor
-        } while page.cursor != nil
-        return found
+            // A page that ends where the one before ended would never come to an end.
+            guard let next = listed.cursor, next != page.cursor else { return found }
+            page.cursor = next
+        }
     }
 
     private static func describe(_ session: SessionID, _ user: UserName?) -> JSON {
