@@ -110,7 +110,9 @@ struct SchemaPatternTests {
     func compiled() throws {
         let patterns = (0..<6).map { #"{"pattern":"^\\p{L}.*\#($0)"}"# }.joined(separator: ",")
         let check = try SchemaCheck(try JSON(parsing: #"{"items":{"allOf":[\#(patterns)]}}"#))
-        func strings(_ count: Int) -> String { "[\(Array(repeating: #""a012345""#, count: count).joined(separator: ","))]" }
+        func strings(_ count: Int) -> String {
+            "[\(Array(repeating: #""a012345""#, count: count).joined(separator: ","))]"
+        }
         #expect(check.misfit(strings(500)) == nil)
         guard case .tooMuch? = check.misfit(strings(800)) else {
             Issue.record("it was checked")
