@@ -31,6 +31,16 @@ struct MemberStringsTests {
         #expect(try values(#"{"namespace":"a","x":{},"namespace":null,"n\u0061mespace":"b"}"#) == ["a", "b"])
     }
 
+    @Test("is refused where the key stands there more often than anybody writes it")
+    func many() throws {
+        func text(_ count: Int) -> String {
+            "{" + (0..<count).map { _ in #""n\u0061mespace":"a""# }.joined(separator: ",") + "}"
+        }
+        #expect(try values(text(16)).count == 16)
+        let expected = JSONMismatch(path: "$.namespace", expected: "one string", got: "more than 16")
+        #expect(throws: expected) { try values(text(17)) }
+    }
+
     @Test(
         "is no string: the place is told, whatever else stands there",
         arguments: [

@@ -75,6 +75,25 @@ struct NameStepTests {
         #expect(client.readOne()?["result"] != nil)
     }
 
+    @Test("Members of long options are looked for a few at a time, also where their names are written with escapes")
+    func manyMembers() {
+        let client = bench.client(uid: 0)
+        let listener = bench.client(uid: 0)
+        listener.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
+        _ = listener.read()
+        let members = Array(repeating: #""\n":1"#, count: 10_000).joined(separator: ",")
+        let options = #"{\#(members),"\u0065vent":"e","d\u0061ta":7}"#
+        let walk = Array(options.utf8).withUnsafeBytes { MemberWalk($0) }
+        var walkSteps = 1
+        while !walk.step() { walkSteps += 1 }
+        // Most of a share for each look at the clock: about as many shares as there are steps.
+        bench.clock.tick = .microseconds(15)
+        client.send(#"{"task":"bridge.publish","options":\#(options),"callbackId":1}"#)
+        #expect(runJobs() > walkSteps + 50)
+        #expect(client.readOne()?["result"] != nil)
+        #expect(listener.readOne()?["data"] == 7)
+    }
+
     private func subscription(to names: [String], _ task: String = "subscribe") -> String {
         #"{"task":"bridge.\#(task)","options":{"events":\#(list(names))},"callbackId":1}"#
     }

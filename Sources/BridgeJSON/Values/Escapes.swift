@@ -22,50 +22,28 @@ enum Escapes {
         // No escape stands for more bytes than it has.
         String(unsafeUninitializedCapacity: content.count) { output in
             var written = 0
-            _ = forEachByte(of: content) { byte in
-                output[written] = byte
-                written += 1
-                return true
+            var index = 0
+            while index < content.count {
+                if content[index] != UInt8(ascii: "\\") {
+                    output[written] = content[index]
+                    written += 1
+                    index += 1
+                } else if content[index + 1] != UInt8(ascii: "u") {
+                    output[written] = simple(content[index + 1])
+                    written += 1
+                    index += 2
+                } else {
+                    for byte in UTF8.encode(scalar(content, &index)) ?? UTF8.encodedReplacementCharacter {
+                        output[written] = byte
+                        written += 1
+                    }
+                }
             }
             return written
         }
     }
 
-    /// Whether the content of a string that a reader has checked stands for some bytes. Nothing is copied, and the
-    /// first difference ends it.
-    static func isEqual(_ content: UnsafeRawBufferPointer, to bytes: UnsafeRawBufferPointer) -> Bool {
-        // An escape has at most six bytes for each that it stands for.
-        guard bytes.count <= content.count, content.count <= 6 * bytes.count else { return false }
-        var compared = 0
-        let isBeginning = forEachByte(of: content) { byte in
-            guard compared < bytes.count, bytes[compared] == byte else { return false }
-            compared += 1
-            return true
-        }
-        return isBeginning && compared == bytes.count
-    }
-
-    /// Calls `body` with each byte that a content stands for, until it returns false. Returns whether it never did.
-    @inline(__always)
-    private static func forEachByte(of content: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) -> Bool {
-        var index = 0
-        while index < content.count {
-            if content[index] != UInt8(ascii: "\\") {
-                guard body(content[index]) else { return false }
-                index += 1
-            } else if content[index + 1] != UInt8(ascii: "u") {
-                guard body(simple(content[index + 1])) else { return false }
-                index += 2
-            } else {
-                for byte in UTF8.encode(scalar(content, &index)) ?? UTF8.encodedReplacementCharacter {
-                    guard body(byte) else { return false }
-                }
-            }
-        }
-        return true
-    }
-
-    private static func simple(_ letter: UInt8) -> UInt8 {
+    static func simple(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "b"): 0x08
         case UInt8(ascii: "f"): 0x0C

@@ -99,6 +99,6 @@ extension TapeNode {
 
     @inline(never)
     private func isEscapedKey(_ other: UnsafeRawBufferPointer, text: UnsafeRawPointer) -> Bool {
-        Escapes.isEqual(UnsafeRawBufferPointer(start: text + Int(start), count: Int(count)), to: other)
+        WrittenName.isSame(UnsafeRawBufferPointer(start: text + Int(start), count: Int(count)), as: other)
     }
 }

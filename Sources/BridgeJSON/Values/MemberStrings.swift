@@ -1,29 +1,38 @@
 /// What an object says under one key, wherever it says it: of equal keys readers take now the first, now the last, so
 /// who decides by a member has to look at all of them.
 public struct MemberStrings: Sendable {
+    /// It may stand there so many times: each of them is looked at, and a text may have it ten thousands of times.
+    private static let mostValues = 16
+
     /// The key.
     public let key: String
     /// The key as it mostly stands in a text.
     private let quotedKey: [UInt8]
+    private let keyBytes: [UInt8]
 
     /// What stands under this key.
     public init(_ key: String) {
         self.key = key
         quotedKey = JSON.string(key).bytes
+        keyBytes = Array(key.utf8)
     }
 
     /// The strings that stand under the key in an object; of another value, none. `null` is no string, and none is
     /// meant.
     ///
     /// - Parameter text: JSON that has been checked.
-    /// - Throws: what stands there that is neither a string nor `null`.
+    /// - Throws: what stands there that is neither a string nor `null`, and that the key stands there too many times.
     public func values(in text: UnsafeRawBufferPointer) throws(JSONMismatch) -> [String] {
         var walk = MemberWalk(text)
         var values: [String] = []
         while let member = walk.next() {
             guard says(member.key) else { continue }
             switch member.value.first {
-            case UInt8(ascii: "\""): values.append(Self.string(member.value))
+            case UInt8(ascii: "\""):
+                guard values.count < Self.mostValues else {
+                    throw JSONMismatch(path: "$.\(key)", expected: "one string", got: "more than \(Self.mostValues)")
+                }
+                values.append(Self.string(member.value))
             case UInt8(ascii: "n"): continue
             default: throw mismatch(member.value)
             }
@@ -33,11 +42,15 @@ public struct MemberStrings: Sendable {
 
     private func says(_ written: UnsafeRawBufferPointer) -> Bool {
         if written.elementsEqual(quotedKey) { return true }
-        return written.contains(UInt8(ascii: "\\")) && Self.string(written).utf8.elementsEqual(key.utf8)
+        return keyBytes.withUnsafeBytes { WrittenName.isSame(Self.content(written), as: $0) }
     }
 
     private static func string(_ quoted: UnsafeRawBufferPointer) -> String {
-        Escapes.resolve(UnsafeRawBufferPointer(rebasing: quoted.dropFirst().dropLast()))
+        Escapes.resolve(content(quoted))
+    }
+
+    private static func content(_ quoted: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: quoted.dropFirst().dropLast())
     }
 
     private func mismatch(_ value: UnsafeRawBufferPointer) -> JSONMismatch {

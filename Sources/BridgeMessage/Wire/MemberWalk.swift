@@ -7,8 +7,12 @@ public final class MemberWalk {
     public static let longBytes = OpenLine.longBytes
     /// How many bytes one step takes: some microseconds.
     private static let stepBytes = 4096
+    /// How many members one step hands out: some microseconds, where each is compared with a few names.
+    private static let stepMembers = 128
 
     private let walk: LineWalk
+    /// How many members ``nextMembers(_:)`` has handed out.
+    private var handedOut = 0
 
     /// - Parameters:
     ///   - text: copied.
@@ -33,6 +37,23 @@ public final class MemberWalk {
     ) -> String? {
         do throws(GrammarError) { return try walk.parsed().members(member) } catch { return error.reason }
     }
+
+    /// The same a few members at a time.
+    ///
+    /// - Returns: whether there are no more.
+    /// - Throws: where the text is no object.
+    public func nextMembers(
+        _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) throws(NoObject) -> Bool {
+        guard let line = try? walk.parsed(), line.isObject else { throw NoObject() }
+        let end = min(line.members.count, handedOut + Self.stepMembers)
+        line.handOut(handedOut..<end, member)
+        handedOut = end
+        return end == line.members.count
+    }
+
+    /// The text is no object.
+    public struct NoObject: Error {}
 }
 
 extension ParsedLine {
@@ -41,7 +62,13 @@ extension ParsedLine {
     /// - Returns: why it is none; nil: it is one.
     func members(_ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) -> String? {
         guard isObject else { return "it is \(MessageDecoder.typeName(root)), and no object" }
-        for found in members { member(slice(found.key_start, found.key_length), value(found)) }
+        handOut(members.indices, member)
         return nil
+    }
+
+    fileprivate func handOut(
+        _ indices: Range<Int>, _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) {
+        for found in members[indices] { member(slice(found.key_start, found.key_length), value(found)) }
     }
 }

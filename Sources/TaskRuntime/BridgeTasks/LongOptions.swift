@@ -37,7 +37,7 @@ extension TaskRuntime {
 private final class LongOptions: StepJob {
     let session: Session?
     private let call: CallHandle
-    private let names: [StaticString]
+    private var members: OptionMembers
     private let walk: MemberWalk
     private let body: TaskRuntime.MembersHandler
     /// What the members have led to.
@@ -49,7 +49,7 @@ private final class LongOptions: StepJob {
     ) {
         self.call = call
         self.session = session
-        self.names = names
+        members = OptionMembers(names)
         self.walk = walk
         self.body = body
     }
@@ -62,7 +62,10 @@ private final class LongOptions: StepJob {
             if budget.isSpent { return .unfinished }
         }
         do throws(BridgeError) {
-            switch try body(call, OptionMembers(names, of: walk)) {
+            while try !members.takeNext(of: walk) {
+                if budget.isSpent { return .unfinished }
+            }
+            switch try body(call, members) {
             case .result(let result): result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
             case .job(let job):
                 successor = job

@@ -11,27 +11,30 @@ struct OptionMembers {
     ///
     /// - Throws: `options.invalid`, where the options are no object.
     init(_ names: [StaticString], of options: UnsafeRawBufferPointer, _ check: JSONCheck) throws(BridgeError) {
-        try self.init(names, of: options) { check.cut(options, $0) }
+        self.init(names)
+        guard check.cut(options, { take($0, $1) }) == nil else { throw Self.noObject(options) }
     }
 
-    /// The same of options that have been walked. Valid as long as the walk.
-    init(_ names: [StaticString], of walk: MemberWalk) throws(BridgeError) {
-        try self.init(names, of: walk.text) { walk.members($0) }
-    }
-
-    private init(
-        _ names: [StaticString], of options: UnsafeRawBufferPointer,
-        cut: ((UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) -> String?
-    ) throws(BridgeError) {
-        var values = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
-        let fault = cut { name, value in
-            if let index = names.firstIndex(where: { Self.isSame($0, name) }) { values[index] = value }
-        }
-        if fault != nil {
-            throw BridgeError(JSONMismatch(path: "$", expected: "an object", got: Self.kind(of: options)))
-        }
+    /// None of these has been found yet: ``takeNext(of:)``.
+    init(_ names: [StaticString]) {
         self.names = names
-        self.values = values
+        values = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
+    }
+
+    /// Looks at the next members of options that have been walked; true: there are no more. Valid as long as the walk.
+    ///
+    /// - Throws: `options.invalid`, where the options are no object.
+    mutating func takeNext(of walk: MemberWalk) throws(BridgeError) -> Bool {
+        do throws(MemberWalk.NoObject) {
+            return try walk.nextMembers { take($0, $1) }
+        } catch {
+            throw Self.noObject(walk.text)
+        }
+    }
+
+    private mutating func take(_ written: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        guard let index = names.firstIndex(where: { Self.isSame($0, written) }) else { return }
+        values[index] = value
     }
 
     /// The value of a member; nil: it is missing.
@@ -62,14 +65,12 @@ struct OptionMembers {
         }
     }
 
-    /// Whether a member's name, as it stands between its quotes, is this one.
-    private static func isSame(_ name: StaticString, _ text: UnsafeRawBufferPointer) -> Bool {
-        let bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        if text.elementsEqual(bytes) { return true }
-        // A name may be written with escapes; six bytes stand for one then.
-        guard text.count <= bytes.count * 6, text.contains(UInt8(ascii: "\\")) else { return false }
-        let quoted = [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
-        return (try? JSON(parsing: quoted))?.stringValue.map { Array($0.utf8).elementsEqual(bytes) } ?? false
+    private static func isSame(_ name: StaticString, _ written: UnsafeRawBufferPointer) -> Bool {
+        WrittenName.isSame(written, as: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    }
+
+    private static func noObject(_ options: UnsafeRawBufferPointer) -> BridgeError {
+        BridgeError(JSONMismatch(path: "$", expected: "an object", got: kind(of: options)))
     }
 
     private static func kind(of text: UnsafeRawBufferPointer) -> String {

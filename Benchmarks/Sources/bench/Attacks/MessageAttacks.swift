@@ -70,6 +70,9 @@ let messageAttacks = [
         let schema = list(5000, #"{"properties":{"#, "}}") { "\"\(name($0))\":{}" }
         return callLine("bridge.register", #"{"tasks":\#(names),"descriptions":{"same":{"options":\#(schema)}}}"#)
     },
+    attack("publish with 149,000 escaped names") {
+        callLine("bridge.publish", list(149_000, "{", "}") { _ in #""\n":1"# })
+    },
     attack("URL with 170,000 names") {
         // Five bytes each, the separator included.
         let names = (0..<170_000).map { name($0 + 46_656) }.joined(separator: "&")
