@@ -275,4 +275,39 @@ struct StepTests {
         #expect(messages.count { $0.first?["event"] == "e" } == 2)
         #expect(messages.count { $0.first?["event"] == "bridge.events_dropped" } == 8)
     }
+
+    @Test("A document of all tasks is made a few tasks at a time, and others are served in between")
+    func discover() {
+        let schema = #"{"enum":[\#(Array(repeating: "{}", count: 20_000).joined(separator: ","))]}"#
+        let providers = (0..<16).map { number -> FakeClient in
+            let client = bench.client(uid: 0)
+            client.send(
+                #"{"task":"bridge.register","options":{"tasks":["t\#(number)"],"descriptions":"#
+                    + #"{"t\#(number)":{"result":\#(schema)}}},"callbackId":1}"#)
+            _ = runJobs()
+            #expect(client.readOne()?["result"] != nil)
+            return client
+        }
+        bench.host.onStart = { [unowned bench] started in
+            if started.work == .describe { bench.reply(bench.host.started.count - 1, "{}") }
+        }
+        let client = bench.client(uid: 0)
+        // Most of a share for each look at the clock: about as many shares as there are steps.
+        bench.clock.tick = .microseconds(15)
+        client.send(#"{"task":"rpc.discover","callbackId":1}"#)
+        #expect(client.session.waitsForJobs && client.read().isEmpty)
+        let other = bench.client(uid: Bench.daemonUID)
+        other.send(#"{"task":"bridge.ping","callbackId":2}"#)
+        #expect(other.readOne()?["result"] != nil)
+        #expect(runJobs() > 15)
+        let methods = client.readOne()?["result"]?["methods"]?.arrayValue ?? []
+        #expect(methods.count { $0["name"]?.stringValue?.hasPrefix("t") == true } == 16)
+        #expect(!client.session.waitsForJobs)
+        // Who cancels it gets none.
+        client.send(#"{"task":"rpc.discover","callbackId":3}"#)
+        client.send(#"{"cancel":3}"#)
+        _ = runJobs()
+        #expect(client.readOne()?.errorCode == "call.cancelled")
+        withExtendedLifetime(providers) {}
+    }
 }

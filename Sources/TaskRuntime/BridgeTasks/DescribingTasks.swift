@@ -173,15 +173,30 @@ extension TaskRuntime {
         let handle = call.handle
         learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }) { [unowned self] in
             guard let call = calls.call(handle) else { return }
-            answer(handle, text: Result { () throws(BridgeError) in try document(for: call) })
+            let document = OpenRPCDocument(version: daemon.version, mostBytes: limits.messageBytes)
+            if let session = call.session {
+                begin(DiscoverJob(handle, session, document), for: session.account)
+            } else {
+                answer(handle, document)
+            }
         }
         return nil
     }
 
-    private func document(for call: Call) throws(BridgeError) -> [UInt8] {
-        var document = OpenRPCDocument(version: daemon.version, mostBytes: limits.messageBytes)
-        while document.step(registry, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) }) {}
-        return try document.finished()
+    private func answer(_ call: CallHandle, _ document: OpenRPCDocument) {
+        var document = document
+        while addTasks(to: &document, for: call) {}
+        end(call, document)
+    }
+
+    /// Adds the next tasks, of those that the caller may call. False: there are no more, or the call has ended.
+    fileprivate func addTasks(to document: inout OpenRPCDocument, for call: CallHandle) -> Bool {
+        guard let call = calls.call(call) else { return false }
+        return document.step(registry, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) })
+    }
+
+    fileprivate func end(_ call: CallHandle, _ document: OpenRPCDocument) {
+        answer(call, text: Result { () throws(BridgeError) in try document.finished() })
     }
 
     private func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
@@ -190,5 +205,26 @@ extension TaskRuntime {
             task, source(of: task, for: caller).summary, task.provider.schemaTexts(of: task, for: caller))
         if isShownForGood(task) { task.shown.method = method }
         return method
+    }
+}
+
+/// An `rpc.discover`: a few tasks within each of its user's shares of the loop.
+private final class DiscoverJob: StepJob {
+    let session: Session?
+    private let call: CallHandle
+    private var document: OpenRPCDocument
+
+    init(_ call: CallHandle, _ session: Session, _ document: OpenRPCDocument) {
+        self.call = call
+        self.session = session
+        self.document = document
+    }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        while runtime.addTasks(to: &document, for: call) {
+            if budget.isSpent { return .unfinished }
+        }
+        runtime.end(call, document)
+        return .done
     }
 }

@@ -2,8 +2,13 @@ import BridgeJSON
 
 /// Tasks as an OpenRPC document, for those who come by JSON-RPC: https://spec.open-rpc.org, version 1.3.
 ///
-/// It is made in steps, each of which looks at no more tasks and makes no more text than one page of a table.
+/// It is made in steps: schemas of tasks are read and written anew.
 struct OpenRPCDocument {
+    /// So many tasks are looked at in one step. Those that the caller may not see count as well.
+    private static let stepEntries = 16
+    /// A step ends with the task that makes it as long as this: one of 64 KiB takes about a millisecond by itself.
+    private static let stepBytes = 4 << 10
+
     private let mostBytes: Int
     private var text: [UInt8]
     private var isFirst = true
@@ -34,7 +39,7 @@ struct OpenRPCDocument {
         var lookedAt = 0
         let start = text.count
         for task in registry.behind(lastName) {
-            guard lookedAt < TablePage.mostEntries, text.count - start < TablePage.mostBytes else { return !isTooLong }
+            guard lookedAt < Self.stepEntries, text.count - start < Self.stepBytes else { return !isTooLong }
             lookedAt += 1
             lastName = task.name
             guard isShown(task) else { continue }
