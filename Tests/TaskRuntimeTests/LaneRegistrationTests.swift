@@ -126,4 +126,52 @@ struct LaneRegistrationTests {
         #expect(bench.runtime.callsInFlight == 0)
         #expect(bench.runtime.queuedBytes == 0)
     }
+
+    @Test(
+        "What was read for registrations that wait for more counts for their user, and is given back",
+        arguments: [true, false])
+    func pending(isHungUp: Bool) {
+        let rule = PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1)
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
+        let schema = #"{"description":"\#(String(repeating: "x", count: 60_000))"}"#
+        let clients = (0..<30).map { _ in bench.client(uid: 5) }
+        let account = clients[0].session.account
+        for client in clients { register(client, [schema, schema, schema, schema]) }
+        var most = 0
+        // The last description of each is never read.
+        for _ in 0..<90 where !lane.uids.isEmpty {
+            lane.runNext()
+            most = max(most, account.descriptionBytes)
+        }
+        #expect(most > 31 << 20 && most <= 32 << 20)
+        #expect(bench.runtime.descriptionBytes == account.descriptionBytes)
+        let refused = clients.filter { $0.readOne()?.errorCode == "quota.exceeded" }
+        #expect(refused.count > 5)
+        if isHungUp {
+            for client in clients { bench.runtime.hangUp(client.session) }
+            lane.runAll()
+        } else {
+            lane.runAll()
+            let names = #"["t0","t1","t2","t3"]"#
+            for client in clients { client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(names)}}"#) }
+        }
+        #expect(account.descriptionBytes == 0 && bench.runtime.descriptionBytes == 0)
+    }
+
+    @Test("A registration that replaces its session's descriptions counts what it adds")
+    func replacing() {
+        let client = bench.client()
+        let account = client.session.account
+        register(client, [Self.long, Self.long])
+        lane.runAll()
+        #expect(client.readOne()?["result"] != nil)
+        let held = account.descriptionBytes
+        register(client, [Self.long, Self.long, Self.long])
+        lane.runNext()
+        lane.runNext()
+        #expect(account.descriptionBytes == held)
+        lane.runNext()
+        #expect(account.descriptionBytes == held / 2 * 3)
+        #expect(client.readOne()?["result"] != nil)
+    }
 }

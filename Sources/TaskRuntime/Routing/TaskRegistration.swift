@@ -17,6 +17,11 @@ final class TaskRegistration: StepJob {
     /// What is not read yet, the next one last.
     private var texts: [(task: String, text: [UInt8])] = []
     private var provisions: [String: Provision] = [:]
+    /// What they hold, and what of it is counted as the session's: what is beyond ``replacedBytes``.
+    private var provisionBytes = 0
+    private var countedBytes = 0
+    /// What is held for what the session says of these tasks now. It changes nothing of that while its job waits.
+    private var replacedBytes: Int?
     /// Why one that was read in the lane is refused.
     private var refusal: BridgeError?
     /// A task for each name, for where there is none yet.
@@ -38,6 +43,12 @@ final class TaskRegistration: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        let outcome = goOn(runtime, until: budget)
+        if outcome == .done { letGo(runtime) }
+        return outcome
+    }
+
+    private func goOn(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         // Nobody waits for a registration that was cancelled.
         guard let call = runtime.calls.call(call) else { return .done }
         // A session that is gone or being closed ends its calls itself.
@@ -57,7 +68,7 @@ final class TaskRegistration: StepJob {
                     try read(task, text, for: call, in: lane, runtime)
                     return .parked
                 }
-                provisions[task] = try Self.provision(of: task, text, scope, dialect)
+                try keep(try Self.provision(of: task, text, scope, dialect), of: task, runtime)
                 if budget.isSpent, !texts.isEmpty { return .unfinished }
             }
             while entries.count < names.count {
@@ -95,7 +106,11 @@ final class TaskRegistration: StepJob {
         try runtime.run(in: lane, for: call, holding: text.count) {
             Result { () throws(BridgeError) in try Self.provision(of: task, text, scope, dialect) }
         } then: { [self] found in
-            do throws(BridgeError) { provisions[task] = try found?.get() } catch { refusal = error }
+            do throws(BridgeError) {
+                if let provision = try found?.get() { try keep(provision, of: task, runtime) }
+            } catch {
+                refusal = error
+            }
             runtime.wake(self, for: account)
         }
     }
@@ -103,21 +118,38 @@ final class TaskRegistration: StepJob {
     private func register(_ runtime: TaskRuntime) throws(BridgeError) {
         // A plugin may have come meanwhile.
         for name in names { try runtime.checkIsFree(name) }
-        try checkDescriptions(runtime)
+        letGo(runtime)
         for (name, entry) in zip(names, entries) {
             let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)
             try runtime.register(name, by: provider, provision, as: entry)
         }
     }
 
+    // MARK: Quota
+
+    /// Keeps what has been made of a description. It counts from now on: many sessions that register at once have no
+    /// more held than one.
+    ///
     /// - Throws: `quota.exceeded`, where the session's user would have more of descriptions kept than may be.
-    private func checkDescriptions(_ runtime: TaskRuntime) throws(BridgeError) {
-        let added = provisions.values.reduce(0) { $0 + ($1.description?.heldBytes ?? 0) }
-        guard added > 0 else { return }
-        let replaced = names.reduce(0) {
-            $0 + ((runtime.registry.find($1)?.provider as? ClientTask)?.heldBytes(of: provider) ?? 0)
-        }
-        try runtime.checkDescriptions(added - replaced, of: provider.account)
+    private func keep(_ provision: Provision, of task: String, _ runtime: TaskRuntime) throws(BridgeError) {
+        let replaced = replacedBytes ?? heldBytesNow(runtime)
+        replacedBytes = replaced
+        provisionBytes += provision.description?.heldBytes ?? 0
+        let added = max(0, provisionBytes - replaced) - countedBytes
+        try runtime.checkDescriptions(added, of: provider.account)
+        runtime.holdDescription(added, for: provider)
+        countedBytes += added
+        provisions[task] = provision
+    }
+
+    private func heldBytesNow(_ runtime: TaskRuntime) -> Int {
+        names.reduce(0) { $0 + ((runtime.registry.find($1)?.provider as? ClientTask)?.heldBytes(of: provider) ?? 0) }
+    }
+
+    /// What is held counts no more as pending: it is registered now, or nobody needs it.
+    private func letGo(_ runtime: TaskRuntime) {
+        runtime.holdDescription(-countedBytes, for: provider)
+        countedBytes = 0
     }
 
     /// Any thread.
