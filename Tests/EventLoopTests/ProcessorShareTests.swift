@@ -5,37 +5,51 @@ import Testing
 
 @Suite("A child process beside one that uses its processor without end") @LoopActor
 struct ProcessorShareTests {
-    private static let busy = "echo ready; while :; do :; done"
+    /// What a child does. All of them run on the first processor that this process may use, and hold no descriptors of
+    /// other tests: who waits for the end of one of those would wait for this test.
+    private enum Work: String {
+        case loops = "while True: pass"
+        case waits = "sys.stdin.read()"
+        case ends = ""
+
+        var program: String {
+            """
+            import os, sys
+            os.closerange(3, 1 << 16)
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            if "idle" in sys.argv: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            print("ready", flush=True)
+            \(rawValue)
+            """
+        }
+    }
 
     @Test("is starved where the kernel prefers the other")
     func idleClass() async throws {
-        #expect(try await isStarved("chrt --idle 0", Self.busy))
+        #expect(try await isStarved(.loops, isIdleClass: true))
     }
 
     @Test("is not starved where both have their turns")
     func sameClass() async throws {
-        #expect(try await !isStarved("", Self.busy))
+        #expect(try await !isStarved(.loops, isIdleClass: false))
     }
 
     @Test("is not starved where it waits for something, or has been stopped", arguments: [false, true])
     func waits(isStopped: Bool) async throws {
-        #expect(try await !isStarved("chrt --idle 0", isStopped ? Self.busy : "echo ready; read nothing", isStopped))
+        #expect(try await !isStarved(isStopped ? .loops : .waits, isIdleClass: true, isStopped: isStopped))
     }
 
     @Test("is not starved where it has ended")
     func ended() async throws {
-        let child = try await Self.start("exec true")
+        let child = try await Self.start(.ends)
         _ = await child.exitStatus()
         var share = ProcessorShare(of: child.pid)
         let isStarved = share.isStarved(over: .seconds(1))
         #expect(!isStarved)
     }
 
-    /// - Parameter scheduling: the command that sets it.
-    private func isStarved(_ scheduling: String, _ script: String, _ isStopped: Bool = false) async throws -> Bool {
-        // Both on the first processor that this process may use.
-        let pinned = "exec taskset --cpu-list $(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')"
-        let child = try await Self.start("\(pinned) \(scheduling) sh -c '\(script)'")
+    private func isStarved(_ work: Work, isIdleClass: Bool, isStopped: Bool = false) async throws -> Bool {
+        let child = try await Self.start(work, isIdleClass: isIdleClass)
         defer { child.kill(SIGKILL) }
         if isStopped {
             kill(child.pid, SIGSTOP)
@@ -43,7 +57,7 @@ struct ProcessorShareTests {
                 await turns()
             }
         }
-        let other = try await Self.start("\(pinned) sh -c '\(Self.busy)'")
+        let other = try await Self.start(.loops)
         defer { other.kill(SIGKILL) }
         var share = ProcessorShare(of: child.pid)
         let time = Duration.milliseconds(300)
@@ -52,9 +66,10 @@ struct ProcessorShareTests {
         return share.isStarved(over: time)
     }
 
-    /// Starts a shell, and waits for its first output.
-    private static func start(_ script: String) async throws -> ChildProcess {
-        var options = ChildProcess.Options(file: "/bin/sh", arguments: ["-c", script])
+    /// Starts a child, and waits for its first output, or its end.
+    private static func start(_ work: Work, isIdleClass: Bool = false) async throws -> ChildProcess {
+        var options = ChildProcess.Options(
+            file: "python3", arguments: ["-c", work.program] + (isIdleClass ? ["idle"] : []))
         options.standardInput = .pipe
         options.standardOutput = .pipe
         let child = try ChildProcess.spawn(options)
