@@ -13,8 +13,8 @@ const page = new URL("./pages/webView.html", import.meta.url).href;
 test("a page in WebKitGTK", { skip: reasonWithoutWebView() }, async (t) => {
     const ending = lastFirst(t);
     const origin = "https://page.example";
-    // A page does not have the rights of its user.
-    const rules = `[[rule]]\nallow = ["call", "register", "publish", "subscribe"]\norigin = "${origin}"\n`;
+    // A page does not have the rights of its user, nor do its programs' calls come to it without "serve".
+    const rules = `[[rule]]\nallow = ["call", "register", "serve", "publish", "subscribe"]\norigin = "${origin}"\n`;
     const daemon = await startDaemon(ending, { rules });
     const startContainer = await prepareContainer(ending);
     let program;
