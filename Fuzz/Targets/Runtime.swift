@@ -101,7 +101,7 @@ private final class FuzzedRuntime {
 
     private func stepOfDaemon(_ first: UInt8, _ rest: [UInt8]) {
         switch Character(UnicodeScalar(first)) {
-        // The plugin answers, fails, tells progress, calls, publishes. Its process ends, for good or not; there is
+        // The plugin answers, fails, sends progress, calls, publishes. Its process ends, for good or not; there is
         // another.
         case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.reply(call, $0) } }
         case "!": if let call = begun(rest) { slot.fail(call, BridgeError(code(rest.dropFirst()), "no")) }

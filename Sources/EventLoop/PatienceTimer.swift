@@ -2,7 +2,8 @@
 ///
 /// A time in which the machine stood still, or this process did not run, does not count: the answer may have come in it
 /// and wait to be read, or the other process may not have run either. Nor does a time in which the other process could
-/// run and the kernel let others run. After ten times the patience it is over in any case. Close it when the answer has come.
+/// run and the kernel let others run. After ten times the patience it is over in any case. Close it when the answer has
+/// come.
 @LoopActor
 public final class PatienceTimer {
     private var patience: Patience
@@ -37,8 +38,8 @@ public final class PatienceTimer {
     }
 }
 
-/// A time that is waited for in parts, and at most ten times. A part in which the other was held up is waited for once more, and so is one
-/// that ends late by its length or more, and not just as a loop with much to do is late.
+/// A time that is waited for in parts, at most ten times. Waits once more for a part in which the other process was held
+/// up, and for one that ends late by its length or more: more than a busy loop is late.
 struct Patience {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)

@@ -45,8 +45,7 @@ struct ProcessorShareTests {
         share.isStarved(over: time)
     }
 
-    /// A child that runs without end, and holds no descriptors of other tests: who waits for the end of one of those would
-    /// wait for this test.
+    /// A child that runs without end. It closes inherited descriptors: other tests wait for the end of their pipes.
     private static func start() async throws -> ChildProcess {
         let program = "import os; os.closerange(3, 1 << 16); print(1, flush=True)\nwhile True: pass"
         var options = ChildProcess.Options(file: "python3", arguments: ["-c", program])

@@ -194,8 +194,7 @@ struct WorkerTests {
         try withWorker(worker) { _, client in
             #expect(error(try client.call("specimen"))?["code"] == "plugin.crashed")
             let pid = try #require(Int32(contents(of: file)))
-            let deadline = Deadline()
-            while kill(pid, 0) == 0, !deadline.isOver { usleep(10_000) }
+            try awaitEnd(of: pid)
             // Where nobody reaps it, it is there, and runs no more.
             #expect(kill(pid, 0) != 0 || contents(of: "/proc/\(pid)/stat").contains(") Z "))
         }

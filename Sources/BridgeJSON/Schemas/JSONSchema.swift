@@ -108,7 +108,7 @@ private final class SchemaRecorder: Decoder {
     ) throws -> (schema: JSON, value: T) {
         // The casts are from a type to itself.
         if let plain = PlainSchema.values.first(where: { $0.type == ObjectIdentifier(type) }) {
-            return (plain.schema, plain.value as! T)
+            return (plain.schema, plain.value as! T)  // `!`: the type is `T`
         }
         guard !types.contains(where: { $0 == type }) else {
             throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
@@ -127,9 +127,9 @@ private final class SchemaRecorder: Decoder {
         if let container = type as? any JSONContainerType.Type,
             let (schema, value) = try container.record(at: path, within: types)
         {
-            return (schema, value as! T)
+            return (schema, value as! T)  // `!`: `container` is `T`
         }
-        if let (schema, value) = cases(of: type) { return (schema, value as! T) }
+        if let (schema, value) = cases(of: type) { return (schema, value as! T) }  // `!`: a case of `T`
         let recorder = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: false)
         let whole = try recorder.value(Result { try T(from: recorder) })
         return (recorder.schema, whole)

@@ -7,9 +7,9 @@
 /* Names it: the first 15 bytes count. */
 void cthread_set_name(const char *name);
 
-/* The kernel takes it for one that computes: when it wakes it does not interrupt who runs, and it runs for so long at a time
-   (100 us to 100 ms) that it gives way to every other thread that wakes; that from Linux 6.12 on. Its share is that of any
-   other thread. Nothing changes where somebody has chosen another policy than the usual one. */
+/* Sets the policy SCHED_BATCH: the thread does not preempt others when it wakes. Sets its time slice (100 us to 100 ms,
+   Linux 6.12 and later): threads with a shorter slice preempt it when they wake. Its share of a processor stays the same.
+   Does nothing where the thread's policy is not SCHED_OTHER. */
 void cthread_be_batch(uint64_t turn_ns);
 
 #endif

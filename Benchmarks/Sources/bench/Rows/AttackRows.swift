@@ -50,8 +50,8 @@ private func repeated(_ attack: AttackFigures) -> Finding {
         bound: .atLeast(45))
 }
 
-/// An attack without a pause. Who calls the store waits for what others have it do, which is no harmless sender's doing: the
-/// limit of a single wait holds.
+/// An attack without a pause. A harmless sender gives the store no work, so a victim that calls the store has the limit
+/// of a single wait.
 private func beside(_ attack: AttackFigures, p99: Double, harmless: Double) -> Finding {
     let what = "p99 beside: \(attack.name)"
     let ratio = p99 / harmless

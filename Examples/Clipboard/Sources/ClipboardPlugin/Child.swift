@@ -11,7 +11,7 @@ final class Child: Sendable {
     private let end = Mutex<Int32?>(nil)
 
     /// Starts a program. Streams that are nil lead nowhere; all other descriptors of this process are closed in it.
-    /// What keeps a selection runs on for days: it shall hold nobody's connection open, and block no terminal.
+    /// What keeps a selection runs on for days: it must not keep connections open or block a terminal.
     init(
         _ tool: String, _ arguments: [String], environment: [String], input: Int32? = nil, output: Int32? = nil,
         errors: Int32? = nil

@@ -91,8 +91,8 @@ struct Xclip {
 
     private func begin(_ text: [UInt8], as selection: Selection) throws -> Child {
         let input = try Descriptor.pair()
-        // Quiet is what it calls staying in the foreground. In the background it would be nobody's child: it would
-        // outlive the daemon, and who waited for its output would wait as long.
+        // `-quiet` keeps xclip in the foreground. In the background it would outlive the daemon, and readers of its
+        // output would wait as long.
         let arguments = ["-quiet", "-in", "-selection", selection.rawValue, "-target", "UTF8_STRING"]
         let child = try Child(settings.tool, arguments, environment: environment, input: input.theirs.number)
         do {

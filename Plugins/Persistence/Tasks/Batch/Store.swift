@@ -95,9 +95,8 @@ final class Store: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the database, making or migrating it as needed, and checks it. What there is no time for is checked later,
-    /// while it is in use; where it turns out to be damaged then, the operator is told, and calls of tasks are refused
-    /// from then on.
+    /// Opens the database, making or migrating it as needed, and checks it. Where time runs out, the rest is checked
+    /// while the database is in use. If damage is found then, the log says so, and calls of tasks are refused.
     ///
     /// - Parameter check: Fires where there is no more time to check it.
     /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
