@@ -97,6 +97,7 @@ let package = Package(
     targets: [
         // MARK: C, at the edges
         .systemLibrary(name: "CThreadUser", path: "Fuzz/ThreadUser"),
+        .systemLibrary(name: "CProcess", path: "Tests/CProcess"),
         .target(name: "CThread"),
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -196,7 +197,8 @@ let package = Package(
 
         // MARK: Tests, mirroring Sources
         .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin", swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
@@ -211,7 +213,8 @@ let package = Package(
             name: "BridgeMessageTests", dependencies: ["BridgeJSON", "BridgeMessage", "CBridgeJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+            name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "TaskRuntimeTests", dependencies: ["BridgeJSON", "BridgeMessage", "TaskRuntime", "TestSupport"],
             swiftSettings: strict),
@@ -221,7 +224,14 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TaskHostsTests",
-            dependencies: ["BridgeJSON", "EchoTasks", "EventLoop", "TaskHosts", "TaskKit", "TaskKitTesting"],
+            dependencies: [
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EchoTasks", "EventLoop", "PluginInterface", "TaskHosts",
+                "TaskKit", "TaskKitTesting", "WorkerProtocol",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BridgeServerTests",
+            dependencies: ["BridgeJSON", "BridgeMessage", "BridgeServer", "EventLoop", "TaskRuntime", logging],
             swiftSettings: strict),
         .testTarget(
             name: "BridgeClientTests",
@@ -241,7 +251,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["BridgeJSON", "trestle", "trestled"], swiftSettings: strict),
+            name: "DocumentationTests", dependencies: ["BridgeJSON", "TestSupport", "trestle", "trestled"],
+            swiftSettings: strict),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

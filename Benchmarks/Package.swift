@@ -42,6 +42,7 @@ let package = Package(
         .executableTarget(name: "victim", swiftSettings: strict),
         .executableTarget(name: "sqlite-direct", cSettings: gnu, linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "MallocCount", cSettings: gnu),
+        .target(name: "CEpoll"),
 
         // MARK: What is called
         .target(
@@ -60,7 +61,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "bench",
-            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["CEpoll", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
     ]
 )

@@ -1,5 +1,5 @@
-/* A task plugin in C: a counter. It shows the whole of what the interface asks for: a manifest, the daemon's table kept,
- * and one answer to every call. Everything here runs on the daemon's loop thread, so nothing needs a lock. */
+/* A task plugin in C: a counter. It shows the whole of what the interface asks for: a manifest, the daemon's table
+ * kept, and one answer to every call. Everything here runs on the daemon's loop thread, so nothing needs a lock. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@ const pauseMs = 500;
 
 const notes = new Notes(globalThis.WebBridge);
 const list = document.querySelector("#notes");
+const empty = document.querySelector("#empty");
 const problem = document.querySelector("#problem");
 const items = new Map();
 let wasLive = false;
@@ -143,6 +144,8 @@ function show() {
         item.element.remove();
     }
     // Those that are at their place are left alone: moving one takes the focus away.
+    // Only once the table has been read: until then nobody knows.
+    empty.hidden = !notes.isLive || items.size > 0;
     const order = notes.list().map(({ key }) => items.get(key).element);
     order.forEach((child, index) => {
         if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null);

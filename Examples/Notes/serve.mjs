@@ -16,6 +16,7 @@ const library = "../../Clients/JavaScript/dist/trestle-bridge.js";
 const files = {
     "/": ["index.html", "text/html"],
     "/page.css": ["page.css", "text/css"],
+    "/icon.svg": ["icon.svg", "image/svg+xml"],
     "/page.js": ["page.js", "text/javascript"],
     "/notes.js": ["notes.js", "text/javascript"],
     "/carrier.js": ["carrier.js", "text/javascript"],

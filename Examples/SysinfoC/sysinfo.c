@@ -1,7 +1,7 @@
 /* A task plugin in C that tells how the machine is: memory, load, uptime, and how full a disk is.
  *
- * What the kernel knows by heart is answered at once, on the daemon's loop thread. A file system may take its time, or be on
- * a server that is gone, so sysinfo.disk asks on a thread that `blocking` lends. */
+ * What the kernel knows by heart is answered at once, on the daemon's loop thread. A file system may take its time, or
+ * be on a server that is gone, so sysinfo.disk asks on a thread that `blocking` lends. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trestle_plugin.h"
+#include "trestle_json.h"
 
 /* The longest path that Linux takes, with the zero behind it. */
 enum { PATH_BYTES = 4096 };
@@ -115,63 +115,10 @@ static void answer_disk(void *argument) {
     free(work);
 }
 
-/* The options have been checked: JSON, and {"path": string} with nothing else. So the second string is the path. */
-
-static unsigned hex4(const char *digits) {
-    char four[5] = {digits[0], digits[1], digits[2], digits[3], '\0'};
-    return (unsigned)strtoul(four, NULL, 16);
-}
-
-static char *put_utf8(char *out, unsigned code) {
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else {
-        const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-        static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
-        *out++ = (char)(first[more] | code >> (6 * more));
-        for (int i = more - 1; i >= 0; i--) *out++ = (char)(0x80 | ((code >> (6 * i)) & 0x3F));
-    }
-    return out;
-}
-
-/* Reads a path out of the options; false: it is none, or too long. */
+/* Reads the path out of the options; false: it is none, or too long. One with a zero byte in it is refused: what stands
+ * behind that would be passed over. */
 static bool read_path(trestle_bytes options, char path[static PATH_BYTES]) {
-    const char *at = options.data, *const end = options.data + options.size;
-    char *out = path, *const most = path + PATH_BYTES - 5;
-    /* Past the opening quote of the key, to the colon outside of it, to the opening quote of the value. */
-    while (at < end && *at != '"') at++;
-    for (at++; at < end && *at != '"'; at++)
-        if (*at == '\\') at++;
-    for (at++; at < end && *at != '"';) at++;
-    for (at++; at < end && *at != '"'; at++) {
-        unsigned code;
-        if (out > most) return false;
-        if (*at != '\\') {
-            *out++ = *at;
-            continue;
-        }
-        switch (*++at) {
-        case 'b': *out++ = '\b'; break;
-        case 'f': *out++ = '\f'; break;
-        case 'n': *out++ = '\n'; break;
-        case 'r': *out++ = '\r'; break;
-        case 't': *out++ = '\t'; break;
-        case 'u':
-            code = hex4(at + 1);
-            at += 4;
-            if (code >= 0xD800 && code < 0xDC00) {
-                code = 0x10000 + ((code - 0xD800) << 10) + (hex4(at + 3) - 0xDC00);
-                at += 6;
-            }
-            /* Paths end there, and what stands behind it would be passed over. */
-            if (code == 0) return false;
-            out = put_utf8(out, code);
-            break;
-        default: *out++ = *at;
-        }
-    }
-    *out = '\0';
-    return at < end && path[0] == '/';
+    return trestle_json_string(options, "path", path, PATH_BYTES, NULL) && path[0] == '/';
 }
 
 static void disk(const trestle_request *request) {
@@ -180,7 +127,7 @@ static void disk(const trestle_request *request) {
     work->call = request->call;
     if (!read_path(request->options, work->path)) {
         free(work);
-        return fail(request->call, "options.invalid", "path must be a path from the root, of at most 4,090 bytes.");
+        return fail(request->call, "options.invalid", "path must be a path from the root, of at most 4,095 bytes.");
     }
     host->blocking(host, ask_disk, answer_disk, work);
 }

@@ -30,6 +30,7 @@ struct CallbackAccount {
     private struct Entry {
         var owed = 0
         var paid = 0
+        var mayBePaid = 0
     }
 
     private var entries: [Key: Entry] = [:]
@@ -48,7 +49,25 @@ struct CallbackAccount {
             withoutID.owed += 1
             return
         }
-        entries[Key(form: Form(dialect), isString: id.isString, content: Array(id.content)), default: Entry()].owed += 1
+        let key = named(id.text) ?? Key(form: Form(dialect), isString: id.isString, content: Array(id.content))
+        entries[key, default: Entry()].owed += 1
+    }
+
+    /// A listener begins, which is answered only where it cannot.
+    mutating func oweRefusal(_ id: CallbackID) {
+        let key = Key(form: .capacitor, isString: id.isString, content: Array(id.content))
+        entries[key, default: Entry()].mayBePaid += 1
+    }
+
+    /// The key of an id that bears the name of a page's function: its members; nil: it is another one.
+    private func named(_ id: UnsafeRawBufferPointer) -> Key? {
+        id.first == UInt8(ascii: "{") ? (try? JSON(parsing: id)).flatMap(namedKey) : nil
+    }
+
+    private func namedKey(_ message: JSON) -> Key? {
+        guard message["callback"] != nil || message["callbackFunction"] != nil else { return nil }
+        let members = ["callbackId", "callback", "callbackFunction"].map { message[$0]?.text ?? "-" }
+        return Key(form: .native, isString: false, content: Array(members.joined(separator: " ").utf8))
     }
 
     /// As an id of the native dialect that is a string.
@@ -89,7 +108,10 @@ struct CallbackAccount {
         guard ["task", "handlerName", "funName", "url", "pluginId"].allSatisfy({ message[$0] == nil }) else {
             return note(message["callbackId"])
         }
-        if message["progress"] != nil { return try checkProgress(message["callbackId"], .native, message) }
+        if message["progress"] != nil {
+            if let key = namedKey(message) { return try checkProgress(key, message) }
+            return try checkProgress(message["callbackId"], .native, message)
+        }
         try requireOne(of: "result", "error", message)
         try pay(message["callbackId"], .native, message, data: message["error"]?["data"])
     }
@@ -111,17 +133,27 @@ struct CallbackAccount {
 
     private mutating func pay(_ id: JSON?, _ form: Form, _ message: JSON, data: JSON?) throws(Violation) {
         // An error about a message bears the id of a call that it must not end in its data.
-        guard let id = named(id) ?? named(data?["callbackId"]) else {
+        var key = form == .native ? namedKey(message) ?? data?["callbackId"].flatMap(namedKey) : nil
+        if key == nil, let id = named(id) ?? named(data?["callbackId"]) { key = self.key(id, form) }
+        guard let key else {
             withoutID.paid += 1
             return
         }
-        entries[key(id, form), default: Entry()].paid += 1
-        let entry = entries[key(id, form), default: Entry()]
-        try require(entry.paid <= entry.owed || hasNullID, "a second answer, or one to nothing: \(message.text)")
+        entries[key, default: Entry()].paid += 1
+        let entry = entries[key, default: Entry()]
+        try require(
+            entry.paid <= entry.owed + entry.mayBePaid || hasNullID,
+            "a second answer, or one to nothing: \(message.text)")
     }
 
     private func checkProgress(_ id: JSON?, _ form: Form, _ message: JSON) throws(Violation) {
-        guard let id, let entry = entries[key(id, form)], entry.paid < entry.owed else {
+        guard let id else { throw Violation(description: "progress of no call: \(message.text)") }
+        try checkProgress(key(id, form), message)
+    }
+
+    private func checkProgress(_ key: Key, _ message: JSON) throws(Violation) {
+        // Events of listeners have the form of progress.
+        guard let entry = entries[key], entry.paid < entry.owed + entry.mayBePaid else {
             throw Violation(description: "progress of no call: \(message.text)")
         }
     }
@@ -133,8 +165,9 @@ struct CallbackAccount {
         var owed = withoutID.owed
         var paid = withoutID.paid
         for (key, entry) in entries {
-            try require(entry.owed == entry.paid || hasNullID, "\(key): owed \(entry.owed), paid \(entry.paid)")
-            owed += entry.owed
+            let isSettled = (entry.owed...(entry.owed + entry.mayBePaid)).contains(entry.paid)
+            try require(isSettled || hasNullID, "\(key): owed \(entry.owed), paid \(entry.paid)")
+            owed += max(entry.owed, min(entry.paid, entry.owed + entry.mayBePaid))
             paid += entry.paid
         }
         try require(owed == paid, "owed \(owed) answers, paid \(paid); without an id \(withoutID)")

@@ -49,14 +49,11 @@ private struct FileKind: Sendable {
         let environment = ConfigurationEnvironment(
             variables: [:], userID: 1000, homeDirectory: "/home/ada", workingDirectory: "/work")
         let defaults = Configuration(environment: environment, executable: "/opt/trestle/bin/trestled")
-        let read: Configuration
-        do throws(ConfigurationErrors) {
-            read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/work")
-        } catch {
-            try require(!error.problems.isEmpty, "refused for nothing")
-            for problem in error.problems { try check(problem, lines) }
-            return
-        }
+        let reading = defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/work")
+        for problem in ConfigurationErrors(problems: reading.problems).problems { try check(problem, lines) }
+        try require(reading.faulty.isEmpty || !reading.problems.isEmpty, "refused for nothing")
+        // Also what is good of a file with mistakes.
+        let read = reading.configuration
         _ = read.warnings(descriptors: 1024)
         for section in read.pluginSections {
             try require(section.json.objectValue != nil, "the section \(section.name) is no object")

@@ -15,7 +15,11 @@ final class CostDaemon: Sendable {
     private let loopClock: clockid_t
     /// How many sessions there are without those that play.
     private let population: Int
-    private static let patience: UInt64 = 60_000_000_000
+    /// What was sent before a hang-up is still worked off, which may take a minute where it is not judged any more.
+    private static let patience: UInt64 = 180_000_000_000
+    /// The loop's CPU time in a play, in nanoseconds, after which the clients hang up: what was played until then is
+    /// judged. Many small messages that long pages answer would take minutes.
+    private static let mostNanoseconds: UInt64 = 5_000_000_000
 
     private init() {
         path = "/tmp/trestle-cost-\(getpid()).sock"
@@ -51,20 +55,20 @@ final class CostDaemon: Sendable {
     ///
     /// - Throws: Where the daemon does not get done with it.
     func play(_ sequence: CostSequence) throws(Violation) -> Cost {
-        let sentBefore = Self.onLoop {
+        let before = Self.onLoop {
             CostCore.longestTurn = 0
-            return CostSession.receivedBytes
+            return (bytes: CostSession.receivedBytes, deliveries: CostSession.deliveries)
         }
         let start = loopNanoseconds
         var clients: [CostClient] = []
         var goneBytes = 0
         for _ in 0..<CostSequence.clients { clients.append(try CostClient(to: path)) }
-        for step in sequence.steps {
+        for step in sequence.steps where loopNanoseconds - start < Self.mostNanoseconds {
             switch step {
             case .line(let client, let bytes):
                 clients[client].queue(bytes)
                 clients[client].queueFence()
-                try pump(clients)
+                try pump(clients, until: start + Self.mostNanoseconds)
             case .comeBack(let client):
                 goneBytes += clients[client].receivedBytes
                 clients[client] = try CostClient(to: path)
@@ -76,28 +80,35 @@ final class CostDaemon: Sendable {
         return Self.onLoop { [loopNanoseconds] in
             Cost(
                 nanoseconds: loopNanoseconds - start, longestTurn: CostCore.longestTurn,
-                sentBytes: ownBytes + CostSession.receivedBytes - sentBefore)
+                sentBytes: ownBytes + CostSession.receivedBytes - before.bytes,
+                deliveries: CostSession.deliveries - before.deliveries)
         }
     }
 
-    private func pump(_ clients: [CostClient]) throws(Violation) {
+    private func pump(_ clients: [CostClient], until end: UInt64) throws(Violation) {
         let start = DispatchTime.now().uptimeNanoseconds
-        while !clients.allSatisfy(\.isDone) {
+        while !clients.allSatisfy(\.isDone), loopNanoseconds < end {
             var waiting = clients.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
             poll(&waiting, nfds_t(waiting.count), 1000)
             for client in clients { client.pump() }
             try require(
-                DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a line is not done after a minute")
+                DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a line is not done after three minutes")
         }
     }
 
-    /// All who played have gone.
+    /// All who played have gone, and the others have read what was sent to them: nothing of it counts any more.
     private func awaitEnd() throws(Violation) {
         let start = DispatchTime.now().uptimeNanoseconds
         while Self.onLoop({ CostCore.shared?.runtime.sessionCount }) != population {
             usleep(200)
             try require(DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a session does not end")
         }
+        while Self.onLoop({ CostCore.shared?.isRead }) != true {
+            usleep(200)
+            try require(DispatchTime.now().uptimeNanoseconds - start < Self.patience, "output is not written")
+        }
+        let heldBytes = Self.onLoop { CostCore.shared?.runtime.queuedBytes ?? 0 }
+        try require(heldBytes == 0, "\(heldBytes) bytes are still counted when nothing is held")
     }
 
     private var loopNanoseconds: UInt64 {
@@ -192,6 +203,9 @@ private final class CostCore {
     /// Whether all jobs of those who are there are done.
     var isPopulated: Bool { sessions.allSatisfy(\.isDone) }
 
+    /// Whether they have read all that was sent to them.
+    var isRead: Bool { sessions.allSatisfy(\.isRead) }
+
     /// As many items as a session may have of anything.
     private static func list(_ number: Int, _ item: (Int) -> String) -> String {
         (number * 256..<(number + 1) * 256).map(item).joined(separator: ",")
@@ -208,6 +222,8 @@ private final class CostCore {
 private final class CostSession: SessionTransport {
     /// What all of them have been sent.
     @LoopActor static var receivedBytes = 0
+    /// How often any of them was sent something.
+    @LoopActor static var deliveries = 0
 
     private var session: Session?
     private let runtime: TaskRuntime
@@ -218,6 +234,8 @@ private final class CostSession: SessionTransport {
     }
 
     var isDone: Bool { session?.waitsForJobs != true }
+
+    var isRead: Bool { session?.output.isEmpty != false }
 
     func send(_ task: String, _ options: String) {
         guard let session else { return }
@@ -233,11 +251,17 @@ private final class CostSession: SessionTransport {
 
     func writeOutput() {
         guard let session else { return }
+        // Events may wait though nothing is unread: as in a connection.
+        if session.output.isEmpty { runtime.refill(session) }
         while !session.output.isEmpty {
-            LoopActor.assumeIsolated(passing: session.output.bytes.count) { Self.receivedBytes += $0 }
+            LoopActor.assumeIsolated(passing: session.output.bytes.count) {
+                Self.receivedBytes += $0
+                Self.deliveries += 1
+            }
             session.output.removeFirst(session.output.bytes.count)
             runtime.refill(session)
         }
+        if session.countedBytes != 0 { runtime.countQueued(session) }
     }
 
     func closeWhenWritten() {}

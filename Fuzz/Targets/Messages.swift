@@ -166,9 +166,10 @@ private func read(_ call: CallMessage) throws(Violation) -> String {
             try checkLine({ MessageEncoder.callback(to: address, error: error, $0) }),
             try checkLine({ MessageEncoder.progress(to: address, value: call.options, sequence: 7, $0) }),
         ] {
-            // It stands in front, in all dialects.
+            // It stands in front, in all dialects; what bears a function's name without its last brace.
+            let written = id.first == UInt8(ascii: "{") ? Array(id.dropLast()) : Array(id)
             try require(
-                Array(line.prefix(id.count + 128)).contains(Array(id)),
+                Array(line.prefix(id.count + 128)).contains(written),
                 "an answer without its id \(text(id)): \(line.shown)")
         }
     }
@@ -182,8 +183,9 @@ private func read(_ call: CallMessage) throws(Violation) -> String {
         }
     }
     return """
-        call \(call.dialect.name) \(text(call.task)) \(text(call.options)) \(call.timeoutMilliseconds) \(call.wantsProgress) \
-        \(call.session.map(String.init) ?? "-") \(call.hasPositionalOptions) \(call.callbackID.map { text($0.text) } ?? "-")
+        call \(call.dialect.name) \(text(call.task)) \(text(call.options)) \(call.timeoutMilliseconds) \
+        \(call.wantsProgress) \(call.session.map(String.init) ?? "-") \(call.hasPositionalOptions) \
+        \(call.callbackID.map { text($0.text) } ?? "-")
         """
 }
 
@@ -208,6 +210,15 @@ private func read(_ message: BridgeMessage) throws(Violation) -> String {
     case .event(let event):
         try checkJSON(event.data)
         return "event \(text(event.name)) \(text(event.data))"
+    case .listening(.add(let id, let event)):
+        try readID(id)
+        return "listener \(text(id.text)) \(text(event))"
+    case .listening(.remove(let id)):
+        try readID(id)
+        return "no listener \(text(id.text))"
+    case .listening(.removeAll(let beginning, let id)):
+        try readID(id)
+        return "no listeners \(text(beginning)) \(id.map { text($0.text) } ?? "-")"
     }
 }
 
@@ -216,6 +227,8 @@ private func readID(_ id: CallbackID?) throws(Violation) {
     try checkJSON(id.text)
     _ = id.number
     let json = try? JSON(parsing: id.text)
+    // What bears the name of a page's function has members; its content is the id among them, or of the daemon's making.
+    if json?.objectValue != nil { return }
     if id.isString {
         try require(
             json?.stringValue.map { $0.utf8.elementsEqual(id.content) } == true, "the content of \(text(id.text))")

@@ -73,41 +73,33 @@ final class FuzzClient: SessionTransport {
     }
 
     private func take(_ line: SplitLine, _ decoder: MessageDecoder) {
-        if let item = decoder.item(of: line) { return receive(item) }
-        note(decoder, line)
-        if runtime.receiveRPCBatch(decoder, from: session) { return }
+        if let item = decoder.item(of: line) { return receive(item, around: session.onlyDialect) }
+        let answers = runtime.openBatch(isRPC: decoder.isRPCBatch, of: session)
         _ = decoder.decodeBatch {
-            receive($0)
+            receive($0, around: answers == nil ? session.onlyDialect : .jsonRPC)
             return !isToBeClosed
         }
+        if let answers { runtime.close(answers, of: session) }
     }
 
-    private func receive(_ item: DecodedItem) {
-        note(item)
+    private func receive(_ item: DecodedItem, around: DialectID) {
+        note(item, around: around)
         runtime.receive(item, from: session)
     }
 
-    /// What comes in a batch of JSON-RPC the runtime takes in by itself: another decoder tells what it is.
-    private func note(_ decoder: MessageDecoder, _ line: SplitLine) {
-        guard decoder.isRPCBatch ?? (session.onlyDialect == Dialects.jsonRPC) else { return }
-        let other = MessageDecoder(urlSchemes: decoder.urlSchemes)
-        _ = other.decode(line) {
-            note($0, around: Dialects.jsonRPC)
-            return true
-        }
-    }
-
-    private func note(_ item: DecodedItem, around: DialectID? = nil) {
-        let around = around ?? session.onlyDialect
+    private func note(_ item: DecodedItem, around: DialectID) {
         switch item {
         case .call(let call):
             if let id = call.pointee.callbackID { account.owe(id, call.pointee.dialect) }
         case .problem(let problem):
             let id = problem.pointee.callbackID
-            account.owe(id, problem.pointee.dialect ?? id?.dialect ?? around)
+            let unknown: DialectID = problem.pointee.mayBeRPC && session.mayMeanRPC ? .jsonRPC : around
+            account.owe(id, problem.pointee.dialect ?? id?.dialect ?? unknown)
         case .message(let message):
             switch message.pointee {
             case .event: account.owe(nil, around)
+            case .listening(.add(let id, _)): account.oweRefusal(id)
+            case .listening(.removeAll(_, let id)): if let id { account.owe(id, id.dialect) }
             case .callback(let callback)
             where !callback.isValid && runtime.forwardedCall(callback.callbackID, session) == nil:
                 account.owe(callback.callbackID, callback.callbackID.dialect)

@@ -25,6 +25,15 @@ extension BridgeError {
             data: ["path": .string(path)])
     }
 
+    /// The daemon closed the connection at once, and said why.
+    static func turnedAway(_ path: String, _ reason: BridgeError) -> BridgeError {
+        var error = reason
+        var data = error.data?.objectValue ?? [:]
+        data["path"] = .string(path)
+        error.data = .object(data)
+        return error
+    }
+
     /// The end that this program wanted.
     static let closedHere = BridgeError(.sessionClosed, "the connection to the daemon was closed here")
 

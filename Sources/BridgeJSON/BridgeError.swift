@@ -90,12 +90,14 @@ public struct BridgeError: Error, Sendable, Hashable {
     }
 
     /// The error for options that do not fit their type.
-    public init(_ mismatch: JSONMismatch) {
+    ///
+    /// - Parameter noun: what the caller knows a member as.
+    public init(_ mismatch: JSONMismatch, noun: String = "option") {
         var data: JSONObject = [
             "path": .string(mismatch.path), "expected": .string(mismatch.expected), "got": .string(mismatch.got),
         ]
         data["known"] = mismatch.knownKeys.map { .array($0.map(JSON.string)) }
-        self.init(.optionsInvalid, "the options do not fit: \(mismatch)", data: .object(data))
+        self.init(.optionsInvalid, mismatch.sentence(noun: noun), data: .object(data))
     }
 
     /// Reads an error object; nil where it is none: an object with the strings `code` and `message`. That it is

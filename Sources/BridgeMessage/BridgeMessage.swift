@@ -20,6 +20,18 @@ public enum BridgeMessage {
     case cancel(CallbackID)
     /// An event, from the daemon to a client.
     case event(EventMessage)
+    /// Listeners to events begin or end.
+    case listening(ListeningMessage)
+}
+
+/// What a client says of listeners: each gets the events of one name, under the id of the message that began it.
+public enum ListeningMessage {
+    /// A listener begins.
+    case add(CallbackID, event: UnsafeRawBufferPointer)
+    /// A listener ends; nothing answers that.
+    case remove(CallbackID)
+    /// All listeners end whose events begin with these bytes.
+    case removeAll(beginning: UnsafeRawBufferPointer, id: CallbackID?)
 }
 
 /// A call: what to do, and how to answer.
@@ -97,6 +109,8 @@ public struct MessageProblem {
     public var dialect: DialectID?
     /// Whether it is not even JSON.
     public var isNotJSON = false
+    /// Whether it may be JSON-RPC, for what else there is: the client has spoken nothing yet.
+    public var mayBeRPC = false
     /// Whether it was to be the end of a call of the daemon's: it bears a result or an error, and names no task.
     public var isReply = false
 

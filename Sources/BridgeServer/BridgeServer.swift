@@ -125,21 +125,44 @@ public final class BridgeServer {
         listeners = []
     }
 
+    /// Tells those who wait in the queue of a socket that was handed over why nobody serves them. Who connects from
+    /// then on is left to the next process.
+    ///
+    /// - Throws: ``SystemError``, as ``listen(adopting:)``.
+    public func turnAway(waitingAt socket: consuming UnixSocket, _ error: BridgeError) throws(SystemError) {
+        let listener = try UnixListener(adopting: socket)
+        var waiting: [Connection] = []
+        listener.farewell = Connection.farewell(error)
+        listener.onAccept = { [self] socket, peer in
+            if let connection = connection(over: socket, PeerIdentity(peer)) { waiting.append(connection) }
+        }
+        // All of them first: who is told may come back at once, and is to find the next process.
+        listener.drainBacklog()
+        listener.close()
+        for connection in waiting { connection.turnAway(error) }
+    }
+
     private func accept(_ socket: consuming UnixSocket, _ peer: PeerCredentials) {
+        let peer = PeerIdentity(peer)
+        guard let connection = connection(over: socket, peer) else { return }
+        if connections.count > limits.sessions {
+            connection.turnAway(tooManySessions)
+        } else if let refusal = runtime.refusal(ofConnectionBy: peer) {
+            connection.turnAway(refusal)
+        } else {
+            connection.open(peer)
+        }
+    }
+
+    private func connection(over socket: consuming UnixSocket, _ peer: PeerIdentity) -> Connection? {
         do {
             let stream = try UnixStream(adopting: socket)
-            let peer = PeerIdentity(peer)
             let connection = Connection(stream, user: scheduler.add(.uid(peer.uid)), server: self)
             connections[ObjectIdentifier(connection)] = connection
-            if connections.count > limits.sessions {
-                connection.turnAway(tooManySessions)
-            } else if let refusal = runtime.refusal(ofConnectionBy: peer) {
-                connection.turnAway(refusal)
-            } else {
-                connection.open(peer)
-            }
+            return connection
         } catch {
             log.error("a connection could not be taken: \(error)")
+            return nil
         }
     }
 

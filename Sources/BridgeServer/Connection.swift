@@ -180,6 +180,7 @@ final class Connection {
     private func close() {
         guard !isClosed else { return }
         isClosed = true
+        isParked = false
         stream.close()
         pendingInput = []
         lineAtWork = nil

@@ -116,15 +116,25 @@ extension Connection {
         if let session, session.waitsForJobs {
             // It waits for the lane: in no queue, so that the loop may rest.
             isParked = true
+            if !hasInputLeft { stream.awaitHangUp() }
             return
         }
         isYielding = false
         guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
-        if hasTooMuchUnread(session) { return server.watchStalled() }
+        if hasTooMuchUnread(session) {
+            // Who has gone will not read.
+            stream.stopReading()
+            return server.watchStalled()
+        }
         let hasInput = !pendingInput.isEmpty || lineAtWork != nil
         goOn()
         if !hasInput, !isPaused, !isClosed { stream.readNow() }
         writeOutput()
+    }
+
+    /// Whether something was read that is to be handled, also where the client goes.
+    private var hasInputLeft: Bool {
+        !pendingInput.isEmpty || lineAtWork != nil || hasInputEnded && splitter.heldBytes > 0
     }
 
     /// What the session's input waited for is done.

@@ -33,7 +33,8 @@ struct bridge_json_walk {
     uint64_t kinds[deepest / 64 + 1];
 };
 
-bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth, uint32_t batch_levels) {
+bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth,
+                                          uint32_t batch_levels) {
     bridge_json_walk *walk = calloc(1, sizeof *walk);
     if (walk == NULL) return NULL;
     walk->start = walk->at = (const uint8_t *)bytes;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -36,8 +37,8 @@ static inline int clibuv_peer_credentials(int fd, struct clibuv_peer *peer) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-/* All groups of the peer when it connected: `*bytes` is the buffer's size, then what they take. 0, or -1 with errno; ERANGE
- * where the buffer is too small. The option's number is here because older headers lack it. */
+/* All groups of the peer when it connected: `*bytes` is the buffer's size, then what they take. 0, or -1 with errno;
+ * ERANGE where the buffer is too small. The option's number is here because older headers lack it. */
 static inline int clibuv_peer_groups(int fd, uint32_t *groups, uint32_t *bytes) {
     socklen_t length = *bytes;
     int result = getsockopt(fd, SOL_SOCKET, 59 /* SO_PEERGROUPS, Linux 4.13 */, groups, &length);
@@ -45,8 +46,8 @@ static inline int clibuv_peer_groups(int fd, uint32_t *groups, uint32_t *bytes) 
     return result;
 }
 
-/* A descriptor of the peer's process, which names that process alone, also after its number has become another's; -1 with errno
- * where the kernel knows none. The caller closes it. */
+/* A descriptor of the peer's process, which names that process alone, also after its number has become another's; -1
+ * with errno where the kernel knows none. The caller closes it. */
 static inline int clibuv_peer_process(int fd) {
     int process = -1;
     socklen_t length = sizeof process;
@@ -121,7 +122,8 @@ static inline int clibuv_memory_file(const char *name) {
 /* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
 enum { clibuv_most_descriptors = 253 };
 
-/* Puts copies of descriptors, clibuv_most_descriptors at most, into a socket's queue as one message; 0, or -1 with errno. */
+/* Puts copies of descriptors, clibuv_most_descriptors at most, into a socket's queue as one message; 0, or -1 with
+   errno. */
 static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
     char byte = 0;
     struct iovec vector = {.iov_base = &byte, .iov_len = 1};
@@ -140,8 +142,8 @@ static inline int clibuv_send_descriptors(int socket, const int *descriptors, si
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_most_descriptors. Their number; 0 where
-   nothing is left; or -1 with errno. */
+/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_most_descriptors. Their number;
+   0 where nothing is left; or -1 with errno. */
 static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
     char byte;
     struct iovec vector = {.iov_base = &byte, .iov_len = 1};
@@ -215,8 +217,8 @@ static inline void clibuv_keep_freed_memory(int bytes) {
     mallopt(M_MMAP_THRESHOLD, bytes);
 }
 
-/* Has every descriptor but the standard ones be closed in what this process starts. CLOSE_RANGE_CLOEXEC is 4; a kernel before
-   5.11 does not know it, and is asked one by one. */
+/* Has every descriptor but the standard ones be closed in what this process starts. CLOSE_RANGE_CLOEXEC is 4; a kernel
+   before 5.11 does not know it, and is asked one by one. */
 static inline void clibuv_keep_descriptors(void) {
     if (syscall(SYS_close_range, 3u, ~0u, 4u) == 0) return;
     for (int fd = 3; fd < 1024; fd++) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -225,6 +227,13 @@ static inline void clibuv_keep_descriptors(void) {
 /* Has the kernel kill this process when the thread that started it ends; 0: it has ended already, or cannot. */
 static inline int clibuv_end_with(pid_t parent) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+/* Has two paths change places in one step, or gives the first the name of the second, where nothing may be. 0, or -1
+   with errno. */
+static inline int clibuv_rename(const char *from, const char *to, int exchanges) {
+    /* RENAME_EXCHANGE, RENAME_NOREPLACE. */
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, exchanges ? 2u : 1u);
 }
 
 /* What a process may use: 0 address space, 1 descriptors, 2 processes of its user, 3 size of a core file. */
@@ -243,34 +252,54 @@ static inline int clibuv_mark_of(pid_t pid, uint64_t *mark) {
     return 0;
 }
 
-/* What a child gets that this thread starts; 0: nothing. In a function, because Swift emits no variables of a header. */
-static inline uint64_t *clibuv_mark_of_child(void) {
-    static _Thread_local uint64_t mark = 0;
-    return &mark;
+/* What the child gets that this thread starts next. */
+struct clibuv_family {
+    uint64_t mark; /* 0: none */
+    int group; /* a descriptor of its control group's cgroup.procs; -1: it stays in this process's */
+};
+
+/* In a function, because Swift emits no variables of a header. */
+static inline struct clibuv_family *clibuv_family_of_child(void) {
+    static _Thread_local struct clibuv_family family = {0, -1};
+    return &family;
 }
 
-/* Runs in a child before it runs anything else, and before it can start others. */
-static inline void clibuv_mark_child(void) {
-    const uint64_t limits[2] = {*clibuv_mark_of_child(), *clibuv_mark_of_child()};
-    if (limits[0] != 0) (void)syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, limits, (void *)0);
+/* Runs in the child of a fork, before it executes a program or starts others: system calls alone. A child that cannot
+   enter the control group still has the mark. */
+static inline void clibuv_enter_family(void) {
+    const struct clibuv_family *family = clibuv_family_of_child();
+    const uint64_t limits[2] = {family->mark, family->mark};
+    if (family->mark == 0) return;
+    (void)syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, limits, (void *)0);
+    if (family->group >= 0) (void)!write(family->group, "0", 1);
 }
 
-/* As uv_spawn, with a mark for the child. To be used in one source file alone, whose variables and functions those above are. */
-static inline int clibuv_spawn(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *options, uint64_t mark) {
+/* As uv_spawn, with a mark for the child and a control group. To be used in one source file alone, whose variables and
+   functions those above are. */
+static inline int clibuv_spawn(
+    uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *options, struct clibuv_family family) {
     static int is_registered = 0;
-    if (mark != 0 && !is_registered) is_registered = pthread_atfork(NULL, NULL, clibuv_mark_child) == 0;
-    *clibuv_mark_of_child() = mark;
+    if (family.mark != 0 && !is_registered) is_registered = pthread_atfork(NULL, NULL, clibuv_enter_family) == 0;
+    *clibuv_family_of_child() = family;
     int status = uv_spawn(loop, process, options);
-    *clibuv_mark_of_child() = 0;
+    *clibuv_family_of_child() = (struct clibuv_family){0, -1};
     return status;
 }
 
 /* Has this process become the parent of what its descendants leave behind; 0, or -1 with errno. */
 static inline int clibuv_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-/* Keeps what is in the process's memory from core files and from other processes of its user; 0, or -1 where one of the two
-   ways to do so was closed. A file's size does not bound what a core pattern pipes elsewhere; that the process is not dumpable
-   does not reach those that it starts. */
+/* Whether the service manager has delegated the control group at that path to its unit: systemd sets trusted.delegate,
+   and from 251 on user.delegate, which is the one that an unprivileged process can read. */
+static inline int clibuv_is_delegated(const char *path) {
+    char value = 0;
+    return (getxattr(path, "user.delegate", &value, 1) == 1 && value == '1') ||
+        (getxattr(path, "trusted.delegate", &value, 1) == 1 && value == '1');
+}
+
+/* Keeps what is in the process's memory from core files and from other processes of its user; 0, or -1 where one of the
+   two ways to do so was closed. A file's size does not bound what a core pattern pipes elsewhere; that the process is
+   not dumpable does not reach those that it starts. */
 static inline int clibuv_keep_memory_private(void) {
     int unlimited = clibuv_limit(0, 3, 0);
     int dumpable = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

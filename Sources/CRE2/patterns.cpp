@@ -19,8 +19,8 @@
 
 namespace {
 
-// What RE2 may use for one pattern: its program, and the automaton that grows as texts are matched. Most patterns fit the
-// smaller amount; a class of many characters needs the larger one.
+// What RE2 may use for one pattern: its program, and the automaton that grows as texts are matched. Most patterns fit
+// the smaller amount; a class of many characters needs the larger one.
 constexpr size_t small_bytes = 64 << 10;
 constexpr size_t large_bytes = 1 << 20;
 // Of all patterns together. The patterns that one schema may have fit at the same time.
@@ -43,8 +43,8 @@ struct Program {
         }
     }
 
-    // Held while it is matched: a thread that may not wait must not meet another one in the automaton, which locks itself
-    // for as long as a whole text takes.
+    // Held while it is matched: a thread that may not wait must not meet another one in the automaton, which locks
+    // itself for as long as a whole text takes.
     std::mutex in_use;
     std::unique_ptr<re2::RE2> program;
     size_t bytes;

@@ -13,7 +13,8 @@ _Static_assert(sizeof(trestle_event) == 64, "trestle_event");
 _Static_assert(sizeof(trestle_metric) == 64, "trestle_metric");
 _Static_assert(offsetof(trestle_host, publish) == 88, "trestle_host, as it was at first");
 _Static_assert(TRESTLE_HOST_WITH_METRICS == 120, "trestle_host, as it was before emit");
-_Static_assert(sizeof(trestle_host) == 128 && TRESTLE_HOST_WITH_EMIT == 128, "trestle_host");
+_Static_assert(TRESTLE_HOST_WITH_EMIT == 128, "trestle_host, as it was before watch");
+_Static_assert(sizeof(trestle_host) == 152 && TRESTLE_HOST_WITH_WATCHES == 152, "trestle_host");
 _Static_assert(offsetof(trestle_plugin, describe) == 120, "trestle_plugin, as it was before intercept");
 _Static_assert(sizeof(trestle_plugin) == 136, "trestle_plugin");
 #endif

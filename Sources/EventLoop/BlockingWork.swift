@@ -24,12 +24,15 @@ public enum BlockingWork {
 
     /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, behind what `work` has posted.
     /// Any thread may call this.
+    ///
+    /// - Parameter holder: what ``LoopHolder`` says while `done` runs.
     public static func run(
         _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
-        done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
+        done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?,
+        as holder: UInt32 = 0
     ) {
         // libuv takes work from the loop thread only.
-        EventLoop.post(FunctionWork.queue, FunctionWork.make(work, done, argument))
+        EventLoop.post(FunctionWork.queue, FunctionWork.make(work, done, argument, holder))
     }
 
     /// A request of libuv and what it is to run: freed before `done` is called.
@@ -38,13 +41,15 @@ public enum BlockingWork {
         var work: @convention(c) (UnsafeMutableRawPointer?) -> Void
         var done: @convention(c) (UnsafeMutableRawPointer?) -> Void
         var argument: UnsafeMutableRawPointer?
+        var holder: UInt32
 
         static func make(
             _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
-            _ done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
+            _ done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?,
+            _ holder: UInt32
         ) -> UnsafeMutableRawPointer {
             let request = UnsafeMutablePointer<FunctionWork>.allocate(capacity: 1)
-            request.initialize(to: FunctionWork(work: work, done: done, argument: argument))
+            request.initialize(to: FunctionWork(work: work, done: done, argument: argument, holder: holder))
             return UnsafeMutableRawPointer(request)
         }
 
@@ -63,10 +68,10 @@ public enum BlockingWork {
         /// libuv tells of finished work before it tells of what was posted: by the work itself, too.
         private static let finished: uv_after_work_cb = { raw, _ in
             let pointer = of(raw)
-            let (done, argument) = (pointer.pointee.done, pointer.pointee.argument)
+            let (done, argument, holder) = (pointer.pointee.done, pointer.pointee.argument, pointer.pointee.holder)
             pointer.deinitialize(count: 1)
             pointer.deallocate()
-            Loop.shared.enqueueBehindInbox(.function(done, argument))
+            Loop.shared.enqueueBehindInbox(.function(done, argument, holder))
         }
 
         /// libuv hands back what it was given: never nil, and the first field of a request.

@@ -47,6 +47,20 @@ public final class ChildProcess {
         case descriptor(Int32)
     }
 
+    /// Whom a process runs as.
+    public struct User: Sendable, Hashable {
+        /// The user's number.
+        public var id: UInt32
+        /// The only group's number.
+        public var group: UInt32
+
+        /// A user.
+        public init(id: UInt32, group: UInt32) {
+            self.id = id
+            self.group = group
+        }
+    }
+
     /// What to start, and how.
     public struct Options: Sendable {
         /// The program; searched for in PATH where it has no slash.
@@ -63,15 +77,16 @@ public final class ChildProcess {
         public var standardOutput = StandardStream.inherit
         /// Its standard error.
         public var standardError = StandardStream.inherit
+        /// Whom it runs as, without further groups; nil: as this process. Only root can choose.
+        public var user: User?
         /// Descriptors of ours that it gets as its descriptors 3, 4 … All others that this module has opened are closed
         /// in it; those of others where ``keepsOthersDescriptors`` is set.
         public var extraDescriptors: [Int32] = []
         /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
         /// `kill(_:)` reaches the processes that it has started as well.
         public var isSessionLeader = false
-        /// What it has started ends with it, whatever session that has put itself into, and
-        /// ``ChildProcess/exitStatus()`` waits for that. Only in a process that has called
-        /// ``ChildProcess/adoptOrphans()``.
+        /// Its descendants end with it, whatever session they are in, and ``ChildProcess/exitStatus()`` waits for
+        /// that. Only in a process that has called ``ChildProcess/adoptOrphans(controlGroups:)``.
         public var endsDescendants = false
 
         /// Starts `file` with those arguments; everything else is inherited.
@@ -111,8 +126,9 @@ public final class ChildProcess {
         let pipes = try StandardPipes(options)
         let handle = LoopHandle<uv_process_t>(zeroed: ())
         let family = options.endsDescendants ? ProcessFamily.begin() : nil
-        let status = options.withProcessOptions(pipes, exited: exited) {
-            clibuv_spawn(Loop.shared.raw, handle.raw, $0, family?.mark ?? 0)
+        let status = options.withProcessOptions(pipes, exited: exited) { options in
+            guard let family else { return uv_spawn(Loop.shared.raw, handle.raw, options) }
+            return family.withMembership { clibuv_spawn(Loop.shared.raw, handle.raw, options, $0) }
         }
         if status < 0 {
             family?.end {}
@@ -122,11 +138,24 @@ public final class ChildProcess {
         return try ChildProcess(handle, pipes, family, isSessionLeader: options.isSessionLeader)
     }
 
-    /// Has this process become the parent of what its descendants leave behind, which it ends where
-    /// ``Options/endsDescendants`` says so. What code in this process starts by itself it leaves alone. Once.
+    /// Makes this process the parent of descendants that have lost theirs (a subreaper), and ends those of children
+    /// with ``Options/endsDescendants``. Where the service manager has delegated this process's control group
+    /// (cgroup v2) to it, each such child also enters a group of its own before it executes its program. Processes
+    /// that other code in this process starts are left alone. Once, on the loop thread.
     ///
-    /// - Throws: `EINVAL` where the kernel cannot do that.
-    public static func adoptOrphans() throws(SystemError) { try ProcessFamily.adoptOrphans() }
+    /// - Parameter prefix: how the names of these groups begin; a number follows. Empty groups with such names that are
+    ///   there already are removed. nil: no groups are made.
+    /// - Throws: `EINVAL` where the kernel has no subreapers.
+    public static func adoptOrphans(controlGroups prefix: String? = nil) throws(SystemError) {
+        try ProcessFamily.adoptOrphans(controlGroups: prefix)
+    }
+
+    /// The directory of the groups that children with ``Options/endsDescendants`` get; nil where they get none.
+    public static var controlGroups: String? { ControlGroup.place?.directory }
+
+    /// To be awaited right before a child with ``Options/endsDescendants`` is started: where it gets a control group,
+    /// the kernel has to wait for some milliseconds, which then do not pass on the loop thread. Else returns at once.
+    public static func prepareGroup() async { await ControlGroup.prepare() }
 
     private init(
         _ handle: LoopHandle<uv_process_t>, _ pipes: consuming StandardPipes, _ family: ProcessFamily?,

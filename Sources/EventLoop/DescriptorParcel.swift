@@ -1,8 +1,8 @@
 import CLibuv
 import Glibc
 
-/// Descriptors that lie in the queue of a socket: whoever gets that one descriptor can take all of them out, once. For
-/// who keeps descriptors for somebody else, and had rather keep one than thousands.
+/// Descriptors that lie in the queue of a socket: the receiver of that one descriptor can take all of them out, once.
+/// For a process that keeps descriptors for another, and should hold one instead of thousands.
 public struct DescriptorParcel: ~Copyable, Sendable {
     /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not
     /// taken out is closed with the last copy of it.

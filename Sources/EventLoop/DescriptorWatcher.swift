@@ -1,6 +1,6 @@
 import CLibuv
 
-/// Tells when a descriptor can be read or written: for libraries that do their own reading and writing.
+/// Reports when a descriptor can be read or written: for libraries that do their own reading and writing.
 ///
 /// An open watcher is kept alive by the loop: end it with `close()`, before the descriptor is closed.
 @LoopActor
@@ -9,6 +9,8 @@ public final class DescriptorWatcher {
     private var handle: LoopHandle<uv_poll_t>?
     /// The `uv_poll_event` bits that libuv watches at present.
     private var watched: UInt32 = 0
+    /// What the descriptor could do when `ready` was called last: both where it is broken.
+    public private(set) var readiness = (readable: false, writable: false)
 
     /// Watches for nothing yet. The descriptor stays its owner's; libuv makes it non-blocking.
     /// - Parameter ready: called in every turn in which the descriptor can do what is watched for, and where it is
@@ -40,8 +42,12 @@ public final class DescriptorWatcher {
         ready = nil
     }
 
-    private static let isReady: uv_poll_cb = { handle, _, _ in
+    private static let isReady: uv_poll_cb = { handle, status, events in
         guard let watcher = owner(handle?.pointee.data, as: DescriptorWatcher.self) else { return }
-        LoopActor.assumeIsolated { watcher.ready?() }
+        let events = status < 0 ? ~0 : UInt32(truncatingIfNeeded: events)
+        LoopActor.assumeIsolated {
+            watcher.readiness = (events & UV_READABLE.rawValue != 0, events & UV_WRITABLE.rawValue != 0)
+            watcher.ready?()
+        }
     }
 }

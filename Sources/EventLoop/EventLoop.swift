@@ -21,11 +21,14 @@ public enum EventLoop {
         Loop.shared.enqueue(.closure(body))
     }
 
-    /// As `post(_:)`, without a closure to allocate. Whoever posts keeps `argument` valid until then. Any thread.
+    /// As `post(_:)`, without a closure to allocate. The caller keeps `argument` valid until then. Any thread.
+    ///
+    /// - Parameter holder: what ``LoopHolder`` says while it runs.
     public static func post(
-        _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?
+        _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?,
+        as holder: UInt32 = 0
     ) {
-        Loop.shared.enqueue(.function(function, argument))
+        Loop.shared.enqueue(.function(function, argument, holder))
     }
 
     /// The time, read once per turn when first asked for: cheap, and the same for everything in one turn.

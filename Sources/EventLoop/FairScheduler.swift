@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Shares the loop between users: whoever is connected under one user id, and each process of a plugin.
+/// Shares the loop between users. A user is all connections of one user id, or one process of a plugin.
 ///
 /// While there is one user, input is read at once. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
@@ -45,14 +45,24 @@ public final class FairScheduler {
     @exclusivity(unchecked) private var lastUser: FairUser?
     @exclusivity(unchecked) private var contendedUntil: UInt64 = 0
     private var turnEnd: TurnEndHook?
+    private let manualClock: (@LoopActor () -> UInt64)?
 
     /// A scheduler without users. It serves the queues at the end of each turn, behind the hooks that exist already.
-    public init() {
+    ///
+    /// - Parameter manualClock: for tests: the time in nanoseconds, in the place of the machine's clocks.
+    public init(manualClock: (@LoopActor () -> UInt64)? = nil) {
+        self.manualClock = manualClock
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.serve() }
     }
 
-    /// Serves nobody any more.
+    /// Gives no turns from now on.
     public func close() { turnEnd?.remove() }
+
+    /// The time by which shares are measured, in nanoseconds.
+    public var now: UInt64 { manualClock?() ?? MonotonicInstant.now().nanoseconds }
+
+    /// The same as of the beginning of the turn, which costs no look at a clock.
+    private var turnStart: UInt64 { manualClock?() ?? EventLoop.now.nanoseconds }
 
     /// How long one user may keep the loop in a turn.
     public var share: UInt64 {
@@ -69,12 +79,12 @@ public final class FairScheduler {
         return isContended ? Self.contendedWriteBytes : Self.quietWriteBytes
     }
 
-    private var isContended: Bool { EventLoop.now.nanoseconds < contendedUntil }
+    private var isContended: Bool { turnStart < contendedUntil }
 
     /// The user sends, or is served.
     private func note(_ user: FairUser) {
         guard lastUser !== user else { return }
-        if lastUser != nil { contendedUntil = EventLoop.now.nanoseconds &+ Self.contentionNanoseconds }
+        if lastUser != nil { contendedUntil = turnStart &+ Self.contentionNanoseconds }
         lastUser = user
     }
 
@@ -105,7 +115,7 @@ public final class FairScheduler {
 
     private func forgetIfIdle(_ user: FairUser) {
         if user.members == 0, user.queue.isEmpty {
-            // Somebody of the same name may have come meanwhile.
+            // Another user of the same name may have been added meanwhile.
             if users[user.name] === user { users[user.name] = nil }
             if lastUser === user { lastUser = nil }
         }
@@ -160,7 +170,7 @@ public final class FairScheduler {
     private func serve() {
         turn &+= 1
         guard !waiting.isEmpty else { return }
-        let start = MonotonicInstant.now().nanoseconds
+        let start = now
         let share = share
         // Work that waits again while it is served is not served again in this turn: the others' input comes first.
         var count = waiting.reduce(0) { $0 + $1.queue.count }
@@ -171,7 +181,7 @@ public final class FairScheduler {
             if isShared { note(user) }
             work.takeTurn()
             if user.queue.isEmpty { forgetIfIdle(user) } else { enqueue(user) }
-            if MonotonicInstant.now().nanoseconds &- start >= share { break }
+            if now &- start >= share { break }
         }
         // Another turn follows without blocking: for what still waits, and for what was said to others, whose output
         // may have been written in this turn already.

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Tells of files that are written, moved and removed in a folder and in those below it, by way of inotify.
+/// Reports files that are written, moved and removed in a folder and in those below it, by way of inotify.
 ///
 /// An open watcher is kept alive by the loop: end it with `close()`. Links to folders are not followed.
 @LoopActor
 public final class FolderWatcher {
-    /// What is told.
+    /// A change.
     public enum Change: Sendable, Equatable {
         /// Something of that path is another than before; of a folder that is new, its content too. Where so much
         /// happened that the kernel kept no account of it, the path is that of the watched folder.
         case changed(String)
-        /// A folder that is new cannot be watched, so what happens in it will not be told.
+        /// A folder that is new cannot be watched, so changes in it are not reported.
         case unwatched(String, SystemError)
     }
 
@@ -33,8 +33,8 @@ public final class FolderWatcher {
     /// - Parameters:
     ///   - isDeep: whether the folders below it are watched too.
     ///   - skips: whether a file or folder of that name, wherever it is, is of no interest.
-    ///   - tell: told of each change, in order; one save may be several.
-    /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as he may.
+    ///   - tell: called for each change, in order; one save may be several.
+    /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as the system allows.
     public init(
         _ folder: String, isDeep: Bool = true, skipping skips: @escaping (String) -> Bool = { _ in false },
         _ tell: @escaping @LoopActor (Change) -> Void
@@ -82,19 +82,11 @@ public final class FolderWatcher {
     }
 
     private static func subfolders(of path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        let names = (try? FolderContents.names(in: path)) ?? []
+        return names.filter { name in
             var status = stat()
-            guard name != ".", name != "..", lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR
-            else { continue }
-            names.append(name)
+            return lstat("\(path)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         }
-        return names
     }
 
     // MARK: Events
@@ -103,7 +95,7 @@ public final class FolderWatcher {
 
     private func read() {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
-            // Whoever makes files faster than they are told of does not keep the loop: what is left comes next turn.
+            // Files that are made faster than they are reported do not keep the loop: the rest comes in the next turn.
             for _ in 0..<Self.mostReads where tell != nil {
                 let count = uninterrupted { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { return }
@@ -128,7 +120,7 @@ public final class FolderWatcher {
         if isDeep, event.mask & UInt32(bitPattern: Int32(IN_ISDIR)) != 0,
             event.mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
         {
-            // Before it is told, so that whatever comes into it is either there when that is heard, or told by itself.
+            // Before it is reported: what comes into it is either there when the report is handled, or reported itself.
             do throws(SystemError) { try add(path) } catch  where error.code == ENOENT {} catch {
                 tell?(.unwatched(path, error))
             }

@@ -1,5 +1,6 @@
 import CLibuv
 import Glibc
+import Synchronization
 
 /// The loop itself: libuv's, its thread, its queues. One per process, never torn down.
 ///
@@ -39,6 +40,8 @@ final class Loop: @unchecked Sendable {
     @exclusivity(unchecked) private var turnStart: UInt64 = 0
     @exclusivity(unchecked) var lagMeter = LagMeter()
     @exclusivity(unchecked) private var turnMeter = TurnMeter()
+    /// Notices turns that go on for long; never released.
+    @exclusivity(unchecked) var watch: Unmanaged<LoopWatch>?
     /// Gets each slow turn, at its end.
     var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
     /// Streams hand out what a poll has found.
@@ -114,7 +117,11 @@ final class Loop: @unchecked Sendable {
             case .actorJob(let job): job.runSynchronously(on: LoopSerialExecutor.unowned)
             case .taskJob(let job): job.runSynchronously(on: LoopExecutor.unowned)
             case .closure(let body): LoopActor.assumeIsolated(passing: body) { $0() }
-            case .function(let function, let argument): function(argument)
+            case .function(let function, let argument, 0): function(argument)
+            case .function(let function, let argument, let holder):
+                LoopHolder.cell.pointee.store(holder, ordering: .releasing)
+                function(argument)
+                LoopHolder.cell.pointee.store(0, ordering: .relaxed)
             }
         }
     }
@@ -124,7 +131,9 @@ final class Loop: @unchecked Sendable {
     /// Called first in every callback from libuv: the turn's clock is read once, at its first event.
     @inline(__always)
     func beginTurn() {
-        if turnStart == 0 { turnStart = clibuv_monotonic_ns() }
+        guard turnStart == 0 else { return }
+        turnStart = clibuv_monotonic_ns()
+        watch?._withUnsafeGuaranteedRef { $0.turnBegan(turnStart) }
     }
 
     var turnTime: MonotonicInstant {
@@ -146,6 +155,7 @@ final class Loop: @unchecked Sendable {
             if let cpu = turnMeter.note(from: turnStart, to: end, readCPU: clibuv_thread_cpu_ns) {
                 report(nanoseconds: end &- turnStart, cpu: cpu)
             }
+            watch?._withUnsafeGuaranteedRef { $0.turnEnded(turnStart, end) }
             turnStart = 0
         }
         // An active idle handle makes the coming poll return at once.
@@ -188,19 +198,29 @@ final class Loop: @unchecked Sendable {
     }
 }
 
-/// The longest turn of the last one to two windows.
-struct LagMeter {
+/// The longest time, such as that of a turn, of the last one to two windows of five seconds.
+public struct LagMeter {
     private static let windowNanoseconds: UInt64 = 5_000_000_000
     private var windowStart: UInt64 = 0
     private var current: UInt64 = 0
     private var previous: UInt64 = 0
+
+    /// Has noted nothing.
+    public init() {}
+
+    /// Notes a time that is over.
+    public mutating func note(_ time: Duration, at now: MonotonicInstant) {
+        let nanoseconds = UInt64(max(.zero, time) / .nanoseconds(1))
+        note(from: now.nanoseconds - min(now.nanoseconds, nanoseconds), to: now.nanoseconds)
+    }
 
     mutating func note(from start: UInt64, to end: UInt64) {
         roll(to: end)
         current = max(current, end - start)
     }
 
-    mutating func longest(at now: MonotonicInstant) -> Duration {
+    /// The longest.
+    public mutating func longest(at now: MonotonicInstant) -> Duration {
         roll(to: now.nanoseconds)
         return .nanoseconds(Int64(clamping: max(current, previous)))
     }

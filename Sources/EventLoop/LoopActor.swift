@@ -42,7 +42,7 @@ extension LoopActor {
 }
 
 extension Unmanaged {
-    /// Lends the object without counting a reference; whoever calls knows that somebody else holds it meanwhile.
+    /// Lends the object without counting a reference; the caller knows that another reference holds it meanwhile.
     ///
     /// As the standard library's function of this kind, for closures that are isolated to an actor: handed to that one,
     /// such a closure begins with a search for its executor, because the library says nothing of isolation. This module

@@ -1,7 +1,7 @@
 import CLibuv
 import Glibc
 
-/// A file that is nowhere but in memory, and there for as long as somebody has a descriptor of it.
+/// A file in memory alone, which exists for as long as a descriptor of it is open.
 public struct MemoryFile: ~Copyable, Sendable {
     /// Closed on exec, and with this value.
     public let descriptor: Int32
@@ -59,7 +59,7 @@ public struct MemoryFile: ~Copyable, Sendable {
         }
     }
 
-    /// What is in it, from its beginning, whoever has read it before.
+    /// What is in it, from its beginning, wherever earlier reads ended.
     ///
     /// - Parameter limitBytes: More than that is none of ours.
     /// - Throws: `EFBIG` past the limit; `EINVAL` and others where it is no file.

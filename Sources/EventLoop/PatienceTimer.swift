@@ -2,10 +2,12 @@
 ///
 /// A time in which the machine stood still, or this process did not run, does not count: the answer may have come in it
 /// and wait to be read, or the other process may not have run either. Nor does a time in which the other process could
-/// run and the kernel let others run. After ten times the patience it is over in any case. Close it when the answer has
-/// come.
+/// run and the kernel let others run. After ten times the patience it is over in any case, unless a debugger holds the
+/// other process: as long as it does, the wait goes on. Close it when the answer has come.
 @LoopActor
 public final class PatienceTimer {
+    private let length: Duration
+    private let pid: Int32
     private var patience: Patience
     private var share: ProcessorShare
     private var timer: LoopTimer?
@@ -15,6 +17,8 @@ public final class PatienceTimer {
     ///   - pid: the other process, which this one has not waited for.
     ///   - fire: called once, behind ``close()``.
     public init(_ patience: Duration, for pid: Int32, _ fire: @escaping @LoopActor () -> Void) {
+        length = patience
+        self.pid = pid
         self.patience = Patience(patience, from: EventLoop.now)
         share = ProcessorShare(of: pid)
         timer = LoopTimer { [weak self] in self?.endPart(fire) }
@@ -33,13 +37,18 @@ public final class PatienceTimer {
             timer?.schedule(at: patience.next)
             return
         }
+        if ProcFile.isTraced(pid) {
+            patience = Patience(length, from: EventLoop.now)
+            timer?.schedule(at: patience.next)
+            return
+        }
         close()
         fire()
     }
 }
 
-/// A time that is waited for in parts, at most ten times. Waits once more for a part in which the other process was held
-/// up, and for one that ends late by its length or more: more than a busy loop is late.
+/// A time that is waited for in parts, at most ten times. Waits once more for a part in which the other process was
+/// held up, and for one that ends late by its length or more: more than a busy loop is late.
 struct Patience {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)

@@ -13,14 +13,14 @@ public enum PeerUnit {
         let process = clibuv_peer_process(descriptor)
         guard process >= 0 else { return nil }
         defer { close(process) }
-        guard let pid = pid(of: process), let groups = text(of: "/proc/\(pid)/cgroup") else { return nil }
+        guard let pid = pid(of: process), let groups = ProcFile.text("/proc/\(pid)/cgroup") else { return nil }
         // It is that process's only if it has not ended since.
         guard self.pid(of: process) == pid else { return nil }
         return unit(inControlGroups: groups)
     }
 
     private static func pid(of process: Int32) -> Int? {
-        let line = text(of: "/proc/self/fdinfo/\(process)")?.split(separator: "\n").first { $0.hasPrefix("Pid:") }
+        let line = ProcFile.text("/proc/self/fdinfo/\(process)")?.split(separator: "\n").first { $0.hasPrefix("Pid:") }
         return line.flatMap { Int($0.dropFirst(4).drop { $0 == "\t" || $0 == " " }) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
@@ -34,15 +34,5 @@ public enum PeerUnit {
             lines.first { $0.count == 3 && $0[1] == "name=systemd" } ?? lines.first { $0.count == 3 && $0[1] == "" }
         return line?[2].split(separator: "/").first { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(
             String.init)
-    }
-
-    private static func text(of path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        return withUnsafeTemporaryAllocation(byteCount: 8 << 10, alignment: 1) { buffer in
-            let count = read(file, buffer.baseAddress, buffer.count)
-            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
-        }
     }
 }

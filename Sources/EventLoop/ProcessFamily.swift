@@ -1,52 +1,65 @@
 import CLibuv
 import Glibc
 
-/// A process that this one has started, and all that it starts in its turn. They end together.
+/// A process that this one has started, and its descendants. They end together.
 ///
-/// A process can leave its group, its session and, by way of one that ends, its parents. This process adopts what is
-/// left without a parent, and knows it by a mark that everything inherits and nobody can take off: a hard resource
-/// limit that is lower than this process's own, another one for each family. So it finds what a family has left behind,
-/// and it finds nothing else: what code in this process starts by itself bears this process's own limit, and is left
-/// alone. Only where that has left something behind itself, and nobody waits for it when it has ended, this process
-/// does.
+/// A descendant can leave the process group and the session of the family, and loses its parent when that ends. Two
+/// mechanisms find it all the same:
+///
+/// - a ``ControlGroup``, where one can be made: the kernel kills all members at once;
+/// - everywhere, this process is the subreaper of its descendants, so that one that has lost its parent becomes a child
+///   of this process. It is recognised by a resource limit that serves as a marker: the hard limit of `RLIMIT_RTTIME`,
+///   which is lower than this process's own and different for each family. Descendants inherit it, and only root can
+///   raise it.
+///
+/// Children that bear this process's own limit belong to no family: code in this process has started them. They are not
+/// killed. Those that it has left to this process and that nobody reaps are reaped after ``claimTime``.
+///
+/// On the loop thread.
 @LoopActor
 final class ProcessFamily {
-    /// The limit.
-    let mark: UInt64
+    /// The resource limit that marks its members.
+    private let mark: UInt64
+    /// nil where none could be made.
+    private let group: ControlGroup?
 
-    private init(_ mark: UInt64) { self.mark = mark }
+    private init(mark: UInt64, group: ControlGroup?) {
+        self.mark = mark
+        self.group = group
+    }
 
     private static var ownMark: UInt64 = 0
-    /// The marks of those whose head has not ended.
+    /// The marks of the families whose first process has not ended.
     private static var living: Set<UInt64> = []
-    /// The processes that this one has started by way of the loop, which waits for them.
+    /// The processes that this one has started by way of libuv, which reaps them.
     private static var started: Set<pid_t> = []
-    /// Told when nothing is left of those that have ended.
+    /// Groups of families that are being ended, which may still have members.
+    private static var dying: [ControlGroup] = []
+    /// Callbacks to run when no descendant is left of the families that are being ended.
     private static var waiting: [@LoopActor () -> Void] = []
     private static var watcher: SignalWatcher?
     private static var timer: LoopTimer?
     private static var isSweepDue = false
     private static var rounds = 0
-    /// The child that was looked at last; 0: the next look begins with the first.
+    /// The child that was examined last; 0: the next sweep begins with the first.
     private static var place: pid_t = 0
-    /// Whether something was ended or waited for since the first child was looked at.
+    /// Whether a child was killed or reaped since the first one was examined.
     private static var hasFound = false
     /// Children of no family that have ended, and since when that is known.
     private static var unclaimed: [pid_t: MonotonicInstant] = [:]
     private static var claimTimer: LoopTimer?
 
-    /// Between one look at what is left and the next: a process that is killed ends within this time, unless the disk
-    /// hangs.
+    /// Between two sweeps: a process that is killed ends within this time, unless it waits for a disk.
     private static let interval = Duration.milliseconds(10)
-    /// After so many looks nobody waits any more for what does not end.
+    /// The callbacks run after so many sweeps over all children, even where a process does not end.
     private static let mostRounds = 100
-    /// As long may code in this process take to wait for what it has started.
+    /// How long code in this process may take to reap a process that it has started.
     private static let claimTime = Duration.seconds(10)
-    /// As many children are looked at in one turn of the loop: how many there are, plugins decide.
+    /// The children examined in one turn of the loop. Plugins decide how many there are.
     private static let mostAtOnce = 512
 
-    /// See ``ChildProcess/adoptOrphans()``.
-    static func adoptOrphans() throws(SystemError) {
+    /// See ``ChildProcess/adoptOrphans(controlGroups:)``.
+    static func adoptOrphans(controlGroups prefix: String?) throws(SystemError) {
         guard watcher == nil else { return }
         guard clibuv_adopt_orphans() == 0 else {
             throw SystemError(code: errno, operation: "adopt", subject: "orphans")
@@ -55,58 +68,69 @@ final class ProcessFamily {
         timer = LoopTimer { sweep() }
         claimTimer = LoopTimer { sweep() }
         watcher = try SignalWatcher(SIGCHLD) { sweepSoon() }
+        if let prefix { ControlGroup.enable(prefix: prefix) }
     }
 
-    /// The family of a process that is about to be started; nil where this one adopts nobody.
+    /// The family of a process that is about to be started; nil where this process is no subreaper.
     static func begin() -> ProcessFamily? {
         guard watcher != nil, ownMark > 0 else { return nil }
-        // Far above what the limit bounds, where this process has none. Drawn, so that no other family's is guessed.
+        // Where this process has no limit, the marks are still far above what the limit would bound. They are random,
+        // so that no process can guess another family's.
         let most = min(ownMark, 1 << 62)
         guard most > 1 else { return nil }
         for _ in 0..<16 {
-            let family = ProcessFamily(.random(in: most / 2..<most))
-            if living.insert(family.mark).inserted { return family }
+            let mark = UInt64.random(in: most / 2..<most)
+            if living.insert(mark).inserted { return ProcessFamily(mark: mark, group: .make()) }
         }
         return nil
+    }
+
+    /// Hands `body` what `clibuv_spawn` needs to start the first process as a member. Valid during the call.
+    func withMembership<R>(_ body: (clibuv_family) -> R) -> R {
+        guard let group else { return body(clibuv_family(mark: mark, group: -1)) }
+        return group.withEntry { body(clibuv_family(mark: mark, group: $0)) }
     }
 
     static func noteStart(of pid: pid_t) { started.insert(pid) }
 
     static func noteEnd(of pid: pid_t) { started.remove(pid) }
 
-    /// Its head has ended: so does all that is left of it.
+    /// Ends all descendants. To be called once, when the first process has ended or was not started.
     ///
-    /// - Parameter done: told when nothing is, or when that takes too long.
+    /// - Parameter done: runs when no descendant is left, or when that takes too long.
     func end(_ done: @escaping @LoopActor () -> Void) {
         Self.living.remove(mark)
+        if let group { Self.dying.append(group) }
         Self.waiting.append(done)
         Self.rounds = 0
         Self.sweep()
     }
 
-    /// Children end at any rate, and put no look off that is due.
+    /// Does not postpone a sweep that is due: children may end continuously.
     private static func sweepSoon() {
         guard !isSweepDue else { return }
         isSweepDue = true
         timer?.schedule(after: interval)
     }
 
-    /// Ends what families without a head have left here. What that has started comes here when it ends, and is found in
-    /// a later round.
+    /// Ends what is left of the families that are being ended. The children of a process that it kills become children
+    /// of this process, and are found in a later round.
     private static func sweep() {
         isSweepDue = false
-        guard endSome(), rounds < mostRounds else {
-            rounds = 0
-            let told = waiting
-            waiting = []
-            for done in told { done() }
-            return
+        // First: members that have ended are children of this process by the time that these are examined.
+        dying.removeAll { $0.end() }
+        let isDone = !endSome() && dying.isEmpty
+        guard isDone || rounds >= mostRounds else {
+            if place == 0 { rounds += 1 }
+            return sweepSoon()
         }
-        if place == 0 { rounds += 1 }
-        sweepSoon()
+        rounds = 0
+        let callbacks = waiting
+        waiting = []
+        for done in callbacks { done() }
     }
 
-    /// Looks at some of the children.
+    /// Examines some of the children.
     ///
     /// - Returns: whether there may be more to do.
     private static func endSome() -> Bool {
@@ -123,9 +147,9 @@ final class ProcessFamily {
         return hasFound
     }
 
-    /// Ends an adopted child whose family has lost its head, or waits for one that has ended.
+    /// Kills an adopted child whose family is being ended. Reaps one of any family that has ended.
     ///
-    /// - Returns: whether it was one of those.
+    /// - Returns: whether it did either.
     private static func end(_ pid: pid_t) -> Bool {
         guard let mark = mark(of: pid) else { return false }
         guard mark != ownMark else {
@@ -133,9 +157,9 @@ final class ProcessFamily {
             return false
         }
         if waitpid(pid, nil, WNOHANG) == pid { return true }
-        // A mark that no family has is one that was lowered, to hide.
+        // A process that has lowered its limit bears a mark of no family, and is killed too.
         guard !living.contains(mark) else { return false }
-        // A child of this process that it has not waited for: its number is nobody else's.
+        // Until this process reaps it, its number is not given to another process.
         _ = kill(pid, SIGKILL)
         return true
     }
@@ -147,7 +171,7 @@ final class ProcessFamily {
 
     private static func reapUnclaimed(_ pid: pid_t) {
         var state = siginfo_t()
-        // It stays to be waited for, by whoever has started it.
+        // WNOWAIT leaves it to be reaped by the code that has started it.
         guard waitid(P_PID, id_t(pid), &state, WEXITED | WNOHANG | WNOWAIT) == 0, state.si_signo == SIGCHLD else {
             return
         }
@@ -161,15 +185,7 @@ final class ProcessFamily {
 
     /// The children of the process's first thread, among which are all that it has adopted.
     private static func children() -> [pid_t] {
-        let file = open("/proc/self/task/\(getpid())/children", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        var text: [UInt8] = []
-        withUnsafeTemporaryAllocation(byteCount: 4 << 10, alignment: 1) { buffer in
-            while case let count = read(file, buffer.baseAddress, buffer.count), count > 0 {
-                text += buffer[..<count]
-            }
-        }
-        return text.split(separator: UInt8(ascii: " ")).compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
+        let text = ProcFile.text("/proc/self/task/\(getpid())/children") ?? ""
+        return text.split(separator: " ").compactMap { pid_t($0) }
     }
 }

@@ -39,19 +39,14 @@ struct ProcessorShare {
 
     /// Whether one of its first threads is in the state "R": it runs, or waits for a processor.
     private static func canRun(_ pid: Int32) -> Bool {
-        guard let folder = opendir("/proc/\(pid)/task") else { return false }
-        defer { closedir(folder) }
         var left = mostThreads
-        while left > 0, let entry = readdir(folder) {
-            // The name's array is as long as the longest name, and ends with a zero.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard !name.hasPrefix(".") else { continue }
+        var canRun = false
+        try? FolderContents.forEach(in: "/proc/\(pid)/task") { name in
             left -= 1
-            if state(ofThread: "/proc/\(pid)/task/\(name)/stat") == UInt8(ascii: "R") { return true }
+            canRun = state(ofThread: "/proc/\(pid)/task/\(name)/stat") == UInt8(ascii: "R")
+            return !canRun && left > 0
         }
-        return false
+        return canRun
     }
 
     /// The third field of stat, behind the thread's name in parentheses, which may itself contain some.

@@ -84,6 +84,10 @@ extension ChildProcess.Options {
                         options.args = arguments.baseAddress
                         options.env = variables == nil ? nil : environment.baseAddress
                         options.flags = isSessionLeader ? UV_PROCESS_DETACHED.rawValue : 0
+                        if let user {
+                            options.flags |= UV_PROCESS_SETUID.rawValue | UV_PROCESS_SETGID.rawValue
+                            (options.uid, options.gid) = (user.id, user.group)
+                        }
                         options.stdio_count = Int32(containers.count)
                         options.stdio = containers.baseAddress
                         return body(&options)

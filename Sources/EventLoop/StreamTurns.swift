@@ -33,12 +33,15 @@ public final class StreamTurns: FairScheduler.Work {
     /// How long the user may keep the loop in a turn.
     public var share: UInt64 { scheduler.share }
 
+    /// The time by which shares are measured, in nanoseconds.
+    public var now: UInt64 { scheduler.now }
+
     /// Counts what the body takes against the user's share.
     public func charged(_ body: () -> Void) {
         guard scheduler.isShared else { return body() }
-        let start = MonotonicInstant.now().nanoseconds
+        let start = now
         body()
-        scheduler.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
+        scheduler.charge(now &- start, to: user)
     }
 
     /// Goes on with what waits, then reads on.

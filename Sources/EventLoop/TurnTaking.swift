@@ -4,7 +4,7 @@ public final class TurnTaking {
     private var isTaken = false
     private let waiting = WaitingList<Void>()
 
-    /// Nobody's turn.
+    /// No user has the turn.
     public nonisolated init() {}
 
     /// Does the work when its turn comes, also where the Swift task was cancelled meanwhile.

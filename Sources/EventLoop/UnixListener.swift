@@ -23,8 +23,8 @@ public final class UnixListener {
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
     /// The last words to those who are turned away because descriptors ran out; none where it is empty.
     public var farewell: [UInt8] = []
-    /// Told when connections had to be turned away, because descriptors or memory ran out: why, and how many of them
-    /// since this was last told. At once, and then every ten seconds at the most, because who connects again and again
+    /// Called when connections had to be turned away, because descriptors or memory ran out: why, and how many of them
+    /// since the last call. At once, and then every ten seconds at the most, because who connects again and again
     /// must not fill a log. At most ten times a second.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
     private var untold = 0
@@ -75,7 +75,7 @@ public final class UnixListener {
     }
 
     /// Takes over a socket that listens already, such as one handed over by systemd. Its path and permissions are left
-    /// alone, and so is who waits in its queue when it closes: whoever holds another copy of it may serve them.
+    /// alone, and so is who waits in its queue when it closes: another process that holds a copy of it may serve them.
     /// - Throws: `EINVAL` where it is not a listening Unix stream socket; `EBADF`.
     public convenience init(adopting socket: consuming UnixSocket) throws(SystemError) {
         let descriptor = socket.descriptor
@@ -184,7 +184,7 @@ public final class UnixListener {
         let free = Self.freeForConnections()
         for number in 0..<limit {
             guard handle != nil else { return }
-            // To turn somebody away is quick.
+            // Refusing a connection is quick.
             if number > 0, trouble == nil, MonotonicInstant.now().nanoseconds &- start >= nanoseconds { break }
             let accepted = uninterrupted { clibuv_accept(descriptor) }
             if accepted >= free {
@@ -236,7 +236,7 @@ public final class UnixListener {
     }
 
     private func handOver(_ socket: consuming UnixSocket) {
-        // Without credentials nobody can say what the peer may do: it is closed.
+        // Without credentials the rights of the peer are unknown: it is closed.
         guard let peer = try? PeerCredentials(of: socket.descriptor) else { return }
         onAccept?(socket, peer)
     }

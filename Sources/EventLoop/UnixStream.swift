@@ -1,7 +1,7 @@
 import CLibuv
 import Glibc
 
-/// What a stream tells its owner, on the loop thread. Any of these may close the stream.
+/// What a stream reports to its owner, on the loop thread. Any of these may close the stream.
 @LoopActor
 public protocol UnixStreamDelegate: AnyObject {
     /// There is something to be read. False: not now; then the delegate has stopped reading.
@@ -31,8 +31,8 @@ extension UnixStreamDelegate {
 /// a buffer that all streams share. An open stream is kept alive by the loop: end it with `close()`.
 @LoopActor
 public final class UnixStream {
-    /// Who is told. Held until `close()`: a weak reference would make every use of the delegate's other references
-    /// slower too, for as long as it lives.
+    /// The receiver of its events. Held until `close()`: a weak reference would make every use of the delegate's other
+    /// references slower too, for as long as it lives.
     @exclusivity(unchecked) public var delegate: (any UnixStreamDelegate)?
     /// The other end; all ids are those of nobody for a pipe.
     public let peer: PeerCredentials
@@ -52,6 +52,8 @@ public final class UnixStream {
 
     private var isReading = false
     private var isSuspended = false
+    /// Suspended, and a hang-up is looked for all the same.
+    private var awaitsHangUp = false
     private var wantsWritable = false
     /// The peer's half-close has been reported.
     private var isAtEnd = false
@@ -96,6 +98,7 @@ public final class UnixStream {
     public func startReading() {
         isReading = true
         isSuspended = false
+        awaitsHangUp = false
         watch()
     }
 
@@ -103,6 +106,7 @@ public final class UnixStream {
     public func stopReading() {
         isReading = false
         isSuspended = false
+        awaitsHangUp = false
         watch()
     }
 
@@ -111,6 +115,14 @@ public final class UnixStream {
     public func suspendReading() {
         isReading = false
         isSuspended = true
+        awaitsHangUp = false
+        watch()
+    }
+
+    /// As `suspendReading`, but a hang-up is reported at once where the peer had sent nothing more before it.
+    public func awaitHangUp() {
+        suspendReading()
+        awaitsHangUp = true
         watch()
     }
 
@@ -187,6 +199,10 @@ public final class UnixStream {
         if isSuspended {
             // What the peer had still sent comes first, and the hang-up behind it.
             if status < 0 { wantsWritable = false }
+            if awaitsHangUp, status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
+                awaitsHangUp = false
+                if !hasUnread { end(nil) }
+            }
         } else if isReading && !isAtEnd {
             if status < 0 || events & UV_READABLE.rawValue != 0, delegate?.mayRead() ?? true { readOnce() }
         } else if status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
@@ -234,12 +250,6 @@ public final class UnixStream {
         return max(count, 0)
     }
 
-    /// Whether both directions have ended.
-    private var isHungUp: Bool {
-        var state = pollfd(fd: descriptor, events: 0, revents: 0)
-        return uninterrupted { poll(&state, 1, 0) } == 1 && Int32(state.revents) & (POLLHUP | POLLERR) != 0
-    }
-
     /// A hang-up (nil) or another failure: reported once.
     private func end(_ error: SystemError?) {
         guard handle != nil, !isOver else { return }
@@ -280,7 +290,9 @@ public final class UnixStream {
         guard let handle else { return }
         var wanted: UInt32 = 0
         if !isOver {
-            if !isSuspended { wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue }
+            if !isSuspended || awaitsHangUp {
+                wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
+            }
             if wantsWritable { wanted |= UV_WRITABLE.rawValue }
         }
         guard wanted != watched else { return }

@@ -5,7 +5,7 @@ public final class WaitingList<Value: Sendable> {
     private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     private var lastTicket: UInt64 = 0
 
-    /// Nobody waits yet.
+    /// Without anybody who waits.
     public nonisolated init() {}
 
     /// Whether nobody waits.

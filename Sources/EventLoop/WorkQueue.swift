@@ -2,12 +2,13 @@ import Glibc
 
 /// Something for the loop thread to run once.
 ///
-/// Unchecked because a raw argument is not `Sendable`: whoever posts one answers for it, as `EventLoop.post` says.
+/// Unchecked because a raw argument is not `Sendable`: the caller of `post` answers for it, as `EventLoop.post` says.
 enum Work: @unchecked Sendable {
     case actorJob(UnownedJob)
     case taskJob(UnownedJob)
     case closure(@LoopActor @Sendable () -> Void)
-    case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?)
+    /// With the holder that it runs as (``LoopHolder``).
+    case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt32)
 }
 
 /// First in, first out: a ring that only ever grows, so that the steady state allocates nothing. One thread.
@@ -57,7 +58,7 @@ struct WorkQueue {
 struct Inbox {
     private struct Contents {
         var work: [Work] = []
-        /// The loop has been told and has not looked yet.
+        /// The loop has been woken and has not looked yet.
         var isAnnounced = false
     }
 

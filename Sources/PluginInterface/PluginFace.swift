@@ -2,6 +2,7 @@ internal import BridgeJSON
 internal import BridgeMessage
 internal import CTaskPlugin
 import EventLoop
+import Glibc
 
 /// The functions that a plugin is offered, over a ``PluginReceiver``. C calls them, some from any thread.
 enum PluginFace {
@@ -10,7 +11,7 @@ enum PluginFace {
             size: UInt32(MemoryLayout<trestle_host>.size), abi: TRESTLE_ABI, context: context, reply: reply, fail: fail,
             progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
-            emit: publish)
+            emit: publish, watch: watch, timer: timer, unwatch: unwatch)
     }
 
     /// The receiver behind a table, which lives as long as the process: no reference is counted.
@@ -68,7 +69,7 @@ enum PluginFace {
         }
 
     private static func write(_ level: UInt32, _ text: String, _ call: trestle_call, to receiver: PluginReceiver) {
-        if receiver.takesNow || call == 0 && receiver.logsNow {
+        if receiver.takesNow {
             receiver.logged(level, text, call)
         } else {
             receiver.append(.line(level: level, text: text, call))
@@ -83,7 +84,7 @@ enum PluginFace {
             with(face, else: ()) { receiver in
                 // The loop keeps the order of what its own thread posts.
                 if receiver.takesNow {
-                    EventLoop.post(run, argument)
+                    EventLoop.post(run, argument, as: receiver.holder)
                 } else {
                     receiver.append(.function(run, argument))
                 }
@@ -94,8 +95,9 @@ enum PluginFace {
         @convention(c) (
             UnsafePointer<trestle_host>?, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
             (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, UnsafeMutableRawPointer?
-        ) -> Void = { _, work, done, argument in
-            if let work, let done { BlockingWork.run(work, done: done, argument) }
+        ) -> Void = { face, work, done, argument in
+            guard let work, let done else { return }
+            with(face, else: ()) { BlockingWork.run(work, done: done, argument, as: $0.holder) }
         }
 
     private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { face in
@@ -152,5 +154,45 @@ enum PluginFace {
 
     private static let cancel: @convention(c) (UnsafePointer<trestle_host>?, trestle_call) -> Void = { face, call in
         with(face, else: ()) { $0.cancelled(call) }
+    }
+
+    private static let watch:
+        @convention(c) (
+            UnsafePointer<trestle_host>?, Int32, UInt32, (@convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void)?,
+            UnsafeMutableRawPointer?
+        ) -> Int64 = { face, descriptor, events, ready, argument in
+            guard let ready else { return -Int64(EINVAL) }
+            return with(face, else: -Int64(EINVAL)) { receiver in
+                let told = WatchFunction(receiver, argument, ready)
+                return withWatches(receiver) { $0.watch(descriptor, events, told) }
+            }
+        }
+
+    private static let timer:
+        @convention(c) (
+            UnsafePointer<trestle_host>?, Int64, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+            UnsafeMutableRawPointer?
+        ) -> Int64 = { face, delay, fire, argument in
+            guard let fire else { return -Int64(EINVAL) }
+            return with(face, else: -Int64(EINVAL)) { receiver in
+                let told = WatchFunction(receiver, argument) { argument, _ in fire(argument) }
+                return withWatches(receiver) { $0.timer(delay, told) }
+            }
+        }
+
+    private static let unwatch: @convention(c) (UnsafePointer<trestle_host>?, Int64) -> Void = { face, watch in
+        with(face, else: ()) { receiver in
+            _ = withWatches(receiver) { watches in
+                watches.end(watch)
+                return 0
+            }
+        }
+    }
+
+    /// - Returns: minus an errno where this is not the loop thread.
+    private static func withWatches(_ receiver: PluginReceiver, _ body: @LoopActor (PluginWatches) -> Int64) -> Int64 {
+        guard receiver.isOnLoopThread else { return -Int64(EINVAL) }
+        let watches = receiver.watches
+        return LoopActor.assumeIsolated { body(watches) }
     }
 }

@@ -45,16 +45,18 @@ struct PluginInbox {
     @inline(__always)
     var isEmpty: Bool { turnsDue == 0 }
 
-    /// How many turns have not begun: at least as many as there are messages. Any thread.
+    /// How many turns have not begun: at least as many as there are messages, at every moment. Any thread.
     @inline(__always)
     var turnsDue: Int { turns.pointee.load(ordering: .acquiring) }
 
     /// Adds a message; whoever adds one gives the loop thread a turn for it. Any thread.
     func append(_ message: PluginMessage) {
+        // Counted first: a turn takes the first message, which may be another thread's, and what is left behind it must
+        // have a turn that is due.
+        turns.pointee.add(1, ordering: .acquiringAndReleasing)
         pthread_mutex_lock(mutex)
         incoming.pointee.append(message)
         pthread_mutex_unlock(mutex)
-        turns.pointee.add(1, ordering: .acquiringAndReleasing)
     }
 
     /// A turn begins. Loop thread.

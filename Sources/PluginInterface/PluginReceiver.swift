@@ -1,8 +1,9 @@
 public import BridgeJSON
 public import BridgeMessage
 public import CTaskPlugin
-import EventLoop
+public import EventLoop
 import Glibc
+import Synchronization
 
 /// An event that a plugin sends.
 public struct PluginEvent: Sendable {
@@ -31,6 +32,7 @@ public struct PluginEvent: Sendable {
 /// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where
 /// the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a
 /// thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
+/// Figures are no messages: they take effect where they are set, before whatever is sent behind that.
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol,
 /// because a C function that is given its address calls it without counting a reference.
@@ -38,6 +40,11 @@ open class PluginReceiver {
     /// The functions that the plugin is offered.
     public let face: UnsafeMutablePointer<trestle_host>
     private let inbox = PluginInbox()
+    /// What ``LoopHolder`` says while the plugin's code runs, with a task's number in it or none.
+    final let holder: UInt32
+    private let holderCell = LoopHolder.cell
+    /// The descriptors and the timers that the plugin waits for.
+    final let watches = PluginWatches()
     /// The thread that made this.
     private let loopThread = pthread_self()
 
@@ -45,9 +52,36 @@ open class PluginReceiver {
     public init() {
         precondition(LoopActor.isOnLoopThread, "A plugin's receiver is made on the loop thread.")
         face = .allocate(capacity: 1)
+        holder = PluginHolders.nextHolder
         // Never released; see above.
         face.initialize(to: PluginFace.make(context: Unmanaged.passRetained(self).toOpaque()))
+        PluginHolders.add(self)
     }
+
+    // MARK: Who holds the loop thread
+
+    /// The plugin's code runs from now on, up to ``letGo(to:)``. Loop thread.
+    ///
+    /// - Parameter task: the number of the task that runs; nil: it is not known.
+    /// - Returns: who held the thread before.
+    @inline(__always)
+    public final func hold(_ task: Int? = nil) -> UInt32 {
+        let before = holderCell.pointee.load(ordering: .relaxed)
+        let part = task.map { UInt32(truncatingIfNeeded: $0 + 1) & PluginHolders.taskMask } ?? 0
+        holderCell.pointee.store(holder | part, ordering: .releasing)
+        return before
+    }
+
+    /// The plugin's code has returned. Loop thread.
+    @inline(__always)
+    public final func letGo(to before: UInt32) { holderCell.pointee.store(before, ordering: .relaxed) }
+
+    /// Names the code that holds the thread. Any thread.
+    ///
+    /// - Parameter task: the number of the task that runs; nil: it is not known.
+    open func holderName(_ task: Int?) -> String { "the plugin" }
+    /// The plugin has held the thread for long: on another thread while it goes on, on the loop thread when it is over.
+    open func noteHold(_ hold: LoopHold) {}
 
     // MARK: What was sent; loop thread, but for what says otherwise
 
@@ -69,8 +103,6 @@ open class PluginReceiver {
     open func cancelled(_ call: trestle_call) {}
     /// Whether lines of this level are written. Any thread.
     open func writes(level: UInt32) -> Bool { true }
-    /// Whether ``logged(_:_:_:)`` takes a line that belongs to no call on any thread. Any thread.
-    open var logsAnywhere: Bool { false }
     /// The plugin declares a figure. Any thread.
     ///
     /// - Returns: its number.
@@ -80,6 +112,9 @@ open class PluginReceiver {
     open func setFigure(_ number: UInt32, to value: Double) {}
     /// The plugin adds to a figure. Any thread.
     open func addToFigure(_ number: UInt32, _ amount: Double) {}
+
+    /// The plugin has stopped: it is told of no descriptor and no timer any more. Loop thread.
+    public final func endWatches() { LoopActor.assumeIsolated(passing: watches) { $0.endAll() } }
 
     // MARK: In order
 
@@ -91,13 +126,10 @@ open class PluginReceiver {
     @inline(__always)
     final var takesNow: Bool { isOnLoopThread && inbox.isEmpty }
 
-    /// Whether a line that belongs to no call can be written here and now.
-    final var logsNow: Bool { logsAnywhere && inbox.isEmpty }
-
     /// Has a message take effect in its turn. Any thread.
     final func append(_ message: PluginMessage) {
         inbox.append(message)
-        EventLoop.post(Self.takeTurn, Unmanaged.passUnretained(self).toOpaque())
+        EventLoop.post(Self.takeTurn, Unmanaged.passUnretained(self).toOpaque(), as: holder)
     }
 
     private static let takeTurn: @convention(c) (UnsafeMutableRawPointer?) -> Void = { address in

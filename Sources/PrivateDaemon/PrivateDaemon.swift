@@ -16,6 +16,8 @@ public final class PrivateDaemon {
         public var socketPath: String?
         /// The least severe lines of the log.
         public var logLevel = "info"
+        /// What its environment has besides this process's.
+        public var environment: [String: String] = [:]
 
         /// The rest as documented.
         public init(daemon: String) { self.daemon = daemon }
@@ -54,6 +56,9 @@ public final class PrivateDaemon {
                 "--state-dir", folder.statePath, "--plugin-dir", folder.pluginPath, "--log-format", "json",
                 "--log-level", settings.logLevel, "--end-with-parent",
             ])
+        if !settings.environment.isEmpty {
+            options.environment = Self.ownEnvironment.merging(settings.environment) { $1 }
+        }
         options.standardInput = .null
         options.standardOutput = .pipe
         options.standardError = .pipe
@@ -81,6 +86,18 @@ public final class PrivateDaemon {
             _ = await process.exitStatus()
             self?.ended()
         }
+    }
+
+    private static var ownEnvironment: [String: String] {
+        var variables: [String: String] = [:]
+        // `environ` is null-terminated, and nobody in these programs changes the environment.
+        var next = environ
+        while let entry = next.pointee {
+            let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+            next += 1
+        }
+        return variables
     }
 
     private func take(_ text: String) {

@@ -49,8 +49,8 @@ public struct PrivateFolder: Sendable {
 
     /// Puts one plugin into the plugin directory, and takes what was there away.
     ///
-    /// It stays where it is, and links lead to it: of a library to itself; of a manifest to all that lies beside it but
-    /// other plugins, so that its command finds its files and no other plugin is started.
+    /// It stays where it is, and a link leads to it. The daemon starts the command of a manifest in the folder that the
+    /// link leads to.
     ///
     /// - Parameter plugin: the path of a library, or of a manifest.
     /// - Throws: `ENOENT` where it is not there.
@@ -63,51 +63,18 @@ public struct PrivateFolder: Sendable {
         // By the name that it is known by, which may be a link's.
         let name = plugin.split(separator: "/").last.map(String.init) ?? plugin
         for old in Self.names(in: pluginPath) { unlink("\(pluginPath)/\(old)") }
-        try link(target, as: name)
-        guard name.hasSuffix(Self.manifestSuffix) else { return }
-        let folder = target.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
-        for other in Self.names(in: folder) where !Self.isPlugin(other) && other != name {
-            try link("\(folder)/\(other)", as: other)
-        }
-    }
-
-    private func link(_ target: String, as name: String) throws(SystemError) {
         guard symlink(target, "\(pluginPath)/\(name)") == 0 else {
             throw SystemError(code: errno, operation: "link", subject: "\(pluginPath)/\(name)")
         }
     }
 
-    private static func isPlugin(_ name: String) -> Bool { name.hasSuffix(manifestSuffix) || name.hasSuffix(".so") }
-
     private static func make(_ path: String) throws(SystemError) {
         guard mkdir(path, 0o700) == 0 else { throw SystemError(code: errno, operation: "make", subject: path) }
     }
 
-    /// What is in a folder, without the two dots.
-    private static func names(in path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    /// What is in a folder; nothing where it cannot be read.
+    private static func names(in path: String) -> [String] { (try? FolderContents.names(in: path)) ?? [] }
 
     /// Removes it with all that is in it. What cannot be removed stays: it is in the way of nobody.
-    public func remove() { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            for name in names(in: path) { remove("\(path)/\(name)") }
-            rmdir(path)
-        } else {
-            unlink(path)
-        }
-    }
+    public func remove() { FolderContents.remove(path) }
 }

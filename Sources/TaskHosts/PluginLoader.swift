@@ -129,6 +129,7 @@ public final class PluginLoader {
         guard manifest.interceptors.isEmpty || library.canIntercept else {
             throw BridgeError(.pluginUnavailable, "its manifest has interceptors, and its table lacks intercept")
         }
+        PluginHolders.watch()
         let host = InProcessHost(library, runtime: runtime, log: HostLog(log, plugin: manifest.name))
         let slot = try enter(manifest, path: path, host: host, inPlaceOf: old)
         host.attach(slot)
@@ -231,7 +232,7 @@ public final class PluginLoader {
     /// The plugin could not be used: it is forgotten, and the reason kept for `bridge.plugins`.
     public func refuse(_ plugin: PluginSlot?, path: String, reason: String) {
         if let plugin { runtime.remove(plugin) }
-        runtime.refusedPlugins.append(RefusedPlugin(path: path, reason: reason))
+        runtime.refusedPlugins.append(RefusedPlugin(name: plugin?.name, path: path, reason: reason))
     }
 
     // MARK: End

@@ -116,6 +116,35 @@ struct Host: @unchecked Sendable {
         }
     }
 
+    // MARK: Descriptors and timers
+
+    /// Whether the daemon's table has the functions below.
+    var canWatch: Bool { table.pointee.size >= UInt32(TRESTLE_HOST_WITH_WATCHES) }
+
+    /// Calls `ready(argument, events)` once. Loop thread.
+    ///
+    /// - Returns: the watch's number, or minus an errno.
+    func watch(
+        _ descriptor: Int32, _ events: UInt32,
+        _ ready: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void, _ argument: UnsafeMutableRawPointer
+    ) -> Int64 {
+        table.pointee.watch(table, descriptor, events, ready, argument)
+    }
+
+    /// Calls `fire(argument)` once, after that time. Loop thread.
+    ///
+    /// - Returns: the timer's number, or minus an errno.
+    func timer(
+        _ delay: Duration, _ fire: @convention(c) (UnsafeMutableRawPointer?) -> Void,
+        _ argument: UnsafeMutableRawPointer
+    ) -> Int64 {
+        let nanoseconds = Int64(clamping: Int128(delay / .nanoseconds(1)))
+        return table.pointee.timer(table, nanoseconds, fire, argument)
+    }
+
+    /// Ends a watch or a timer. Loop thread.
+    func unwatch(_ watch: Int64) { table.pointee.unwatch(table, watch) }
+
     // MARK: Figures
 
     /// Declares a figure; none with a daemon whose table ends before these functions.

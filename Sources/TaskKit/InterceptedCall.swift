@@ -173,7 +173,8 @@ struct AnyInterceptor: Sendable {
 
     func defects() -> [String] {
         interceptor.tasks.filter { !Self.isPattern($0) }.map {
-            "The interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * behind it."
+            "The interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * "
+                + "behind it."
         }
     }
 

@@ -104,7 +104,8 @@ extension PluginRuntime {
             } catch {
                 // Not what was there instead: it may be secret.
                 log.warning(
-                    "Progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was expected"
+                    "Progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was "
+                        + "expected"
                 )
             }
         }
@@ -129,10 +130,15 @@ extension PluginRuntime {
         onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(BridgeError) -> R {
         let bytes = try await OutgoingCall(task, encoded, route, host: host, onProgress: onProgress).result().get()
-        do throws(JSONMismatch) {
-            return try bytes.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
-                try JSONCoding.decode(R.self, from: bytes)
+        let decode: @Sendable () -> Result<R, JSONMismatch> = {
+            bytes.span.bytes.withUnsafeBytes { bytes in
+                Result { () throws(JSONMismatch) in try JSONCoding.decode(R.self, from: bytes) }
             }
+        }
+        do throws(JSONMismatch) {
+            // Whoever answered chose the length, and the loop serves others too.
+            guard bytes.count > Self.mostBytesDecodedOnLoop else { return try decode().get() }
+            return try await beside(decode).get()
         } catch {
             throw BridgeError(
                 .pluginInvalidReply,
@@ -155,6 +161,18 @@ extension PluginRuntime {
         return try await withCheckedContinuation { continuation in
             BlockingJob(body, continuation).submit(to: host)
         }.get()
+    }
+
+    /// A longer result of a call is decoded on another thread.
+    private static var mostBytesDecodedOnLoop: Int { 64 << 10 }
+
+    /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.
+    private func beside<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
+        let done: Result<T, any Error> = await withCheckedContinuation { continuation in
+            BlockingJob(work, continuation).submit(to: host)
+        }
+        guard case .success(let value) = done else { preconditionFailure("Work that throws nothing failed.") }
+        return value
     }
 }
 

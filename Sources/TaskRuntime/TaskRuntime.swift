@@ -56,7 +56,7 @@ public final class TaskRuntime {
 
     let clock: any RuntimeClock
     /// Where work is done that would keep the loop; nil: it is done at once.
-    let lane: (any WorkLane)?
+    public let lane: (any WorkLane)?
     let log: Logger
     let startedAt: RuntimeInstant
     @exclusivity(unchecked) private(set) var standardTimeoutNanoseconds: UInt64
@@ -88,6 +88,8 @@ public final class TaskRuntime {
     public internal(set) var leavingPlugins: [PluginSlot] = []
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
+    /// Where plugins are installed beside those that came with the daemon, for `bridge.plugins`; nil: nowhere.
+    public var localPluginDirectory: String?
     /// Those that have something to write. Not retained: see ``forgottenSessions``.
     @exclusivity(unchecked) var dirtySessions: [Unmanaged<Session>] = []
     /// Those whose turn it is to write; empty but within ``writeOutput()``, kept for its memory.
@@ -251,19 +253,5 @@ public struct DaemonDescription: Sendable {
     public init(version: String, pid: Int32) {
         self.version = version
         self.pid = pid
-    }
-}
-
-/// A plugin that the daemon could not use, and why.
-public struct RefusedPlugin: Sendable {
-    /// The library's path.
-    public var path: String
-    /// Why, in a sentence.
-    public var reason: String
-
-    /// A refusal.
-    public init(path: String, reason: String) {
-        self.path = path
-        self.reason = reason
     }
 }

@@ -148,7 +148,7 @@ package final class MessageChannel {
         return !isOver && hasShare
     }
 
-    private var hasShare: Bool { shareEnd == .max || MonotonicInstant.now().nanoseconds < shareEnd }
+    private var hasShare: Bool { turns.map { $0.now < shareEnd } ?? true }
 
     private func handle(_ bytes: UnsafeRawBufferPointer) {
         beginShare()
@@ -167,7 +167,7 @@ package final class MessageChannel {
     }
 
     private func beginShare() {
-        shareEnd = turns.map { MonotonicInstant.now().nanoseconds &+ $0.share } ?? .max
+        shareEnd = turns.map { $0.now &+ $0.share } ?? .max
     }
 
     /// Goes on with what was read before; false where some of it is left.

@@ -15,8 +15,8 @@ package enum WorkerProtocol {
     package static let descriptor: Int32 = 3
     /// As much of a line for the log as is written, in bytes.
     package static let logLineBytes = 8 << 10
-    /// As long may the options of `plugin.log` and `plugin.metrics` be, which are decoded on the daemon's loop, in
-    /// bytes.
+    /// As long may be what is decoded on the daemon's loop, in bytes: errors, options of `plugin.log` and
+    /// `plugin.metrics`.
     package static let newsBytes = 64 << 10
     /// A line may be longer by this than a message may be, for what stands around the message's payload.
     package static let envelopeBytes = 64 << 10

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 import CTaskPlugin
 import PluginInterface
 import WorkerProtocol
@@ -40,9 +41,21 @@ extension Guest {
 
     private func note(_ manifest: JSONObject) {
         taskNames = (manifest["tasks"]?.arrayValue ?? []).map { Array(($0["name"]?.stringValue ?? "").utf8) }
+        working.begin(tasks: taskNames.count)
+        names.note(taskNames.map { String(decoding: $0, as: UTF8.self) }, running: working.runningTasks)
         for (index, worker) in (manifest["launchWorkers"]?.arrayValue ?? []).enumerated() {
             launchIndices[worker["name"]?.stringValue ?? ""] = UInt32(index)
         }
         interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
+    }
+
+    /// The number of the interceptor that a question names.
+    func interceptor(askedBy question: UnsafeRawBufferPointer) -> UInt32? {
+        var index: Int?
+        _ = check.cut(question, levelsAround: 0) { name, value in
+            guard name.elementsEqual("interceptor".utf8) else { return }
+            index = interceptorNames.firstIndex { value.elementsEqual($0) }
+        }
+        return index.map(UInt32.init)
     }
 }

@@ -18,7 +18,9 @@ final class Guest: PluginReceiver {
     let path: String
 
     /// The calls that the plugin works on, by the daemon's ids.
-    @exclusivity(unchecked) private var working = OpenCalls()
+    @exclusivity(unchecked) var working = OpenCalls()
+    /// For the thread that watches the loop.
+    let names = GuestNames()
     /// The tasks' names, in the order of their numbers.
     @exclusivity(unchecked) var taskNames: [[UInt8]] = []
     /// The task that was called last: mostly the next one too.
@@ -61,6 +63,7 @@ final class Guest: PluginReceiver {
         }
         Self.channel = channel
         guest.figures.publish { [guest] figures in guest.say("plugin.metrics", figures) }
+        PluginHolders.watch(isPlugins: true)
     }
 
     /// For good.
@@ -77,6 +80,7 @@ final class Guest: PluginReceiver {
             case .progress(let progress): own.receive(progress)
             case .cancel(let id): cancel(id)
             case .event(let event): hear(event)
+            case .listening: break
             }
         case .problem: break
         }
@@ -85,8 +89,8 @@ final class Guest: PluginReceiver {
     private func receive(_ call: CallMessage) {
         guard let id = call.callbackID?.number else { return }
         if let index = index(ofTask: call.task), let plugin {
-            working.insert(id)
-            return send(call, id, UInt32(index), plugin.table.pointee.call)
+            working.insert(id, of: index)
+            return send(call, id, UInt32(index), plugin.table.pointee.call, task: index)
         }
         switch String(decoding: call.task, as: UTF8.self) {
         // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
@@ -144,19 +148,10 @@ final class Guest: PluginReceiver {
         send(call, id, index, function)
     }
 
-    /// The number of the interceptor that a question names.
-    private func interceptor(askedBy question: UnsafeRawBufferPointer) -> UInt32? {
-        var index: Int?
-        _ = check.cut(question, levelsAround: 0) { name, value in
-            guard name.elementsEqual("interceptor".utf8) else { return }
-            index = interceptorNames.firstIndex { value.elementsEqual($0) }
-        }
-        return index.map(UInt32.init)
-    }
-
     private func send(
         _ call: CallMessage, _ id: UInt64, _ index: UInt32,
-        _ function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?
+        _ function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?,
+        task: Int? = nil
     ) {
         guard let plugin, let function else { return }
         var request = trestle_request(
@@ -165,7 +160,9 @@ final class Guest: PluginReceiver {
             timeout_ns: Self.nanoseconds(call.timeoutMilliseconds),
             options: trestle_bytes(call.options), caller: callers.face(call.caller))
         currentOptions = call.options
+        let holder = hold(task)
         function(plugin.table.pointee.context, &request)
+        letGo(to: holder)
         currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
         callers.freeRetired()
     }
@@ -234,27 +231,9 @@ final class Guest: PluginReceiver {
         if !questions.isEmpty { questions.remove(id) }
     }
 
-    private func tooLarge(_ bytes: Int) -> BridgeError {
-        BridgeError(
-            .resultTooLarge,
-            "the result of \(bytes) bytes is longer than the \(messageBytes) that a message may have")
-    }
-
     func fail(_ id: UInt64, _ error: BridgeError) {
         let error = sayable(error)
         Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }
-    }
-
-    /// An error as far as a message can bear it: its data stand two levels deep in one.
-    private func sayable(_ error: BridgeError) -> BridgeError {
-        var error = error
-        let bytes = error.data?.bytes ?? []
-        let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }
-        guard isDeep || bytes.count + error.message.utf8.count > messageBytes else { return error }
-        error.data = nil
-        error.message = error.message.cut(toBytes: WorkerProtocol.logLineBytes)
-        logged(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
-        return error
     }
 
     override func progressed(_ id: trestle_call, _ value: UnsafeRawBufferPointer) {
@@ -292,6 +271,17 @@ final class Guest: PluginReceiver {
             }
         }
     }
+
+    override func holderName(_ task: Int?) -> String { names.name(task) }
+
+    override func noteHold(_ hold: LoopHold) {
+        let sentence = hold.sentence(threadOf: "plugin")
+        if hold.isOver { return logged(UInt32(TRESTLE_LOG_WARNING), sentence, 0) }
+        // The loop, which speaks to the daemon, is held: what comes over standard error is a warning, too.
+        let line = Array((sentence + "\n").utf8)
+        _ = Glibc.write(STDERR_FILENO, line, line.count)
+    }
+
     override func published(_ event: PluginEvent) { publish(event) }
 
     override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call { own.make(request) }

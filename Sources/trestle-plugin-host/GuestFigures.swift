@@ -48,12 +48,17 @@ final class GuestFigures: Sendable {
         }
     }
 
-    /// Tells of what is new, from now on, for as long as the process lives.
+    /// Tells of what is new, and of the loop's lag in whole milliseconds, from now on, for as long as the process lives.
     @LoopActor
     func publish(_ tell: @escaping (JSON) -> Void) {
         var timer: LoopTimer?
+        var toldLag: Int64 = 0
         timer = LoopTimer { [self] in
-            if let news = takeNews() { tell(news) }
+            var news = takeNews()?.objectValue ?? [:]
+            let lag = Int64(EventLoop.lag / .milliseconds(1))
+            if lag != toldLag { news["lagMs"] = .number(JSONNumber(lag)) }
+            toldLag = lag
+            if !news.isEmpty { tell(.object(news)) }
             timer?.schedule(after: Self.interval)
         }
         timer?.schedule(after: Self.interval)

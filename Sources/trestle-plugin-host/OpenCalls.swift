@@ -1,24 +1,61 @@
+import Synchronization
 import WorkerProtocol
 
 /// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a
-/// place in an array rather than in a hash table. Loop thread only.
+/// place in an array rather than in a hash table. Loop thread only, but for ``runningTasks``.
 struct OpenCalls {
-    /// By places; 0: none, which no call has for its number.
-    private var numbers: [UInt64] = []
+    private struct Place {
+        /// 0: none, which no call has for its number.
+        var number: UInt64 = 0
+        /// The number of its task; -1: what the daemon asks about the plugin itself.
+        var task: Int32 = -1
+    }
 
-    mutating func insert(_ number: UInt64) {
+    /// How many calls of each task are open, for any thread. Made once, never freed.
+    private final class Counts: @unchecked Sendable {
+        let counts: UnsafeMutableBufferPointer<Atomic<Int32>>
+
+        init(_ count: Int) {
+            counts = .allocate(capacity: count)
+            for index in 0..<count { counts.initializeElement(at: index, to: Atomic(0)) }
+        }
+    }
+
+    private var places: [Place] = []
+    private var counts: Counts?
+
+    /// - Parameter tasks: how many tasks the plugin has. Before its first call.
+    mutating func begin(tasks: Int) { counts = Counts(tasks) }
+
+    mutating func insert(_ number: UInt64, of task: Int? = nil) {
         let place = WorkerCallNumber(number).place
         // Places are taken in order, so this grows by one at a time but for a number that no daemon of ours would give.
-        while numbers.count <= place { numbers.append(0) }
-        numbers[place] = number
+        while places.count <= place { places.append(Place()) }
+        places[place] = Place(number: number, task: Int32(task ?? -1))
+        if let task { count(task, 1) }
     }
 
     func contains(_ number: UInt64) -> Bool {
         let place = WorkerCallNumber(number).place
-        return number != 0 && place < numbers.count && numbers[place] == number
+        return number != 0 && place < places.count && places[place].number == number
     }
 
     mutating func remove(_ number: UInt64) {
-        if contains(number) { numbers[WorkerCallNumber(number).place] = 0 }
+        guard contains(number) else { return }
+        let place = WorkerCallNumber(number).place
+        places[place].number = 0
+        if places[place].task >= 0 { count(Int(places[place].task), -1) }
+    }
+
+    private func count(_ task: Int, _ change: Int32) {
+        guard let counts = counts?.counts, task < counts.count else { return }
+        // One thread writes.
+        counts[task].store(counts[task].load(ordering: .relaxed) &+ change, ordering: .relaxed)
+    }
+
+    /// The numbers of the tasks of which calls are open; for any thread, once ``begin(tasks:)`` has returned.
+    var runningTasks: @Sendable () -> [Int] {
+        let counts = counts
+        return { counts?.counts.indices.filter { counts?.counts[$0].load(ordering: .relaxed) ?? 0 > 0 } ?? [] }
     }
 }

@@ -63,4 +63,11 @@ struct Trestle: AsyncParsableCommand {
         ])
 
     @OptionGroup var connection: ConnectionOptions
+
+    static func main() async {
+        if let unknown = UnknownSubcommand(in: CommandLine.arguments.dropFirst(), of: Self.self) {
+            unknown.parent.exit(withError: unknown.error)
+        }
+        await main(nil)
+    }
 }

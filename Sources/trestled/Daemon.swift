@@ -13,6 +13,8 @@ final class Daemon {
 
     /// Where the configuration comes from, also at a reload.
     let source: ConfigurationSource
+    /// What it was started with.
+    let reading: ConfigurationReading
     /// The configuration in force.
     var configuration: Configuration
     let log: Logger
@@ -48,13 +50,15 @@ final class Daemon {
     var isMisconfigured = false
 
     /// - Parameters:
-    ///   - configuration: What was read from the source.
+    ///   - reading: What was read from the source.
     ///   - threshold: What the log goes by.
     init(
-        _ configuration: Configuration, from source: ConfigurationSource, arguments: [String], service: DaemonService,
-        log: Logger, threshold: LogThreshold
+        _ reading: ConfigurationReading, from source: ConfigurationSource, arguments: [String],
+        service: DaemonService, log: Logger, threshold: LogThreshold
     ) {
+        let configuration = reading.configuration
         self.source = source
+        self.reading = reading
         self.configuration = configuration
         self.service = service
         self.log = log
@@ -64,6 +68,7 @@ final class Daemon {
             limits: configuration.runtimeLimits, quotas: configuration.quotas, policy: configuration.runtimePolicy,
             daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, lane: LoopLane(), log: log)
         clock.attach(runtime)
+        runtime.localPluginDirectory = configuration.pluginSearch.localInForce.first
         service.sample = { [runtime] in ServiceSample(runtime) }
         runtime.processFigures = { ProcessFigures.read() }
         server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
@@ -84,6 +89,7 @@ final class Daemon {
         do {
             try shutdown.watch()
             try serveReloads()
+            if !reading.problems.isEmpty { try await refuseConfiguration() }
             for warning in configuration.warnings() { log.warning("\(warning)") }
             for worker in launchWorkers { try runtime.launch.register(worker) }
             try await runtime.launch.run(launchOptions) { report($0) }
@@ -92,6 +98,7 @@ final class Daemon {
             service.failed("\(error)")
             launchEnd.resumeAll(())
             await loader.stopAll()
+            await turnAwayWaiting()
             server.stopListening()
             return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart
         }
@@ -149,5 +156,5 @@ final class Daemon {
     }
 
     /// How long a client that does not read may delay the exit, once all is said.
-    private static let lastWrites = Duration.seconds(1)
+    static let lastWrites = Duration.seconds(1)
 }

@@ -26,7 +26,8 @@ struct Trestled: ParsableCommand {
               trestled --print-config sample > my.toml
                   Every setting at its default, with a comment.
 
-            Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how it is
+            Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how \
+            it is
             and that it is alive.
 
             SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once. SIGHUP, \
@@ -44,7 +45,7 @@ struct Trestled: ParsableCommand {
     @Option(help: "Where plugins keep what must outlive the daemon.")
     var stateDir: String?
 
-    @Option(help: "A directory of plugins (*.so); may be given more than once.")
+    @Option(help: "A directory of plugins (*.so), in place of those that came with it; may be given more than once.")
     var pluginDir: [String] = []
 
     @Option(help: "The configuration file; flags beat it.")
@@ -75,7 +76,8 @@ struct Trestled: ParsableCommand {
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
         let source = source
-        let configuration = try load(source)
+        let reading = printConfig == nil ? source.read() : source.withoutFile()
+        let configuration = reading.configuration
         let threshold = LogThreshold(configuration.logLevel.level)
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
@@ -90,13 +92,9 @@ struct Trestled: ParsableCommand {
         Task { @LoopActor in
             // A plugin's process inherits nothing, whatever plugins in this one have opened.
             ChildProcess.keepsOthersDescriptors = true
-            // And leaves nothing behind.
-            do throws(SystemError) { try ChildProcess.adoptOrphans() } catch {
-                log.warning("what plugins' processes leave behind is not ended: \(error)")
-            }
+            Self.endDescendantsOfPlugins(log)
             let daemon = Daemon(
-                configuration, from: source, arguments: arguments, service: daemonService, log: log,
-                threshold: threshold)
+                reading, from: source, arguments: arguments, service: daemonService, log: log, threshold: threshold)
             let status =
                 if let printed { await Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
                     await daemon.run()
@@ -106,6 +104,16 @@ struct Trestled: ParsableCommand {
             _exit(status)
         }
         MainQueue.serve()
+    }
+
+    @LoopActor
+    private static func endDescendantsOfPlugins(_ log: Logger) {
+        do throws(SystemError) { try ChildProcess.adoptOrphans(controlGroups: "plugin-") } catch {
+            log.warning("descendants of plugins' processes are not ended with them: \(error)")
+        }
+        if let folder = ChildProcess.controlGroups {
+            log.info("each plugin process gets a control group of its own in \(folder)")
+        }
     }
 
     private func protectMemory() {
@@ -126,22 +134,12 @@ struct Trestled: ParsableCommand {
             file: config, overrides: overrides, environment: .current(), executable: Self.executablePath)
     }
 
-    /// The configuration; what is printed does not depend on what a file says.
-    private func load(_ source: ConfigurationSource) throws -> Configuration {
-        do throws(ConfigurationErrors) {
-            return printConfig == nil ? try source.load() : try source.withoutFile()
-        } catch {
-            Self.complain("\(error)")
-            throw ExitCode(ExitStatus.badConfiguration)
-        }
-    }
-
     @LoopActor
     private static func check(_ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             let count = try await daemon.checkConfiguration()
             for warning in daemon.configuration.warnings() + daemon.taskWarnings() {
-                complain("warning: \(warning)")
+                complain("warning: \(warning)", .warning)
             }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
             Swift.print("good: \(VisibleText.escaped(source)), with \(count) plugins")
@@ -155,6 +153,7 @@ struct Trestled: ParsableCommand {
     @LoopActor
     private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
+            _ = try daemon.reading.checked()
             Swift.print(printed.text(of: try await daemon.describeConfiguration()), terminator: "")
             return 0
         } catch {
@@ -163,9 +162,14 @@ struct Trestled: ParsableCommand {
         }
     }
 
-    private static func complain(_ text: String) {
-        let line = Array((VisibleText.escaped(text, keepsLines: true) + "\n").utf8)
-        _ = write(STDERR_FILENO, line, line.count)
+    /// Writes lines on standard error; where that is the journal, with their severity in front, which it takes off.
+    private static func complain(_ text: String, _ level: Logger.Level = .error) {
+        let priority = LogFormat.auto.resolved(.current()) == .journal ? "<\(level.priority)>" : ""
+        let lines = text.split(separator: "\n").map {
+            "\(priority)\(VisibleText.escaped(String($0), keepsLines: true))\n"
+        }
+        let bytes = Array(lines.joined().utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
     /// The file that this program was started from: plugins are looked for beside it.

@@ -1,3 +1,4 @@
+import BridgeJSON
 import BridgeServer
 import EventLoop
 import Foundation
@@ -17,7 +18,8 @@ struct FairnessTests {
 
     @Test("lets another one's call in between where it is the last line, without an end")
     func lastLine() async throws {
-        let items = repeatElement("0", count: 100).joined(separator: ",")
+        // No messages of a client's, but of the native dialect: what is of none may be JSON-RPC, and has one answer.
+        let items = repeatElement(#"{"event":"e"}"#, count: 100).joined(separator: ",")
         try await expectBetween("[\(items)]", isLast: true)
     }
 
@@ -35,6 +37,28 @@ struct FairnessTests {
             await other.wait(for: 1)
             #expect(answeredBefore < 100)
             await busy.wait(for: 100)
+            busy.close()
+            other.close()
+        }
+    }
+
+    @Test("lets another one's call in between a batch of JSON-RPC, which one array answers", arguments: [100, 1_000])
+    func batch(count: Int) async throws {
+        try await withSlowServer { path in
+            let busy = try ReplyCounter(connectingTo: path)
+            let other = try ReplyCounter(connectingTo: path)
+            busy.onFirstReply = { other.send(Self.ping + "\n") }
+            // A thousand are a line that is checked in steps.
+            let calls = (1...count).map { #"{"jsonrpc":"2.0","method":"bridge.ping","id":\#($0)}"# }
+            busy.send(Self.ping + "\n[" + calls.joined(separator: ",") + "]\n")
+            var answeredBefore = 0
+            other.onFirstReply = { answeredBefore = busy.count }
+            await other.wait(for: 1)
+            #expect(answeredBefore == 1)
+            await busy.wait(for: 2)
+            let answers = try JSON(parsing: String(busy.text.split(separator: "\n")[1])).arrayValue
+            #expect(answers?.map { $0["id"] } == (1...count).map { .number(JSONNumber($0)) })
+            #expect(answers?.allSatisfy { $0["result"] != nil } == true)
             busy.close()
             other.close()
         }

@@ -9,9 +9,11 @@ import TaskRuntime
 final class RealDaemon {
     let path: String
     private let directory: String
+    private let limits: RuntimeLimits
     private var server: BridgeServer?
 
-    init() throws {
+    init(limits: RuntimeLimits) throws {
+        self.limits = limits
         directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
         path = directory + "/s"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -22,7 +24,7 @@ final class RealDaemon {
         let clock = LoopClock()
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let runtime = TaskRuntime(
-            limits: RuntimeLimits(), policy: Policy(daemonUID: getuid()),
+            limits: limits, policy: Policy(daemonUID: getuid()),
             daemon: DaemonDescription(version: "9.9", pid: 1), clock: clock, log: log)
         clock.attach(runtime)
         let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
@@ -50,8 +52,10 @@ final class RealDaemon {
 
 /// Runs a test with a daemon.
 @LoopActor
-func withDaemon(_ body: @LoopActor (RealDaemon) async throws -> Void) async throws {
-    let daemon = try RealDaemon()
+func withDaemon(
+    limits: RuntimeLimits = RuntimeLimits(), _ body: @LoopActor (RealDaemon) async throws -> Void
+) async throws {
+    let daemon = try RealDaemon(limits: limits)
     defer { daemon.remove() }
     do {
         try await body(daemon)

@@ -1,6 +1,7 @@
 import BridgeClient
 import BridgeJSON
 import EventLoop
+import TaskRuntime
 import Testing
 
 /// The client against the daemon's own server and runtime.
@@ -14,6 +15,33 @@ import Testing
             #expect(sessions["sessions"]?[0]?["client"] == "tester")
             let failure = await error { () async throws(BridgeError) in _ = try await client.call("no.such") }
             #expect(failure?.code == .taskNotFound)
+            await client.close()
+        }
+    }
+
+    @Test("A table comes whole, of however many pages: lists and texts")
+    func pages() async throws {
+        var limits = RuntimeLimits()
+        limits.messageBytes = 16_384
+        try await withDaemon(limits: limits) { daemon in
+            let client = try await BridgeClient.connect(to: daemon.path)
+            let names = (0..<200).map { "page.\(1000 + $0)" }
+            for name in names { try await client.register(name) { _ in nil } }
+            let tables: [(String, JSONObject)] = [("bridge.tasks", [:]), ("bridge.describe", ["limit": 7])]
+            for (task, options) in tables {
+                let first = try await client.call(task, options: .object(options))
+                #expect(first["cursor"] != nil, "\(task): one page")
+                let table = try await client.callPages(task, options: options, list: "tasks")
+                let listed = (table["tasks"]?.arrayValue ?? []).map { $0["name"]?.stringValue ?? "" }
+                #expect(listed.filter { $0.hasPrefix("page.") } == names)
+                #expect(listed == listed.sorted() && listed.contains("bridge.ping") && table["cursor"] == nil)
+            }
+            let first = try await client.call("bridge.metrics")
+            #expect(first["cursor"] != nil)
+            let text = try await client.callPages("bridge.metrics", list: "text")["text"]?.stringValue ?? ""
+            // A family's line of its type comes once, wherever a page ended.
+            let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+            #expect(text.hasPrefix("# TYPE ") && text.hasSuffix("\n# EOF\n") && Set(types).count == types.count)
             await client.close()
         }
     }

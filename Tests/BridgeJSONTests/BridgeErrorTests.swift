@@ -63,6 +63,68 @@ struct BridgeErrorTests {
         let unknown = BridgeError(
             JSONMismatch(path: "$.b", expected: "one of the keys a", got: "an unknown key", knownKeys: ["a"]))
         #expect(unknown.data?["known"] == ["a"])
+        #expect(unknown.message == "unknown option 'b' (known: a)")
+    }
+
+    private struct Query: Decodable {
+        struct Condition: Decodable { var field: String }
+        var table: String
+        var `where`: [Condition]?
+    }
+
+    @Test(
+        "What is missing or unknown is said in the same words, whether a type finds it or a schema",
+        arguments: [
+            ("{}", "required option 'table' is missing"),
+            (#"{"tabel":"a"}"#, "unknown option 'tabel'; did you mean 'table'?"),
+            (#"{"where":[]}"#, "required option 'table' is missing"),
+            (#"{"table":"a","wher":1}"#, "unknown option 'wher'; did you mean 'where'?"),
+            (#"{"table":"a","colour":1}"#, "unknown option 'colour' (known: table, where)"),
+            (#"{"table":"a","where":[{}]}"#, "required option 'where[0].field' is missing"),
+            (#"{"table":"a","where":[{"feild":1}]}"#, "unknown option 'where[0].feild'; did you mean 'field'?"),
+            (
+                #"{"table":1}"#, "the options do not fit: at $.table a string was expected, not number 1"
+            ),
+        ])
+    func oneVoice(text: String, message: String) throws {
+        let check = try SchemaCheck(
+            JSON(
+                parsing: #"""
+                    {"properties":{"table":{"type":"string"},"where":{"items":{"properties":{"field":{}},
+                    "required":["field"],"additionalProperties":false}}},
+                    "required":["table"],"additionalProperties":false}
+                    """#))
+        let byType = #expect(throws: JSONMismatch.self) {
+            try JSONCoding.decode(Query.self, text: Array(text.utf8), unknownKeys: .refuse)
+        }
+        let bySchema = #expect(throws: SchemaMisfit.self) {
+            try Array(text.utf8).withUnsafeBytes { try check.check($0) }
+        }
+        #expect(byType.map { BridgeError($0).message } == message)
+        #expect(bySchema.map { BridgeError($0).message } == message)
+    }
+
+    @Test("A key that the type knows is not taken for a misspelt one, nor is one that is far back")
+    func similar() {
+        struct Pair: Decodable {
+            var event: String
+            var events: [String]?
+        }
+        func message(_ text: String) -> String? {
+            let error = #expect(throws: JSONMismatch.self) { try JSONCoding.decode(Pair.self, text: Array(text.utf8)) }
+            return error.map { BridgeError($0).message }
+        }
+        #expect(message(#"{"events":[]}"#) == "required option 'event' is missing")
+        #expect(message(#"{"evnt":[]}"#) == "unknown option 'evnt'; did you mean 'event'?")
+        let many = (0..<64).map { "\"x\($0)\":0," }.joined()
+        #expect(message("{\(many)\"evnt\":0}") == "required option 'event' is missing")
+    }
+
+    @Test("A key that is no plain word is told as its path")
+    func oddKeys() {
+        let odd = JSONMismatch(missing: "a.b", expected: "a value", given: ["a.c"])
+        #expect(BridgeError(odd).message == #"required option '$["a.b"]' is missing"#)
+        #expect(BridgeError(odd, noun: "member").message == #"required member '$["a.b"]' is missing"#)
     }
 
     @Test("A code is its text")

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import BridgeJSON
@@ -45,11 +46,39 @@ struct MemberStringsTests {
         "is no string: the place is told, whatever else stands there",
         arguments: [
             (#"{"namespace":12}"#, "number 12"), (#"{"namespace":true,"x":1}"#, "true"),
-            (#"{"namespace":["a"]}"#, "an array"), (#"{"namespace":"a","namespace":{"b":"}"}}"#, "an object"),
+            (#"{"namespace":["a"]}"#, "an array"), (#"{"namespace":[ ]}"#, "an empty array"),
+            (#"{"namespace":{}}"#, "an empty object"), (#"{"namespace":[[]]}"#, "an array"),
+            (#"{"namespace":"a","namespace":{"b":"}"}}"#, "an object"),
         ])
     func mismatch(_ text: String, _ got: String) {
         let expected = JSONMismatch(path: "$.namespace", expected: "a string", got: got)
         #expect(throws: expected) { try values(text) }
+    }
+
+    /// What this thread has worked, in seconds.
+    private static var threadTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    @Test("is no string: however long what stands there is, it is passed over and not read")
+    func longMismatch() {
+        /// The least processor time of five.
+        func time(_ key: String) -> Double {
+            let text = Array("{\"\(key)\":[\(Array(repeating: "0", count: 500_000).joined(separator: ","))]}".utf8)
+            let strings = MemberStrings("namespace")
+            return text.withUnsafeBytes { text in
+                (0..<5).map { _ in
+                    let start = Self.threadTime
+                    // `try?`: what it throws is another test's.
+                    let values = try? strings.values(in: text)
+                    #expect(values == (key == "namespace" ? nil : []))
+                    return Self.threadTime - start
+                }.min() ?? 0
+            }
+        }
+        #expect(time("namespace") <= 3 * time("another"))
     }
 
     @Test("is compared byte by byte, also where the key is no plain word")

@@ -171,7 +171,7 @@ struct SchemaKeywordTests {
                 #"{"propertyNames":{"maxLength":1}}"#, #"{"ab":1}"#,
                 #"$.ab: a name that is a string of at most 1 characters, not string "ab""#
             ),
-            (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, #"$.b: a value, because there is "a", not nothing"#),
+            (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, #"$.b: a value, because there is "a", not none"#),
             (
                 #"{"properties":{"a":true},"unevaluatedProperties":false}"#, #"{"b":1}"#,
                 "$.b: no other member, not an unknown key"

@@ -41,6 +41,13 @@ struct SchemaReferenceTests {
             ##"{"$ref":"e\##u{301}","$defs":{"a":{"$id":"\##u{E9}","type":"string"},"b":{"$id":"e\##u{301}","type":"null"}}}"##
         #expect(try fits(spellings, "null"))
         #expect(try !fits(spellings, #""x""#))
+        // A mark behind a slash or a tilde is part of a key.
+        for (key, written) in [("\u{301}a", "\u{301}a"), ("~\u{301}", "~0\u{301}"), ("/\u{301}", "~1\u{301}")] {
+            let marked = ##"{"$ref":"#/$defs/\##(written)","$defs":{"\##(key)":{"type":"null"}}}"##
+            #expect(try fits(marked, "null") && !fits(marked, "1"))
+        }
+        let folders = ##"{"$id":"http://h/x/\##u{301}/y","$ref":"../z","$defs":{"a":{"$id":"/x/z","type":"null"}}}"##
+        #expect(try fits(folders, "null") && !fits(folders, "1"))
         // The sign for kelvin.
         let kelvin = ##"{"$ref":"#\##u{212A}","$defs":{"a":{"$anchor":"K"}}}"##
         #expect(try refusal(kelvin).contains("there is no #"))

@@ -96,25 +96,6 @@ struct OpenLineTests {
 
     // MARK: Messages
 
-    /// Everything that a line decodes to in steps, and whether it is a batch of JSON-RPC's: nil where it is no batch.
-    private func decodeInSteps(_ line: String, extraDepth: Int = 0) -> (items: [Decoded], isRPC: Bool??) {
-        let decoder = MessageDecoder(extraDepth: extraDepth)
-        var splitter = MessageSplitter(maximumLineBytes: 1 << 24)
-        let open = withPadding(Array(line.utf8)) { decoder.open($0, of: &splitter) }
-        var items: [Decoded] = []
-        var isRPC: Bool??
-        while true {
-            switch decoder.advance(open) {
-            case .step: break
-            case .batch: isRPC = .some(open.isRPCBatch)
-            case .item(let item): items.append(Decoded(item))
-            case .finished:
-                #expect(open.isFinished && open.rest.isEmpty)
-                return (items, isRPC)
-            }
-        }
-    }
-
     @Test("holds the same messages as at once", arguments: recordedTraffic + ["[]", "[7]", "  [ ] ", "", " "])
     func messages(line: String) {
         #expect(decodeInSteps(line).items == decode(line))

@@ -1,5 +1,6 @@
 import BridgeJSON
 import BridgeMessage
+import Testing
 
 /// Hands `body` the bytes with the padding that every text must have.
 func withPadding<T>(_ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> T) -> T {
@@ -78,6 +79,7 @@ enum Decoded: Equatable {
                 id: text(progress.callbackID.text), value: text(progress.value), sequence: progress.sequence)
         case .cancel(let id): self = .cancel(id: text(id.text))
         case .event(let event): self = .event(name: text(event.name), data: text(event.data))
+        case .listening: preconditionFailure("the native dialect has no listeners")
         }
     }
 }
@@ -96,6 +98,28 @@ func decode(_ line: [UInt8]) -> [Decoded] {
         }
     }
     return items
+}
+
+/// Everything that a line decodes to in steps, and whether it is a batch of JSON-RPC's: nil where it is no batch.
+func decodeInSteps(_ line: String) -> (items: [Decoded], isRPC: Bool??) { decodeInSteps(Array(line.utf8)) }
+
+/// Everything that a line decodes to in steps, and whether it is a batch of JSON-RPC's: nil where it is no batch.
+func decodeInSteps(_ line: [UInt8]) -> (items: [Decoded], isRPC: Bool??) {
+    let decoder = MessageDecoder()
+    var splitter = MessageSplitter(maximumLineBytes: 1 << 24)
+    let open = withPadding(line) { decoder.open($0, of: &splitter) }
+    var items: [Decoded] = []
+    var isRPC: Bool??
+    while true {
+        switch decoder.advance(open) {
+        case .step: break
+        case .batch: isRPC = .some(open.isRPCBatch)
+        case .item(let item): items.append(Decoded(item))
+        case .finished:
+            #expect(open.isFinished && open.rest.isEmpty)
+            return (items, isRPC)
+        }
+    }
 }
 
 /// A plain call, for comparing.

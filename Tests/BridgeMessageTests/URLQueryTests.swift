@@ -29,6 +29,19 @@ struct URLQueryTests {
         }
     }
 
+    @Test("has names that are compared by bytes: é in its two forms is two names")
+    func forms() {
+        let options = Self.call(Self.message("%C3%A9=1&e%CC%81=2"))?.options
+        #expect(options == Array("{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}".utf8))
+    }
+
+    @Test("has at most 1,024 names")
+    func names() {
+        let query = { (count: Int) in (0..<count).map { "n\($0)=\($0)" }.joined(separator: "&") }
+        #expect(Self.read(Self.message(query(1024)))?.count == 1024)
+        #expect(Self.read(Self.message(query(1025))) == nil)
+    }
+
     @Test("is read the same with any scheme's letters and any slashes in the path")
     func paths() {
         for url in [

@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 /// An exchange of messages in the documentation: one block, and those that go on with it.
@@ -27,7 +28,7 @@ struct Example: CustomTestStringConvertible {
         var examples: [Example] = []
         for block in page.blocks where block.info == language || block.info == continuation {
             if block.info == language { examples.append(Example(line: block.line)) }
-            guard !examples.isEmpty else { throw Failure("line \(block.line) goes on with no example") }
+            guard !examples.isEmpty else { throw TestFailure("line \(block.line) goes on with no example") }
             try examples[examples.count - 1].append(block)
         }
         return examples
@@ -46,7 +47,7 @@ struct Example: CustomTestStringConvertible {
                         client: String(client ?? ""), isSent: arrow == "→", text: String(message),
                         line: block.line + 1 + offset))
             } else {
-                throw Failure("line \(block.line + 1 + offset) is no message of an example: \(text)")
+                throw TestFailure("line \(block.line + 1 + offset) is no message of an example: \(text)")
             }
         }
     }
@@ -62,20 +63,20 @@ struct Example: CustomTestStringConvertible {
             clients[step.client] = client
             if step.isSent {
                 guard let text = Pattern.fill(step.text, values) else {
-                    throw Failure("line \(step.line): a name stands for nothing yet")
+                    throw TestFailure("line \(step.line): a name stands for nothing yet")
                 }
                 try client.send(text)
             } else {
                 let received = try client.receive() ?? "(the end of the connection)"
                 guard let message = try? JSON(parsing: received),
                     try Pattern(step.text).matches(message, &values)
-                else { throw Failure("line \(step.line) shows\n\(step.text)\nbut this came:\n\(received)") }
+                else { throw TestFailure("line \(step.line) shows\n\(step.text)\nbut this came:\n\(received)") }
             }
         }
         for (name, client) in clients.sorted(by: { $0.key < $1.key }) {
             client.endInput()
             if let extra = try client.receive() {
-                throw Failure("\(testDescription): client \(name) got more than is shown:\n\(extra)")
+                throw TestFailure("\(testDescription): client \(name) got more than is shown:\n\(extra)")
             }
         }
     }

@@ -14,7 +14,7 @@ struct Page {
         ["README.md", "CONTRIBUTING.md"]
         + [
             "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
-            "plugins", "tutorial",
+            "plugins", "tutorial", "debugging", "deploying",
             "clients", "policy", "reliability", "security",
         ]
         .map { "docs/\($0).md" }

@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 // One after the other: they block the thread that they run on while the daemon works.
@@ -18,7 +19,7 @@ struct ProtocolExampleTests {
     func exchange(_ example: Example) throws {
         let daemon = try DaemonProcess()
         try example.run(on: daemon)
-        #expect(daemon.stop() == 0)
+        #expect(try daemon.stop() == .exited(0))
     }
 
     @Test("Every task of the daemon and of its plugins is described")

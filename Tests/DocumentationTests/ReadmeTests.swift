@@ -1,14 +1,15 @@
 import BridgeJSON
 import Foundation
+import TestSupport
 import Testing
 
 // One after the other: they block the thread that they run on while a daemon and a client work.
 @Suite("README.md", .serialized)
 struct ReadmeTests {
+    /// The folder of the programs that the page speaks of; the tests have their own.
+    private static let buildFolder = "$PWD/.build/release"
     /// The socket that the page speaks of; the tests' daemon has another.
     private static let socketPath = "/tmp/trestle/bridge.sock"
-    /// The folder of the programs that the page speaks of; the tests have their own.
-    private static let buildFolder = ".build/release/"
 
     @Test("The shell's way of sending a message works as pasted", .enabled(if: Program.exists("socat")))
     func socat() throws {
@@ -17,7 +18,7 @@ struct ReadmeTests {
 
     @Test("The command line's way of sending a message works as pasted")
     func commandLine() throws {
-        let printed = try run("sh") { $0.contains("/trestle ") }
+        let printed = try run("sh") { $0.hasPrefix("trestle call ") }
         #expect(try JSON(parsing: printed) == ["hello": "world"])
     }
 
@@ -50,6 +51,23 @@ struct ReadmeTests {
         #expect(try Program.node(around, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
     }
 
+    @Test("The box lists the plugins that a build offers, but for those of the examples, which are named below it")
+    func box() throws {
+        let text = try String(contentsOf: Page.root.appending(path: "README.md"), encoding: .utf8)
+        let below = try #require(text.split(separator: "## What is in the box").last)
+        let box = try #require(below.split(separator: "- `Sources`").first)
+        let listed = box.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("`") }
+            .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces).lowercased() }
+        let daemon = try DaemonProcess()
+        let plugins = try Program.run(
+            [DaemonProcess.buildFolder.appending(path: "trestle").path(percentEncoded: false), "plugins"],
+            ["TRESTLE_SOCKET": daemon.socketPath])
+        let offered = try plugins.split(separator: "\n")
+            .compactMap { try JSON(parsing: String($0))["name"]?.stringValue }
+        #expect(Set(offered) == Set(listed + ["counter", "sysinfo"]))
+        for example in ["[Counter]", "[Sysinfo]"] { #expect(box.contains(example)) }
+    }
+
     @Test("The task that the page shows is that of the example package")
     func greet() throws {
         let block = try #require(try Page("README.md").blocks.first { $0.info == "swift" })
@@ -64,15 +82,19 @@ struct ReadmeTests {
         let blocks = try Page("README.md").blocks
         let block = try #require(blocks.first { $0.info == language && isWanted($0.text) })
         let daemon = try DaemonProcess()
-        #expect(block.text.contains(Self.socketPath))
-        let script = block.text.replacing(Self.socketPath, with: daemon.socketPath)
+        let setting = try #require(blocks.first { $0.info == "sh" && $0.text.hasPrefix("export PATH=") }).text
+        #expect(setting.contains(Self.buildFolder) && setting.contains(Self.socketPath))
+        let set = setting.replacing(Self.socketPath, with: daemon.socketPath)
             .replacing(Self.buildFolder, with: DaemonProcess.buildFolder.path(percentEncoded: false))
+        // The line is what sets the variables, for the shell and for what is started from it.
+        let around = ["TRESTLE_SOCKET": try Program.run(["sh", "-c", set + "\nprintf %s \"$TRESTLE_SOCKET\""])]
+        let script = block.text
         switch language {
         case "python":
             let library = Page.root.appending(path: "Clients/Python").path(percentEncoded: false)
-            return try Program.run(["python3", "-c", script], ["PYTHONPATH": library])
-        case "js": return try Program.node(script)
-        default: return try Program.run(["sh", "-c", script])
+            return try Program.run(["python3", "-c", script], around.merging(["PYTHONPATH": library]) { $1 })
+        case "js": return try Program.node(script, around)
+        default: return try Program.run(["sh", "-c", "\(set)\n\(script)"])
         }
     }
 }
@@ -101,19 +123,10 @@ enum Program {
 
     /// Runs a command line to its end, which must be a good one, and returns what it printed.
     static func run(_ command: [String], _ environment: [String: String] = [:]) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        try process.run()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure("\(command) ended with status \(process.terminationStatus)")
-        }
-        return String(decoding: printed, as: UTF8.self)
+        let inherited = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let run = try TestSupport.run(
+            "/usr/bin/env", command, environment: inherited.map { "\($0.key)=\($0.value)" }, patience: .seconds(300))
+        guard run.end == .exited(0) else { throw TestFailure("\(command) ended with \(run.end):\n\(run.errors)") }
+        return run.output
     }
 }

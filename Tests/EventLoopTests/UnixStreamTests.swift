@@ -99,6 +99,66 @@ import Testing
         #expect(pair.their.received.isEmpty)
     }
 
+    @Test("A hang-up with nothing before it is seen while reading is suspended, where that is wanted")
+    func hangUpWhileSuspended() async throws {
+        for isRead in [true, false] {
+            let pair = try StreamPair()
+            defer { pair.close() }
+            pair.theirs.startReading()
+            pair.ours.write("read")
+            await pair.their.wait { $0.received.count == 4 }
+            pair.theirs.awaitHangUp()
+            // A half-close is none.
+            pair.ours.shutdownWrite()
+            await turns(3)
+            #expect(pair.their.ends.isEmpty)
+            if !isRead { pair.theirs.suspendReading() }
+            pair.ours.close()
+            if isRead { await pair.their.wait { $0.ends == [.hangUp] } } else { await turns(3) }
+            #expect(pair.their.ends == (isRead ? [.hangUp] : []))
+        }
+    }
+
+    @Test("A hang-up behind what was not read is not seen while reading is suspended, and found behind it")
+    func hangUpBehindUnread() async throws {
+        let pair = try StreamPair()
+        defer { pair.close() }
+        pair.theirs.awaitHangUp()
+        pair.ours.write("unread")
+        pair.ours.close()
+        await turns(4)
+        #expect(pair.their.reports.isEmpty)
+        pair.theirs.startReading()
+        await pair.their.wait { $0.ends == [.hangUp] }
+        #expect(pair.their.received == Array("unread".utf8))
+    }
+
+    @Test("What a stream is watched for changes at the end of the turn, as the last of several calls says")
+    func watchedAtTurnEnd() async throws {
+        let pair = try StreamPair()
+        defer { pair.close() }
+        pair.their.onReport = { [theirs = pair.theirs] _ in
+            theirs.stopReading()
+            theirs.startReading()
+            theirs.suspendReading()
+        }
+        pair.theirs.startReading()
+        pair.ours.write("a")
+        await pair.their.wait { $0.received.count == 1 }
+        pair.ours.write("b")
+        await turns(4)
+        #expect(pair.their.received == Array("a".utf8))
+        pair.their.onReport = { [theirs = pair.theirs] _ in
+            theirs.suspendReading()
+            theirs.startReading()
+        }
+        pair.theirs.startReading()
+        await pair.their.wait { $0.received.count == 2 }
+        pair.ours.write("c")
+        await pair.their.wait { $0.received.count == 3 }
+        pair.their.onReport = nil
+    }
+
     @Test("A paused stream reads nothing, and goes on where it stopped")
     func pause() async throws {
         let pair = try StreamPair()

@@ -91,6 +91,7 @@ class Forgers(Attack):
 
 class Origins(Attack):
     rules = (allow("call", ["bridge.hello", "persistence.*"], STRANGER) + allow("origin", [ORIGIN], STRANGER)
+             + allow("call", ["persistence.*"], STRANGER) + f'origin = ["{ORIGIN}"]\n'
              + allow("call", ["bridge.hello", "persistence.*"], OTHER))
 
     def names(self) -> list[str]:

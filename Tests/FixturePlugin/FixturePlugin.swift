@@ -1,4 +1,5 @@
 // libFixture.so: a plugin in Swift for tests of what plugins send, in the daemon's process and in their own.
+import Glibc
 import TaskKit
 
 /// Called once by the daemon.
@@ -10,8 +11,14 @@ import TaskKit
             SendFromLane()
             SendFromTask()
             Fail()
+            WhoCalls()
+            HoldThread()
+            WaitForPipe()
+            Tick()
         }
-    ).export()
+    )
+    .event(Ticked.self)
+    .export()
 }
 
 /// What a call of one of the first three tasks sends, all of it from another thread than the loop's.
@@ -72,5 +79,85 @@ struct Fail: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> Sent {
         if options.chosen { throw BridgeError("fixture.chosen", "The author chose this sentence.") }
         throw Unforeseen()
+    }
+}
+
+struct WhoCalls: BridgeTask {
+    static let name = "fixture.caller"
+    static let summary = "Answers with what the daemon says of the caller."
+    struct Options: Codable, Sendable {}
+    struct Who: Codable, Sendable {
+        var trusted: Bool
+        var origin: String
+        var uid: UInt32
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> Who {
+        Who(trusted: call.caller.isTrusted, origin: call.caller.origin, uid: call.caller.uid)
+    }
+}
+
+struct HoldThread: BridgeTask {
+    static let name = "fixture.hold"
+    static let summary = "Waits, and then holds the thread until somebody unlocks a file."
+    struct Options: Codable, Sendable {
+        var path: String
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> Bool {
+        try await call.blocking {}
+        let file = open(options.path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        return flock(file, LOCK_SH) == 0
+    }
+}
+
+struct WaitForPipe: BridgeTask {
+    static let name = "fixture.pipe"
+    static let summary = "Waits until two that wait for a pipe can read it, and answers with what is in it."
+    struct Options: Codable, Sendable {
+        var path: String
+    }
+    typealias Progress = String
+
+    func run(_ options: Options, _ call: Call) async throws -> String {
+        let pipe = open(options.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard pipe >= 0 else { throw BridgeError("fixture.no_pipe", "There is no such pipe.") }
+        defer { close(pipe) }
+        try await call.writable(pipe)
+        call.progress("waiting")
+        async let other: Void = call.plugin.readable(pipe)
+        try await call.readable(pipe)
+        try await other
+        var bytes = [UInt8](repeating: 0, count: 64)
+        return String(decoding: bytes[..<max(0, read(pipe, &bytes, bytes.count))], as: UTF8.self)
+    }
+}
+
+struct Ticked: BridgeEvent {
+    static let name = "fixture.ticked"
+    static let summary = "A timer has fired."
+    var tick: Int
+}
+
+struct Tick: BridgeTask {
+    static let name = "fixture.tick"
+    static let summary = "Publishes three ticks of a timer, and waits for one that fires once."
+    struct Options: Codable, Sendable {}
+
+    func run(_ options: Options, _ call: Call) async throws -> Int {
+        let (ticks, tick) = AsyncStream.makeStream(of: Void.self)
+        let timer = call.plugin.timer(every: .milliseconds(1)) { tick.yield() }
+        var count = 0
+        for await _ in ticks {
+            count += 1
+            call.publish(Ticked(tick: count))
+            if count == 3 { break }
+        }
+        timer.cancel()
+        await withCheckedContinuation { continuation in
+            call.plugin.timer(after: .milliseconds(1)) { continuation.resume() }
+        }
+        return count
     }
 }

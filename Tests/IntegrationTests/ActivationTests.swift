@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 private let activate = "/usr/bin/systemd-socket-activate"
@@ -21,7 +22,7 @@ struct ActivationTests {
         let deadline = Deadline()
         while true {
             if let wire = try? Wire(path: path) { return wire }
-            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("nobody listens at \(path)") }
+            if process.hasEnded(within: 2) || deadline.isOver { throw TestFailure("nobody listens at \(path)") }
         }
     }
 
@@ -63,6 +64,51 @@ struct ActivationTests {
         #expect(try second.wait() == .exited(0))
     }
 
+    @Test("are not left to those who wait where the configuration is not good: they are told, and the next is served")
+    func misconfigured() throws {
+        let home = try DaemonHome("log_levle = \"info\"")
+        let listening = try ListeningSocket(home.folder.file("handed"))
+        let waiting = try [Wire(path: listening.path), Wire(path: listening.path)]
+        try waiting[0].send(#"{"task":"Echo","options":1,"callbackId":1}"#)
+        let first = try listening.start(home)
+        for client in waiting {
+            let farewell = try client.receive()
+            #expect(farewell["callbackId"] == .null)
+            #expect(farewell["error"]?["code"] == "config.invalid" && farewell["error"]?["transient"] == true)
+        }
+        #expect(try first.wait() == .exited(78))
+        #expect(home.log.contains("trestled.toml:1:1: log_levle: unknown key"))
+        // Nobody is left who would have a service manager start the daemon again.
+        #expect(!listening.hasWaiting)
+        try home.folder.write("log_level = \"info\"", to: "trestled.toml")
+        let next = try Wire(path: listening.path)
+        try next.send(#"{"task":"Echo","options":2,"callbackId":2}"#)
+        let second = try listening.start(home)
+        #expect(try next.receive() == ["callbackId": 2, "result": 2])
+        second.signal(SIGTERM)
+        #expect(try second.wait() == .exited(0))
+    }
+
+    @Test("lead the command line to the reason where the daemon does not start, whatever that is")
+    func reasons() throws {
+        for isMisconfigured in [true, false] {
+            let home = try DaemonHome(isMisconfigured ? "log_levle = \"info\"" : "")
+            if !isMisconfigured { try home.folder.write("", to: "state") }
+            let listening = try ListeningSocket(home.folder.file("handed"))
+            let command = try SpawnedProcess(
+                Place.program("trestle"), ["status", "--socket", listening.path], environment: ["PATH=/usr/bin"],
+                errors: .file(home.folder.file("said")))
+            let deadline = Deadline()
+            while !listening.hasWaiting { if deadline.isOver { throw TestFailure("the command does not connect") } }
+            let daemon = try listening.start(home)
+            #expect(try command.wait() == .exited(75))
+            let reason = isMisconfigured ? "its configuration is not good" : "the daemon cannot start"
+            let said = contents(of: home.folder.file("said"))
+            #expect(said.contains(reason) && said.split(separator: "\n").count == 1, "\(said)")
+            #expect(try daemon.wait() == .exited(isMisconfigured ? 78 : 1))
+        }
+    }
+
     @Test("are refused in words where they are of another kind")
     func wrongKind() throws {
         let home = try DaemonHome()
@@ -72,7 +118,7 @@ struct ActivationTests {
         defer { close(descriptor) }
         let deadline = Deadline()
         while !connect(descriptor, to: socket) {
-            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("nobody listens at \(socket)") }
+            if process.hasEnded(within: 2) || deadline.isOver { throw TestFailure("nobody listens at \(socket)") }
         }
         #expect(try process.wait() == .exited(1))
         #expect(
@@ -95,11 +141,17 @@ private final class ListeningSocket {
         self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard withAddress(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
-            throw Failure("nobody can listen at \(path)")
+            throw TestFailure("nobody can listen at \(path)")
         }
     }
 
     deinit { close(descriptor) }
+
+    /// Whether somebody waits in its queue. Waits a little for that.
+    var hasWaiting: Bool {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 20) == 1
+    }
 
     /// Starts a daemon with this socket as its third descriptor: a shell says so under its own process's number, which
     /// is the daemon's then, and moves the socket from its standard input to where it belongs.

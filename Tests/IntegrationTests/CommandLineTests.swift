@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("The daemon's command line and configuration", .blocking)
@@ -64,12 +65,48 @@ struct CommandLineTests {
             let daemon = try trestled(arguments.filter { $0 != "--log-level" && $0 != "debug" }, in: home)
             #expect(daemon.end == .exited(78))
             let file = home.folder.file("trestled.toml")
-            let lines = daemon.errors.split(separator: "\n")
-            #expect(lines.count == 3)
-            #expect(lines[0].hasPrefix("\(file):1:13: log_level: expected one of"), "\(lines[0])")
-            #expect(lines[1].hasPrefix("\(file):2:1: sockte: unknown key; did you mean `socket`?"), "\(lines[1])")
-            #expect(lines[2].hasPrefix("\(file):4:11: limits.stalled: expected a duration"), "\(lines[2])")
-            #expect(!exists(home.socketPath))
+            let lines = daemon.errors.split(separator: "\n").filter { $0.contains(file) }
+            try #require(lines.count == 3, "\(daemon.errors)")
+            #expect(lines[0].contains("\(file):1:13: log_level: expected one of"), "\(lines[0])")
+            #expect(lines[1].contains("\(file):2:1: sockte: unknown key; did you mean 'socket'?"), "\(lines[1])")
+            #expect(lines[2].contains("\(file):4:11: limits.stalled: expected a duration"), "\(lines[2])")
+            #expect(!exists(home.socketPath) && !exists(home.statePath))
+        }
+    }
+
+    @Test("one wrong setting hides no other mistake: of plugins' sections, of lists, of quotas, of rules")
+    func everyError() throws {
+        let home = try DaemonHome(
+            """
+            log_level = "loud"
+            drain_timeout = 5
+            [plugins]
+            disabled = ["ehco", "lgoin"]
+            plugin_dir = "/srv/plugins"
+            [plugins.login]
+            token_days = 0
+            password_cost = "cheap"
+            [plugins.persistence]
+            file = "a/b"
+            [quotas.tasks.Echo]
+            calls_burst = -1
+            calls = 1
+            """)
+        mkdir(home.folder.file("policy.d"), 0o755)
+        try home.folder.write("[[rule]]\nallow = \"cal\"\nuid = true\n[[rul]]\n", to: "policy.d/10.toml")
+        home.logLevel = nil
+        let file = home.folder.file("trestled.toml")
+        let rules = home.folder.file("policy.d/10.toml")
+        let places =
+            ["1:13", "2:17", "4:13", "4:21", "5:1", "7:14", "8:17", "10:8", "12:15", "13:1"].map { "\(file):\($0): " }
+            + ["2:9", "3:7", "4:3"].map { "\(rules):\($0): " }
+        for arguments in [home.commandLine, home.commandLine + ["--check-config"]] {
+            let daemon = try trestled(arguments, in: home)
+            #expect(daemon.end == .exited(78))
+            let lines = daemon.errors.split(separator: "\n").filter { $0.contains(home.folder.path) }
+            #expect(lines.count == places.count, "\(daemon.errors)")
+            for (line, place) in zip(lines, places) { #expect(line.contains(place), "\(daemon.errors)") }
+            #expect(!exists(home.statePath))
         }
     }
 
@@ -126,6 +163,28 @@ struct CommandLineTests {
         #expect(lines.contains { $0.contains(":3:21: limits.event_queue_bytes: ") })
     }
 
+    @Test("--check-config warns of a rule that gives its users' pages nothing, and of no rule that says what it means")
+    func checkWarnsOfRules() throws {
+        let home = try DaemonHome()
+        let file = "policy.d/10.toml"
+        mkdir(home.folder.file("policy.d"), 0o755)
+        let origin = "[[rule]]\nallow = \"origin\"\nnames = \"app://x\"\nuid = 12345\n"
+        let calls = "[[rule]]\nallow = \"call\"\nnames = \"Echo\"\nuid = 12345\n"
+        for (rules, isWarned) in [
+            (origin + calls, true), (calls, false), (origin + calls + "origin = \"local\"\n", false),
+            (origin + calls + calls + "origin = \"app://x\"\n", false),
+        ] {
+            try home.folder.write(rules, to: file)
+            let daemon = try trestled(home.commandLine + ["--check-config"], in: home)
+            #expect(daemon.end == .exited(0), "\(daemon.errors)")
+            #expect(daemon.output.hasPrefix("good: "))
+            let warning = "warning: \(home.folder.file(file)):5: the rule allows to local sessions only; "
+            #expect(daemon.errors.hasPrefix(warning) == isWarned, "\(rules)\(daemon.errors)")
+            #expect(daemon.errors.split(separator: "\n").count == (isWarned ? 1 : 0), "\(daemon.errors)")
+            #expect(daemon.errors.contains("its users may also speak for app://x, ") == isWarned)
+        }
+    }
+
     @Test(
         "--check-config tells every kind of mistake with its line, and ends with 78",
         arguments: [
@@ -148,6 +207,14 @@ struct CommandLineTests {
             ),
             ("[plugins.login]\ntoken_days = 0", ":2:14: plugins.login.token_days: expected"),
             ("[plugins.echo]\nx = 1", ":2:1: plugins.echo.x: unknown key"),
+            (
+                "[plugins.echo]\nplugin_dir = \"/p\"",
+                ":2:1: plugins.echo.plugin_dir: unknown key; `plugin_dir` belongs above the first table of the file"
+            ),
+            (
+                "message_bytes = 2048",
+                ":1:1: message_bytes: unknown key; `message_bytes` belongs in the table [limits]"
+            ),
         ])
     func everyMistake(text: String, problem: String) throws {
         let home = try DaemonHome(text)

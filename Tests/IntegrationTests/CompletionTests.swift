@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Completion in real shells, with a daemon that lists whatever a client may have registered with an older version.
@@ -116,7 +117,9 @@ final class CompletionPlace {
             "/usr/bin/python3", [try folder.write(Self.daemonScript, to: "old.py"), folder.file("s"), names.text])
         let deadline = Deadline()
         while (try? Wire(path: folder.file("s"))) == nil {
-            guard !deadline.isOver, !daemon.hasEnded(within: 5) else { throw Failure("the daemon does not get ready") }
+            guard !deadline.isOver, !daemon.hasEnded(within: 5) else {
+                throw TestFailure("the daemon does not get ready")
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// What a plugin's process has started, and what has put itself where no signal to the process reaches.
@@ -12,7 +13,8 @@ struct DescendantTests {
     }
 
     /// Forks a child, with a session of its own, that forks another one, with a session of its own. Where the options
-    /// are "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on.
+    /// are "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on; else
+    /// it ends when the other has ended.
     /// Answers with the number of the last. The options "crash" are a fault.
     private static func plugin(_ name: String) -> PluginInC {
         PluginInC(
@@ -25,6 +27,7 @@ struct DescendantTests {
                 if (fork() == 0) {
                     setsid();
                     prctl(PR_SET_PDEATHSIG, 0);
+                    signal(SIGCHLD, SIG_DFL);
                     for (int file = 3; file < 256; file++) if (file != told[1]) close(file);
                     pid_t last = fork();
                     if (last == 0) {
@@ -37,8 +40,8 @@ struct DescendantTests {
                         close(told[1]);
                         for (;;) pause();
                     }
-                    if (write(told[1], &last, sizeof last) < 0 || orphan) _exit(0);
-                    for (;;) pause();
+                    if (write(told[1], &last, sizeof last) >= 0 && !orphan) waitpid(last, NULL, 0);
+                    _exit(0);
                 }
                 pid_t last = 0;
                 if (read(told[0], &last, sizeof last) < 0) last = -1;
@@ -50,10 +53,12 @@ struct DescendantTests {
                 """,
             definitions: """
                 #define _GNU_SOURCE
+                #include <signal.h>
                 #include <stdio.h>
                 #include <stdlib.h>
                 #include <sys/prctl.h>
                 #include <sys/resource.h>
+                #include <sys/wait.h>
                 #include <unistd.h>
                 """)
     }

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import SessionBus
+import TestSupport
 
 @Suite(
     "The desktop presenter", .blocking,

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("trestle plugin dev", .blocking(within: .seconds(180)))
@@ -7,19 +8,19 @@ struct DevelopmentTests {
     /// `trestle plugin dev` of a folder, read line by line.
     private final class Development {
         let process: SpawnedProcess
-        private let lines: LineReader
+        private let lines: SocketLineReader
         private let output: Int32
         private var isRead = true
         private(set) var said: [String] = []
 
-        init(_ folder: String, _ options: [String] = []) throws {
+        init(_ folder: String, _ options: [String] = [], environment: [String] = []) throws {
             let ends = try connectedPair()
             defer { close(ends.theirs) }
             output = ends.ours
-            lines = LineReader(output)
+            lines = SocketLineReader(output)
             process = try SpawnedProcess(
-                Place.program("trestle"), ["plugin", "dev", folder] + options, output: .descriptor(ends.theirs),
-                errors: .descriptor(ends.theirs))
+                Place.program("trestle"), ["plugin", "dev", folder] + options, environment: environment,
+                output: .descriptor(ends.theirs), errors: .descriptor(ends.theirs))
         }
 
         deinit { stopReading() }
@@ -37,7 +38,7 @@ struct DevelopmentTests {
                 said.append(line)
                 if texts.contains(where: line.contains) { return line }
             }
-            throw Failure("it did not say \(texts):\n\(said.joined(separator: "\n"))")
+            throw TestFailure("it did not say \(texts):\n\(said.joined(separator: "\n"))")
         }
     }
 
@@ -45,7 +46,7 @@ struct DevelopmentTests {
         let path = folder.file("greet")
         let made = try run(
             Place.program("trestle"), ["plugin", "new", "greet", "--language", language, "--directory", path])
-        guard made.end == .exited(0) else { throw Failure(made.errors) }
+        guard made.end == .exited(0) else { throw TestFailure(made.errors) }
         return path
     }
 
@@ -62,7 +63,7 @@ struct DevelopmentTests {
     /// The socket that a line names.
     private func socket(in line: String) throws -> String {
         let words = line.split(separator: " ")
-        guard let place = words.firstIndex(of: "--socket") else { throw Failure("no socket: \(line)") }
+        guard let place = words.firstIndex(of: "--socket") else { throw TestFailure("no socket: \(line)") }
         return String(words[place + 1])
     }
 
@@ -72,12 +73,16 @@ struct DevelopmentTests {
         let path = try new("c", in: folder)
         let source = path + "/greet.c"
         let development = try Development(path)
+        let process = try development.says("Process ")
         try development.says("Running: greet 0.1.0")
+        let pid = try #require(process.split(separator: " ").last.flatMap { pid_t($0) })
+        #expect(process.hasPrefix("Process \(pid); a debugger: ") && process.hasSuffix(" -p \(pid)"))
+        #expect(contents(of: "/proc/\(pid)/cmdline").contains("libGreetPlugin.so"))
         let line = try development.says("--socket ")
         #expect(line.hasSuffix(#"call greet '{"who":"sample"}'"#), "\(line)")
         let socket = try socket(in: line)
         try development.says("^C")
-        #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hello","to":{"who":"World"}}"# + "\n")
+        #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hello, World"}"# + "\n")
         try development.says(#"callback"#)
 
         try edit(source, "Hello", "Hi", in: folder)
@@ -95,9 +100,18 @@ struct DevelopmentTests {
         #expect(try development.says("Not reloaded").contains("version 2 of the plugin interface"))
         #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
 
-        // Other tasks are taken by a reload, or by a new daemon.
+        // What it does wrong while it runs is shown, too.
         try edit(source, "TRESTLE_ABI + 1,", "TRESTLE_ABI,", in: folder)
+        let reply = "    host->reply(host, request->call, (trestle_bytes){result, size});"
+        try edit(source, reply, "\(reply) usleep(700000);\n\(reply)", in: folder)
+        try edit(source, "#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>", in: folder)
         try development.says("Reloaded: greet")
+        _ = try call(socket, "greet", "who=World")
+        let warnings = [try development.says("warning: "), try development.says("warning: ")].sorted()
+        #expect(warnings[0].contains("a reply was dropped: the process of the plugin greet answered a call again"))
+        #expect(warnings[1].hasPrefix("warning: greet held the plugin's thread for "), "\(warnings)")
+
+        // Other tasks are taken by a reload, or by a new daemon.
         try edit(source, #"\"tasks\":[{\"name\":\"greet\""#, #"\"tasks\":[{\"name\":\"hail\""#, in: folder)
         try development.says("Running: greet", "Reloaded: greet")
         #expect(try call(socket, "hail", "who=World").output.contains("Hi"))
@@ -207,6 +221,24 @@ struct DevelopmentTests {
         try development.says("Running: greet 0.1.0")
         development.process.signal(SIGINT)
         #expect(try development.process.wait() == .exited(130))
+    }
+
+    @Test("TaskKit is built once for all plugins in Swift, and each library lies where a build by hand has it")
+    func sharedBuild() throws {
+        let folder = try TemporaryFolder()
+        for name in ["alpha", "beta"] {
+            let path = folder.file(name)
+            let made = try run(Place.program("trestle"), ["plugin", "new", name, "--directory", path])
+            try #require(made.end == .exited(0), "\(made.errors)")
+            let development = try Development(
+                path, environment: ["HOME=\(folder.path)", "XDG_CACHE_HOME=\(folder.file("cache"))"])
+            try development.says("Running: \(name) 0.1.0")
+            let isBuilt = development.said.contains { $0.contains("Compiling") && $0.contains(" TaskKit ") }
+            #expect(isBuilt == (name == "alpha"), "\(development.said.joined(separator: "\n"))")
+            development.process.signal(SIGINT)
+            #expect(try development.process.wait() == .exited(130))
+            #expect(exists("\(path)/.build/debug/lib\(name.prefix(1).uppercased() + name.dropFirst())Plugin.so"))
+        }
     }
 
     @Test("A folder that nothing is known of is refused, with what there might be in it")

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("A daemon that is told to end", .blocking)
@@ -69,7 +70,7 @@ struct DrainTests {
             let observer = try observer(daemon)
             daemon.signal(SIGTERM)
             try awaitDraining(observer)
-            #expect(throws: Failure.self) { try daemon.connect() }
+            #expect(throws: TestFailure.self) { try daemon.connect() }
             #expect(!exists(daemon.home.socketPath))
             try provider.send(["callbackId": ids[0], "result": 1])
             #expect(try client.receiveAll().count == 1)

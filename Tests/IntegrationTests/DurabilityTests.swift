@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// A client that creates records without waiting for each, and remembers which of them were acknowledged.

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Whether a program is to be found by its name.
@@ -21,7 +22,7 @@ struct GenerateTests {
     }
 
     private func run(_ file: String, _ arguments: [String], environment: [String]) throws -> ProgramRun {
-        try IntegrationTests.run(file, arguments, environment: environment)
+        try TestSupport.run(file, arguments, environment: environment)
     }
 
     /// A client that provides tasks with names and schemas of every kind, and with texts that would end comments.

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Libraries of Tests/HostilePlugins that nobody survives: the daemon ends, and its manager starts it anew.

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// The libraries of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
@@ -82,14 +83,14 @@ struct HostileLibraryTests {
             var others: [Wire] = []
             while let other = try? daemon.connect(), (try? other.result("Echo", 1)) != nil {
                 others.append(other)
-                guard others.count < 32 else { throw Failure("there are descriptors left") }
+                guard others.count < 32 else { throw TestFailure("there are descriptors left") }
             }
             try daemon.awaitLog("connections turned away", client)
             #expect(try client.result("Echo", "served") == "served")
             #expect(try client.result("hostile.LeaksDescriptors") == "closed")
             let deadline = Deadline()
             while (try? daemon.connect().result("Echo", 1)) != 1 {
-                guard !deadline.isOver else { throw Failure("nobody gets in though there are descriptors") }
+                guard !deadline.isOver else { throw TestFailure("nobody gets in though there are descriptors") }
             }
         }
     }
@@ -107,7 +108,7 @@ struct HostileLibraryTests {
             let orphans = { try processes(mapping: library).subtracting(try children(of: daemon.pid)) }
             let deadline = Deadline()
             while try !orphans().isEmpty {
-                guard !deadline.isOver else { throw Failure("its child lives on") }
+                guard !deadline.isOver else { throw TestFailure("its child lives on") }
             }
         }
     }
@@ -194,6 +195,6 @@ struct HostileLibraryTests {
 
     private static func limitDescriptors(of pid: pid_t, to count: rlim_t) throws {
         let set = try run("/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(count):\(count)"])
-        guard set.end == .exited(0) else { throw Failure("the limit of \(pid) cannot be set: \(set.errors)") }
+        guard set.end == .exited(0) else { throw TestFailure("the limit of \(pid) cannot be set: \(set.errors)") }
     }
 }

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// The workers of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
@@ -64,7 +65,7 @@ struct HostileWorkerTests {
                     #expect(leftOut > 0)
                     return
                 }
-                guard !deadline.isOver else { throw Failure("\(shown) shown and \(leftOut) left out of \(sent)") }
+                guard !deadline.isOver else { throw TestFailure("\(shown) shown and \(leftOut) left out of \(sent)") }
                 if leftOut == 0 || shown + leftOut < sent, try hasSettled(daemon, client) {
                     #expect(try client.result("hostile.\(name)", ["count": 1]) == "flooded")
                     sent += 1

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Interceptors in the daemon", .blocking(within: .seconds(180)))

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("trestle plugin check", .blocking(within: .seconds(300)))
@@ -13,7 +14,7 @@ struct PluginCheckCommandTests {
     private func compile(_ name: String, in folder: TemporaryFolder) throws -> String {
         let library = folder.file("lib\(name)Plugin.so")
         let made = try run("/usr/bin/make", ["-s", "-C", Self.hostile + "/libraries", "OUT=\(folder.path)", library])
-        guard made.end == .exited(0) else { throw Failure("\(name) cannot be built: \(made.errors)") }
+        guard made.end == .exited(0) else { throw TestFailure("\(name) cannot be built: \(made.errors)") }
         return library
     }
 
@@ -25,6 +26,39 @@ struct PluginCheckCommandTests {
         #expect(names == [], "\(run.output)")
         #expect(run.output.contains(#""place":"isolated""#) && run.output.contains(#""place":"in-process""#))
         #expect(run.errors.contains(" 0 failed"))
+    }
+
+    @Test(
+        "takes a project's folder as `plugin new` writes it, by any path, and builds it first",
+        arguments: ["c", "python", "sh"])
+    func projects(_ language: String) throws {
+        let folder = try TemporaryFolder()
+        let program = Place.program("trestle")
+        let check = """
+            cd "$1" && "$0" plugin new greet --language "$2" >/dev/null
+            "$0" plugin check greet --call 'greet={"who": "World"}'
+            cd greet && "$0" plugin check . --call 'greet={"who": "World"}'
+            """
+        let checked = try run("/bin/sh", ["-ec", check, program, folder.path, language])
+        #expect(checked.end == .exited(0), "\(checked.output)\(checked.errors)")
+        // What builds it does not write between the findings.
+        let checks = try checked.output.split(separator: "\n").map { try JSON(parsing: String($0))["check"] }
+        #expect(checks.filter { $0 == "once" }.count >= 2, "\(checked.output)")
+        #expect(checked.errors.contains("Building: make"))
+    }
+
+    @Test("says of a folder that it does not build, or that there is nothing in it to build")
+    func unbuilt() throws {
+        let folder = try TemporaryFolder()
+        let empty = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        #expect(empty.end == .exited(64) && empty.errors.contains("trestle plugin new"), "\(empty.errors)")
+        try folder.write("all:\n\tfalse\n", to: "Makefile")
+        let broken = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        #expect(broken.end == .exited(1))
+        #expect(broken.errors.contains("\(folder.path) cannot be checked: the build failed (exit status 2)"))
+        try folder.write("all:\n", to: "Makefile")
+        let nothing = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        #expect(nothing.end == .exited(1) && nothing.errors.contains("--plugin"), "\(nothing.errors)")
     }
 
     @Test("takes options for tasks that cannot be called with just any")
@@ -157,7 +191,7 @@ struct PluginCheckCommandTests {
             output: .file(output), errors: .file(output))
         let deadline = Deadline()
         while !exists(folder.file("called")) {
-            guard !deadline.isOver, !check.hasEnded(within: 5) else { throw Failure(contents(of: output)) }
+            guard !deadline.isOver, !check.hasEnded(within: 5) else { throw TestFailure(contents(of: output)) }
         }
         let daemons = try children(of: check.pid)
         #expect(daemons.count == 1)
@@ -177,7 +211,7 @@ struct PluginCheckCommandTests {
             ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--patience", "60"])
         let deadline = Deadline()
         while !exists(folder.file("called")) {
-            guard !deadline.isOver, !check.hasEnded(within: 5) else { throw Failure("it does not call") }
+            guard !deadline.isOver, !check.hasEnded(within: 5) else { throw TestFailure("it does not call") }
         }
         let daemons = try children(of: check.pid)
         #expect(daemons.count == 1)

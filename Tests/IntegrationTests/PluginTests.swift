@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Plugins in the daemon", .blocking)
@@ -25,7 +26,7 @@ struct PluginTests {
             "future.so": "built for version 99 of the plugin interface, this daemon speaks version 1",
             "taker.so": "its task specimen is provided by the plugin good already",
             "ping.so": "that does not begin with bridge., plugin. or rpc.",
-            "twin.so": "a plugin named good was loaded from \(folder.file("1-good.so"))",
+            "twin.so": "the plugin good is already loaded, from \(folder.file("1-good.so"))",
             "garbled.so": "$.launchWorkers: expected", "writable.so": "everybody may write it",
             "library.so": "it is no plugin: it exports no function trestle_plugin_entry",
             "null.so": "returned no table", "text.so": "it cannot be loaded: ", "empty.so": "it cannot be loaded: ",

@@ -1,10 +1,11 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("A pool of a plugin's processes", .blocking)
 struct PoolTests {
-    /// A worker that answers with its process's id; its options say how many milliseconds later.
+    /// A worker that answers with its process's id. Where its options are the path of a gate, it waits there first.
     private func worker(_ pool: String) -> WorkerInPython {
         var worker = WorkerInPython(settings: "[pool]\n\(pool)")
         worker.start = "state = []"
@@ -14,7 +15,7 @@ struct PoolTests {
             if o == "grow": state.append(bytearray(b"x" * (8 << 20)))
             elif o == "kept": return say({"callbackId": id, "result": len(state)})
             elif o == "keep": state.append(1)
-            elif isinstance(o, int): time.sleep(o / 1000)
+            elif isinstance(o, str): fcntl.flock(open(o), fcntl.LOCK_SH)
             say({"callbackId": id, "result": os.getpid()})
             """
         return worker
@@ -26,6 +27,15 @@ struct PoolTests {
         let folder = try TemporaryFolder()
         try worker.write(to: folder)
         return try withDaemon(pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
+    }
+
+    /// Calls the task once for each number; the calls wait at the gate.
+    private func sendCalls(_ numbers: some Sequence<Int>, at gate: Gate, _ client: Wire) throws {
+        for id in numbers {
+            try client.send([
+                "task": "specimen", "options": .string(gate.path), "callbackId": .number(JSONNumber(id)),
+            ])
+        }
     }
 
     /// What the pool says of itself, once it is as wanted.
@@ -57,16 +67,12 @@ struct PoolTests {
     @Test("gives each call a process for itself, starts others up to the most, and lets the rest wait")
     func most() throws {
         let folder = try TemporaryFolder()
-        var worker = worker("min = 1\nmax = 3")
-        // Each writes its name down, and answers when there are three.
-        worker.start = "open(\"\(folder.path)/\" + str(os.getpid()), \"w\").close()"
-        worker.call = """
-            while len(os.listdir("\(folder.path)")) < 3: time.sleep(0.01)
-            say({"callbackId": id, "result": os.getpid()})
-            """
-        try withPool(worker) { _, client in
+        let gate = try Gate(in: folder)
+        try withPool(worker("min = 1\nmax = 3")) { _, client in
             try pool(client) { $0["reusable"] == 1 }
-            for id in 1...9 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
+            try sendCalls(1...9, at: gate, client)
+            try pool(client) { $0["inUse"] == 3 }
+            gate.open()
             var pids: Set<Int64> = []
             for _ in 1...9 { try pids.insert(#require(try client.receive()["result"]?.int64Value)) }
             #expect(pids.count <= 3)
@@ -78,21 +84,13 @@ struct PoolTests {
 
     @Test("ends those beyond the fewest that nobody has needed for a while, and starts others when they are needed")
     func idle() throws {
-        var worker = worker("min = 1\nmax = 4\nidle = \"200ms\"")
-        // Each writes its name down, and answers when there are two.
-        worker.call = """
-            open(m["options"] + "/" + str(os.getpid()), "w").close()
-            while len(os.listdir(m["options"])) < 2: time.sleep(0.01)
-            say({"callbackId": id, "result": os.getpid()})
-            """
-        try withPool(worker) { _, client in
+        let folder = try TemporaryFolder()
+        try withPool(worker("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
             for _ in 1...2 {
-                let folder = try TemporaryFolder()
-                for id in 1...4 {
-                    try client.send([
-                        "task": "specimen", "options": .string(folder.path), "callbackId": .number(JSONNumber(id)),
-                    ])
-                }
+                let gate = try Gate(in: folder)
+                try sendCalls(1...4, at: gate, client)
+                try pool(client) { $0["inUse"]?.int64Value ?? 0 >= 2 }
+                gate.open()
                 let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
                 #expect(Set(pids).count > 1)
                 try pool(client) { $0["reusable"] == 1 && $0["inUse"] == 0 && $0["starting"] == 0 }
@@ -178,18 +176,18 @@ struct PoolTests {
 
     @Test("loses only the call of the process that crashed; the others go on, and another one is started")
     func crash() throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
         try withPool(worker("min = 2\nmax = 2")) { _, client in
             try pool(client) { $0["reusable"] == 2 }
-            try client.send(#"{"task":"specimen","options":200,"callbackId":1}"#)
+            try sendCalls([1], at: gate, client)
             try client.send(#"{"task":"specimen","options":"crash","callbackId":2}"#)
-            try client.send(#"{"task":"specimen","options":0,"callbackId":3}"#)
-            var ends: [JSON: JSON] = [:]
-            for _ in 1...3 {
-                let callback = try client.receive()
-                ends[callback["callbackId"] ?? .null] = callback
-            }
-            #expect(ends[1]?["result"] != nil && ends[3]?["result"] != nil, "\(ends)")
-            #expect(ends[2]?["error"]?["code"] == "plugin.crashed")
+            try client.send(#"{"task":"specimen","callbackId":3}"#)
+            let crashed = try client.receive { $0["callbackId"] == 2 }
+            #expect(crashed["error"]?["code"] == "plugin.crashed", "\(crashed)")
+            gate.open()
+            let others = try [client.receive(), client.receive()]
+            #expect(others.allSatisfy { $0["result"] != nil }, "\(others)")
             try pool(client) { $0["reusable"] == 2 }
             #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
         }
@@ -212,11 +210,16 @@ struct PoolTests {
 
     @Test("is replaced as a whole without losing a call")
     func reload() throws {
+        let folder = try TemporaryFolder()
         try withPool(worker("min = 2\nmax = 3")) { _, client in
             for round in 0..<5 {
-                for id in 0..<20 { try client.send(#"{"task":"specimen","options":5,"callbackId":\#(id)}"#) }
+                let gate = try Gate(in: folder)
+                try sendCalls(0..<20, at: gate, client)
                 try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"},"callbackId":"r"}"#)
-                for id in 20..<40 { try client.send(#"{"task":"specimen","options":5,"callbackId":\#(id)}"#) }
+                try sendCalls(20..<40, at: gate, client)
+                // Once this is answered, the daemon has all of them.
+                _ = try client.result("bridge.ping")
+                gate.open()
                 let callbacks = try (0..<41).map { _ in try client.receive() }
                 #expect(callbacks.allSatisfy { $0["result"] != nil }, "\(round): \(callbacks)")
                 #expect(Set(callbacks.compactMap { $0["callbackId"]?.text }).count == 41)
@@ -228,9 +231,10 @@ struct PoolTests {
     func library() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
-        plugin.definitions = "#include <stdio.h>\n#include <unistd.h>"
+        let gate = try Gate(in: folder)
+        plugin.definitions = "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/file.h>\n#include <unistd.h>"
         plugin.call = """
-            char id[16]; snprintf(id, sizeof id, "%d", getpid()); usleep(50000);
+            char id[16]; snprintf(id, sizeof id, "%d", getpid()); \(gate.c)
             host->reply(host, request->call, text(id));
             """
         try plugin.build(in: folder)
@@ -239,6 +243,8 @@ struct PoolTests {
             let client = try daemon.connect()
             try pool(client) { $0["reusable"] == 2 }
             for id in 1...4 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
+            try pool(client) { $0["inUse"] == 2 }
+            gate.open()
             let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
             #expect(Set(pids).count == 2)
         }
@@ -299,8 +305,11 @@ struct PoolTests {
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             for _ in 0..<5 {
-                try client.send(#"{"task":"specimen","options":50,"callbackId":1}"#)
+                let gate = try Gate(in: folder)
+                try sendCalls([1], at: gate, client)
                 try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":2}"#)
+                _ = try client.result("bridge.ping")
+                gate.open()
                 let ends = try [client.receive(), client.receive()]
                 #expect(ends.allSatisfy { $0["result"] != nil }, "\(ends)")
                 let path = JSON.string("\(folder.path)/specimen.plugin.toml")
@@ -330,9 +339,13 @@ struct PoolTests {
 
     @Test("whose processes fall together is started again: that is one fault, not many")
     func fallTogether() throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
         try withPool(worker("min = 8\nmax = 8")) { _, client in
             try pool(client) { $0["reusable"] == 8 }
-            for id in 1...8 { try client.send(#"{"task":"specimen","options":200,"callbackId":\#(id)}"#) }
+            try sendCalls(1...8, at: gate, client)
+            try pool(client) { $0["inUse"] == 8 }
+            gate.open()
             let pids = try (1...8).compactMap { _ in try client.receive()["result"]?.int64Value }
             #expect(Set(pids).count == 8)
             for pid in pids { kill(Int32(pid), SIGKILL) }
@@ -347,6 +360,8 @@ struct PoolTests {
 
     @Test("tells each process of the sessions that there are, once it takes calls and not before")
     func sessions() throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
         var worker = worker("min = 1\nmax = 2")
         worker.hello = #"{"sessions": True}"#
         worker.other = """
@@ -354,7 +369,7 @@ struct PoolTests {
             if m.get("event") == "plugin.session": state.append(m["data"]["change"])
             if task == "specimen" and m["options"] == "heard":
                 task = ""
-                time.sleep(0.3)
+                \(gate.python)
                 say({"callbackId": id, "result": state})
             """
         try withPool(worker) { daemon, client in
@@ -362,6 +377,8 @@ struct PoolTests {
             let others = try (0..<3).map { _ in try daemon.connect() }
             for other in others { _ = try other.result("bridge.ping") }
             for id in 1...2 { try client.send(#"{"task":"specimen","options":"heard","callbackId":\#(id)}"#) }
+            try pool(client) { $0["inUse"] == 2 }
+            gate.open()
             let heard = try (1...2).compactMap { _ in try client.receive()["result"]?.arrayValue }
             for news in heard {
                 #expect(news.first == "start")

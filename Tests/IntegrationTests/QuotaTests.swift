@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Quotas", .blocking)
@@ -132,9 +133,10 @@ struct QuotaTests {
     private static let patternsOfEach = 256
 
     /// The formula for sessions that leave as many and as long texts behind as they may, and have nothing in flight.
+    private static let descriptionBytes = 128 << 20
     private static let keptBound =
         2 * messageBytes + (providers + 1) * (384 << 10) + providers * tasksOfEach * (4 << 10)
-        + providers * patternsOfEach * 256 + (128 << 20) + 4 * messageBytes + (24 << 20)
+        + providers * patternsOfEach * 256 + descriptionBytes + 4 * messageBytes + (24 << 20)
 
     @Test("Memory stays within the formula, whatever texts clients leave behind, and comes back when they have gone")
     func keptTexts() throws {
@@ -148,11 +150,34 @@ struct QuotaTests {
                 let taken = Self.memory(of: daemon.pid) - before
                 try #require(taken <= Self.keptBound, "\(taken >> 20) MiB after \(number + 1) clients")
             }
+            let status = try watcher.result("bridge.status")
+            #expect((status["quotaRefusals"]?["description_bytes"]?.int64Value ?? 0) > 0, "\(status.text)")
+            try retainEvents(watcher)
+            let taken = Self.memory(of: daemon.pid) - before
+            #expect(taken <= Self.keptBound, "\(taken >> 20) MiB")
+            // Far from nothing: the bound is met by what is there, not by what was refused.
+            #expect(taken >= Self.descriptionBytes / 9, "\(taken >> 20) MiB")
             for client in clients { client.close() }
             try watcher.result("bridge.status") { $0["sessions"] == 1 }
-            // It comes back two seconds after the last of them has gone.
-            try watcher.result("bridge.ping") { _ in Self.memory(of: daemon.pid) - before <= 32 << 20 }
+            watcher.close()
+            // It comes back two seconds after the last of them has gone; ten are promised.
+            let last = ContinuousClock.now
+            while Self.memory(of: daemon.pid) - before > 32 << 20, ContinuousClock.now - last < .seconds(10) {
+                poll(nil, 0, 20)
+            }
+            let left = Self.memory(of: daemon.pid) - before
+            #expect(left <= 32 << 20, "\(left >> 20) MiB")
         }
+    }
+
+    /// Has as many and as long events retained as there may be.
+    private func retainEvents(_ client: Wire) throws {
+        let data = JSON.string(String(repeating: "x", count: (4 << 20) / 1_024 - 16))
+        for number in 0..<1_024 {
+            _ = try client.result("bridge.publish", ["event": .string("e\(number)"), "data": data, "retain": true])
+        }
+        let more = try client.call("bridge.publish", ["event": "more", "data": data, "retain": true])
+        #expect(more["error"]?["code"] == "quota.exceeded")
     }
 
     /// Says and provides and listens to as much as a session may, in the longest words. Longer ones are refused.
@@ -170,13 +195,19 @@ struct QuotaTests {
             return .string(name + String(repeating: "x", count: 128 - name.utf8.count))
         }
         // As values a schema like this takes thirty times its text.
-        let elements = Array(repeating: "[0]", count: 16_000).joined(separator: ",")
+        let examples = #""result":{"examples":[\#(Array(repeating: "[0]", count: 15_000).joined(separator: ","))]}"#
+        // Options are checked by a form of it that is several times as long: a schema for each four bytes.
+        let elements = Array(repeating: "{}", count: 20_000).joined(separator: ",")
+        let options = #""options":{"prefixItems":[\#(elements)]}"#
         for place in 0..<Self.tasksOfEach {
             let task = name(place).text
+            let schema = place % 3 == 0 ? examples : options
             try client.send(
-                #"{"task":"bridge.register","options":{"tasks":[\#(task)],"#
-                    + #""descriptions":{\#(task):{"result":{"examples":[\#(elements)]}}}},"callbackId":"r"}"#)
-            #expect(try client.receive { $0["callbackId"] == "r" }["result"] != nil)
+                #"{"task":"bridge.register","options":{"tasks":[\#(task)],"descriptions":{\#(task):"#
+                    + #"{"summary":\#(text(256).text),\#(schema)}}},"callbackId":"r"}"#)
+            let answer = try client.receive { $0["callbackId"] == "r" }
+            let quota = answer["error"]?["data"]?["quota"]
+            #expect(answer["result"] != nil || quota == "description_bytes", "\(answer.text)")
         }
         _ = try client.result("bridge.subscribe", ["events": .array((0..<Self.patternsOfEach).map(name))])
     }

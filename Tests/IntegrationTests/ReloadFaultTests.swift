@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 @Suite("A configuration that is read again while a plugin has no process", .blocking)

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 extension DaemonHome {
@@ -109,7 +110,7 @@ struct ReloadTests {
             #expect(lines.count == 3, "\(reload.errors)")
             #expect(lines[0].hasPrefix("trestle: \(file):1:13: log_level: expected one of"), "\(lines[0])")
             #expect(
-                lines[1].hasPrefix("trestle: \(file):3:1: sockte: unknown key; did you mean `socket`?"), "\(lines[1])")
+                lines[1].hasPrefix("trestle: \(file):3:1: sockte: unknown key; did you mean 'socket'?"), "\(lines[1])")
             #expect(lines[2] == "trestle: the daemon goes on as before (config.invalid)")
 
             let client = try daemon.connect()
@@ -159,7 +160,7 @@ struct ReloadTests {
                     "[plugins.alert]\npresenters = [\"log\"]\n[plugins.persistence]\nfile = \"a/b\"\n[plugins.nobody]\n"
             )
             let problems = try client.call("bridge.reload")["error"]?["data"]?["problems"]?.arrayValue ?? []
-            #expect(problems.map { $0["key"] } == ["plugins.nobody", "plugins.persistence.file"])
+            #expect(problems.map { $0["key"] } == ["plugins.persistence.file", "plugins.nobody"])
             try home.write(
                 configuration:
                     "[plugins.alert]\npresenters = [\"log\"]\n[plugins.persistence]\nfile = \"a/b\"\n[plugins.login]\ntoken_days = 0"
@@ -235,7 +236,7 @@ struct ReloadTests {
             let deadline = Deadline()
             while try queuedBytes() < before + 256 * 1_024 {
                 _ = try sender.sendWhatFits()
-                if deadline.isOver { throw Failure("the daemon does not read on") }
+                if deadline.isOver { throw TestFailure("the daemon does not read on") }
             }
             try sender.pump()
             #expect(sender.isDone)
@@ -320,23 +321,23 @@ struct ReloadTests {
     @Test("while the daemon launches is read once it is ready")
     func launching() throws {
         let folder = try TemporaryFolder()
-        // Its start is answered when the test says so: by a file.
+        let gate = try Gate(in: folder)
         try PluginInC(
             start: """
                 FILE *ready = fopen("\(folder.file("started"))", "w"); fclose(ready);
-                while (access("\(folder.file("go"))", F_OK) != 0) usleep(1000);
+                \(gate.c)
                 host->reply(host, request->call, text("{}"));
-                """, definitions: "#include <stdio.h>\n#include <unistd.h>"
+                """, definitions: "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/file.h>"
         ).build(in: folder)
         let home = try DaemonHome("limits.sessions = 50", pluginDirectory: folder.path)
         let daemon = try DaemonProcess(in: home)
         let deadline = Deadline()
         while !exists(folder.file("started")), !deadline.isOver {
-            if daemon.hasEnded { throw Failure("the daemon ended: \(daemon.log)") }
+            if daemon.hasEnded { throw TestFailure("the daemon ended: \(daemon.log)") }
         }
         daemon.signal(SIGHUP)
         try home.write(configuration: "limits.sessions = 51")
-        try folder.write("", to: "go")
+        gate.open()
         try daemon.awaitReady()
         try daemon.awaitLog(
             "SIGHUP: read \(home.folder.file("trestled.toml")); in force: limits.sessions", daemon.connect())

@@ -1,4 +1,6 @@
 import BridgeJSON
+import Glibc
+import TestSupport
 import Testing
 
 /// What a plugin's threads send comes in its order, and before the answer that follows it.
@@ -116,6 +118,65 @@ struct SendingOrderTests {
                 try Self.expectOrder(of: numbers, client)
             }
         }
+    }
+
+    @Test(
+        "lines of the log and figures are there before the answer, in each of 1,000 calls",
+        arguments: ["none", "process"])
+    func linesAndFigures(isolation: String) throws {
+        let folder = try TemporaryFolder()
+        try PluginInC(
+            name: "specimen", task: "specimen",
+            start: """
+                counter = host->metric(host, &(trestle_metric){.size = sizeof(trestle_metric), .abi = TRESTLE_ABI,
+                    .name = text("calls"), .help = text("Calls."), .kind = TRESTLE_METRIC_COUNTER});
+                host->reply(host, request->call, text("{}"));
+                """,
+            call: "host->blocking(host, work, done, (void *)(uintptr_t)request->call);",
+            definitions: """
+                #include <stdint.h>
+                static uint32_t counter;
+                static void work(void *argument) {
+                    trestle_call call = (trestle_call)(uintptr_t)argument;
+                    host->metric_add(host, counter, 1);
+                    host->log(host, TRESTLE_LOG_INFO, text("first line"), call);
+                    host->log(host, TRESTLE_LOG_INFO, text("second line"), 0);
+                    host->reply(host, call, text("1"));
+                }
+                static void done(void *argument) {}
+                """
+        ).build(in: folder)
+        // Of a process so many lines a second are in the log, and figures are told once a second.
+        let isInDaemon = isolation == "none"
+        let count = isInDaemon ? 1_000 : 40
+        try withDaemon("[plugins.specimen]\nisolation = \"\(isolation)\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            let log = open(daemon.home.logPath, O_RDONLY)
+            defer { close(log) }
+            for number in 1...count {
+                _ = try client.result("specimen")
+                let lines = Self.news(log).split(separator: "\n").compactMap { line in
+                    ["first", "second"].first { line.contains("\($0) line") }
+                }
+                try #require(lines == ["first", "second"], "call \(number)")
+                if isInDaemon { try #require(try calls(client) == Int64(number)) }
+            }
+            try client.result("bridge.status") { _ in (try? calls(client)) == Int64(count) }
+        }
+    }
+
+    /// The counter of the plugin.
+    private func calls(_ client: Wire) throws -> Int64? {
+        let metrics = try client.result("bridge.status")["metrics"]?.arrayValue
+        return metrics?.first { $0["plugin"] == "specimen" }?["value"]?.int64Value
+    }
+
+    /// What a file has that was not read before.
+    private static func news(_ file: Int32) -> String {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while case let count = read(file, &part, part.count), count > 0 { bytes += part[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func call(_ sender: Sender, _ number: Int) -> JSON {

@@ -88,7 +88,7 @@ struct ServiceTests {
             try client.send(#"{"task":"specimen","callbackId":1}"#)
             let deadline = Deadline()
             while !exists(folder.file("stuck")) {
-                if deadline.isOver { throw Failure("the plugin is not called") }
+                if deadline.isOver { throw TestFailure("the plugin is not called") }
                 _ = try? manager.text(within: 10)
             }
             // What was sent before it came to a standstill; then nothing for longer than a watchdog waits.
@@ -170,7 +170,7 @@ struct ServiceTests {
             environment: home.environment, errors: .file(home.logPath))
         let deadline = Deadline()
         while (try? home.connect()) == nil {
-            if process.hasEnded(within: 2) || deadline.isOver { throw Failure("no daemon: \(home.log)") }
+            if process.hasEnded(within: 2) || deadline.isOver { throw TestFailure("no daemon: \(home.log)") }
         }
         let limits = contents(of: "/proc/\(process.pid)/limits").split(separator: "\n")
         let line = try #require(limits.first { $0.hasPrefix("Max open files") })

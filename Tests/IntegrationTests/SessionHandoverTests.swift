@@ -32,7 +32,7 @@ struct SessionHandoverTests {
         do {
             try manager.keep(until: { $0.hasPrefix("READY=1") }, within: 20_000)
         } catch {
-            throw Failure("the daemon does not get ready: \(home.log.suffix(4_096))")
+            throw TestFailure("the daemon does not get ready: \(home.log.suffix(4_096))")
         }
         return process
     }
@@ -178,7 +178,7 @@ struct SessionHandoverTests {
         try end(daemon)
         let told = try wire.receive { $0["event"] == "session.not_carried" }
         #expect(told["data"]?["reason"] == "the daemon could not hand the session over")
-        #expect(throws: Failure.self) { try wire.receive() }
+        #expect(throws: TestFailure.self) { try wire.receive() }
     }
 
     @Test("closes connections of which nothing is known any more, and says so")
@@ -198,7 +198,7 @@ struct SessionHandoverTests {
         }
         daemon = try start()
         #expect(try wire.receive()["event"] == "session.not_carried")
-        #expect(throws: Failure.self) { try wire.receive() }
+        #expect(throws: TestFailure.self) { try wire.receive() }
         #expect(try home.connect().result("Echo", 2) == 2)
         try end(daemon)
     }
@@ -210,6 +210,6 @@ struct SessionHandoverTests {
         _ = try wire.result("Echo", 1)
         try end(daemon)
         #expect(manager.stored.isEmpty)
-        #expect(throws: Failure.self) { try wire.receive() }
+        #expect(throws: TestFailure.self) { try wire.receive() }
     }
 }

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("The daemon's socket and state", .blocking)
@@ -235,7 +236,7 @@ struct SocketTests {
     }
 
     private func descriptorCount(_ daemon: DaemonProcess) throws -> Int {
-        guard let directory = opendir("/proc/\(daemon.pid)/fd") else { throw Failure("/proc cannot be read") }
+        guard let directory = opendir("/proc/\(daemon.pid)/fd") else { throw TestFailure("/proc cannot be read") }
         defer { closedir(directory) }
         var count = 0
         while readdir(directory) != nil { count += 1 }

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 private let isRoot = geteuid() == 0
@@ -183,7 +184,7 @@ extension Wire {
         while true {
             if let wire = try? home.connect() { return wire }
             if process.hasEnded(within: 2) || deadline.isOver {
-                throw Failure("the daemon does not get ready: \(home.log)")
+                throw TestFailure("the daemon does not get ready: \(home.log)")
             }
         }
     }

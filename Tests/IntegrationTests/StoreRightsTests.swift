@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Whether this process can make others run as another user, and talk to the daemon from there.

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("The command line", .blocking)
@@ -85,7 +86,37 @@ struct TrestleTests {
                     (daemon.home.trestle("call", "slow", "--timeout", "20ms"), 124, "call.timeout"),
                     (daemon.home.trestle("call", "Echo", "{"), 64, "no JSON"),
                     (daemon.home.trestle("call"), 64, "task"),
-                    (daemon.home.trestle("cal", "Echo"), 64, "cal"), (daemon.home.trestle("kill", "x"), 64, "x"),
+                    (daemon.home.trestle("cal", "Echo"), 64, "unknown subcommand 'cal'; did you mean 'call'?"),
+                    (daemon.home.trestle("plugin", "ls"), 64, "unknown subcommand 'ls'; did you mean 'list'?"),
+                    (daemon.home.trestle("frobnicate"), 64, "unknown subcommand 'frobnicate'\n"),
+                    (daemon.home.trestle("call", "Ecko"), 1, "there is no task Ecko; did you mean 'Echo'?"),
+                    (daemon.home.trestle("describe", "ecko"), 1, "there is no task ecko; did you mean 'Echo'?"),
+                    (
+                        daemon.home.trestle("plugin", "reload", "ecoh"), 1,
+                        "there is no plugin ecoh; did you mean 'echo'?"
+                    ),
+                    (
+                        daemon.home.trestle("call", "persistence.create", "tabel=notes", "record={}"), 1,
+                        "unknown option 'tabel'; did you mean 'table'?"
+                    ),
+                    (
+                        daemon.home.trestle("call", "persistence.create", "record={}"), 1,
+                        "required option 'table' is missing"
+                    ),
+                    (
+                        daemon.home.trestle("call", "Alert", "contnet=x"), 1,
+                        "unknown option 'contnet'; did you mean 'content'?"
+                    ),
+                    (
+                        daemon.home.trestle("call", "bridge.publish", "evnt=x"), 1,
+                        "unknown option 'evnt'; did you mean 'event'?"
+                    ),
+                    (
+                        daemon.home.trestle("call", "login.users.remove", "usr=x"), 1,
+                        "unknown option 'usr'; did you mean 'user'?"
+                    ),
+
+                    (daemon.home.trestle("kill", "x"), 64, "x"),
                     (daemon.home.trestle("kill", "999999"), 1, "no call 999999 is in flight"),
                     (daemon.home.trestle("call", "Echo", "-", input: "{]"), 64, "JSON"),
                 ] as [(ProgramRun, Int32, String)]
@@ -95,6 +126,41 @@ struct TrestleTests {
                 #expect(run.errors.contains(reason), "\(run.errors)")
                 if status != 64 { #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)") }
             }
+        }
+    }
+
+    @Test("subscribe asks about the name of an event that no plugin declares, and listens to it all the same")
+    func unknownEvent() throws {
+        try withDaemon { daemon in
+            let command = try Command(daemon.home, "subscribe", "record.chnged", "made.up", "--count", "1")
+            let deadline = Deadline()
+            while !command.errors.contains("\n"), !deadline.isOver, !command.process.hasEnded(within: 5) {}
+            #expect(
+                command.errors
+                    == "trestle: no plugin declares the event record.chnged; did you mean 'record.changed'?\n")
+            _ = try daemon.connect().result("bridge.publish", ["event": "record.chnged", "data": 1])
+            #expect(try command.line() == #"{"event":"record.chnged","data":1}"#)
+            #expect(try command.process.wait() == .exited(0))
+        }
+    }
+
+    @Test("lists and reports have a text form in a pipe, and both lists of plugins agree")
+    func textForm() throws {
+        try withDaemon { daemon in
+            let plugins = try daemon.home.trestle("plugins").output
+            #expect(try daemon.home.trestle("plugin", "list").output == plugins)
+            #expect(plugins.hasPrefix("{"))
+            let table = try daemon.home.trestle("plugins", "--format", "table").output
+            #expect(try daemon.home.trestle("plugin", "list", "--format", "table").output == table)
+            #expect(table.hasPrefix("name "), "\(table)")
+            #expect(table.contains("libEchoPlugin.so"))
+            let report = try daemon.home.trestle("status", "--format", "table").output
+            #expect(report.hasPrefix("state "), "\(report)")
+            let short = try daemon.home.trestle("status", "--short", "--format", "table").output
+            #expect(short.hasPrefix("state") && short.split(separator: "\n").count <= 10, "\(short)")
+            #expect(report.contains("\nplugins\n") && !short.contains("echo"), "\(report)")
+            #expect(try daemon.home.trestle("status", "--short").output.hasPrefix(#"{"state":"running","version":"#))
+            #expect(try daemon.home.trestle("tasks", "--format", "xml").end == .exited(64))
         }
     }
 

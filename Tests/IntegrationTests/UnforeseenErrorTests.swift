@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Errors that a plugin did not foresee: the words of libraries and of the system.

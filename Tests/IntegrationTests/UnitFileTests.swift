@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 private let analyze = "/usr/bin/systemd-analyze"
@@ -30,17 +31,26 @@ struct UnitFileTests {
         #expect(check.errors == "" && check.output == "")
     }
 
-    @Test("leave the daemon next to nothing to do harm with")
+    @Test("leave the daemon next to nothing to do harm with, also where its control group is delegated")
     func security() throws {
-        let check = try run(
-            analyze,
-            [
-                "security", "--offline=true", "--threshold=5", "--no-pager",
-                "\(Place.package)/etc/systemd/system/trestle.service",
-            ])
-        // The threshold is ten times the exposure: at most 0.5.
-        #expect(check.end == .exited(0), "\(check.output)")
-        #expect(check.output.contains("Overall exposure level"))
+        let (folder, _) = try units("system")
+        try #require(mkdir(folder.file("trestle.service.d"), 0o755) == 0)
+        // The threshold is ten times the exposure: 0.6, and 0.7 with the drop-in.
+        for (dropIn, threshold) in [("", 6), (contents(of: "\(Place.package)/etc/systemd/delegate.conf"), 7)] {
+            try folder.write(dropIn, to: "trestle.service.d/delegate.conf")
+            let check = try run(
+                analyze,
+                [
+                    "security", "--offline=true", "--threshold=\(threshold)", "--no-pager",
+                    folder.file("trestle.service"),
+                ])
+            #expect(check.end == .exited(0), "\(check.output)")
+            #expect(check.output.contains("Overall exposure level"))
+            let isDelegated = check.output.contains("✗ Delegate=")
+            #expect(isDelegated == !dropIn.isEmpty)
+            let verified = try run(analyze, ["verify", "--man=no", folder.file("trestle.service")])
+            #expect(verified.end == .exited(0) && verified.output + verified.errors == "")
+        }
     }
 
     @Test("leave peers their user ids, and give the daemon more time than it takes")

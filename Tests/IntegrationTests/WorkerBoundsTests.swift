@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 @Suite("Calls of a worker that does not keep up", .blocking)
@@ -16,7 +17,7 @@ struct WorkerBoundsTests {
         var callbacks: [Int: JSON] = [:]
         for _ in 0..<count {
             let message = try client.receive()
-            guard let id = message["callbackId"]?.int64Value else { throw Failure("no callback: \(message.text)") }
+            guard let id = message["callbackId"]?.int64Value else { throw TestFailure("no callback: \(message.text)") }
             #expect(callbacks.updateValue(message, forKey: Int(id)) == nil, "a second callback: \(message.text)")
         }
         return callbacks
@@ -25,12 +26,13 @@ struct WorkerBoundsTests {
     @Test("that waited while its process did not read are worked on by the next process")
     func waiting() throws {
         let folder = try TemporaryFolder()
-        let (first, go) = (folder.file("first"), folder.file("go"))
+        let first = folder.file("first")
+        let gate = try Gate(in: folder)
         var worker = WorkerInPython()
         worker.call = """
             if not os.path.exists("\(first)"):
                 open("\(first)", "w").close()
-                while not os.path.exists("\(go)"): time.sleep(0.01)
+                \(gate.python)
                 os._exit(3)
             say({"callbackId": id, "result": len(m["options"])})
             """
@@ -41,7 +43,7 @@ struct WorkerBoundsTests {
             for id in 1...count { try client.send(#"{"task":"specimen","options":"\#(text)","callbackId":\#(id)}"#) }
             // Once this is answered, all of them have come.
             _ = try client.result("bridge.ping")
-            try folder.write("", to: "go")
+            gate.open()
             let callbacks = try callbacks(count, client)
             let answered = callbacks.values.filter { $0["result"] == 100_000 }
             let crashed = callbacks.values.filter { $0["error"]?["code"] == "plugin.crashed" }
@@ -73,6 +75,21 @@ struct WorkerBoundsTests {
             #expect(callbacks.values.allSatisfy { $0["error"]?["code"] == "plugin.crashed" })
             #expect(daemon.log.contains("left 65536 calls unanswered"))
             #expect(try client.result("specimen") == "next")
+        }
+    }
+
+    @Test("end with a defined error where the process's own is longer than is read, and it goes on")
+    func longErrors() throws {
+        var worker = WorkerInPython()
+        worker.call = """
+            say({"callbackId": id, "error": {"code": "specimen.failed", "message": "x" * m["options"]}})
+            """
+        try withWorker(worker, in: TemporaryFolder()) { daemon, client in
+            #expect(try client.call("specimen", 60_000)["error"]?["code"] == "specimen.failed")
+            let error = try client.call("specimen", 70_000)["error"]
+            #expect(error?["code"] == "plugin.invalid_reply")
+            #expect(error?["message"] == "the callback's error has more than 65536 bytes")
+            #expect(try client.result("specimen.good", 1) == 1)
         }
     }
 

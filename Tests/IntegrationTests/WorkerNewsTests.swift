@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 /// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("A worker", .blocking)
@@ -136,9 +137,9 @@ struct WorkerTests {
     @Test(
         "that says what is no message is killed, and its calls end with the reason",
         arguments: [
-            #"f.write("garbage\n"); f.flush(); time.sleep(60)"#,
-            #"s.sendall(b"x" * (2 << 20)); time.sleep(60)"#,
-            #"s.sendall(b"\xff\xfe\n"); time.sleep(60)"#,
+            #"f.write("garbage\n"); f.flush(); signal.pause()"#,
+            #"s.sendall(b"x" * (2 << 20)); signal.pause()"#,
+            #"s.sendall(b"\xff\xfe\n"); signal.pause()"#,
             #"f.write("{\"callbackId\":"); f.flush(); os._exit(0)"#,
         ])
     func garbage(call: String) throws {
@@ -155,7 +156,7 @@ struct WorkerTests {
         try WorkerInPython(name: "long", call: #"say({"callbackId": id, "result": "x" * 900_000})"#).write(to: folder)
         let deaf = """
             for n in range(150): say({"task": "long", "callbackId": n})
-            time.sleep(60)
+            signal.pause()
             """
         try WorkerInPython(call: deaf).write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
@@ -185,10 +186,12 @@ struct WorkerTests {
         let file = folder.file("pid")
         let worker = WorkerInPython(
             call: """
+                (is_written, written) = os.pipe()
                 if os.fork() == 0:
                     open("\(file)", "w").write(str(os.getpid()))
-                    time.sleep(600)
-                while not (os.path.exists("\(file)") and open("\(file)").read()): time.sleep(0.01)
+                    os.write(written, b"x")
+                    signal.pause()
+                os.read(is_written, 1)
                 os._exit(0)
                 """)
         try withWorker(worker) { _, client in
@@ -225,10 +228,18 @@ struct WorkerTests {
             }
             #expect(
                 Set(names).isSubset(of: [
-                    "COLOUR", "LANG", "LC_CTYPE", "PATH", "TRESTLE_PLUGIN", "TRESTLE_WORKER", "TZ",
+                    "COLOUR", "LANG", "LC_CTYPE", "PATH", "PYTHONPATH", "TRESTLE_PLUGIN", "TRESTLE_WORKER", "TZ",
                 ]))
             #expect(names.contains("COLOUR") && names.contains("TRESTLE_WORKER"))
             #expect(told[2] == 50 && told[3] == .number(JSONNumber(1 << 30)) && told[4] == 0 && told[5] == true)
+        }
+    }
+
+    @Test("that has much to say of itself starts as others do")
+    func longHello() throws {
+        try withWorker(WorkerInPython(hello: #"{"more": ["x"] * 50000}"#)) { _, client in
+            let result = try client.result("specimen", 1)
+            #expect(result == 1)
         }
     }
 
@@ -282,7 +293,7 @@ struct WorkerTests {
                 "open(\"\(file)\", \"w\").write(str(os.getpid()))"
                 + (deaf ? "; signal.signal(signal.SIGTERM, signal.SIG_IGN)" : "")
             var worker = WorkerInPython(start: start)
-            if deaf { worker.call = "time.sleep(600)" }
+            if deaf { worker.call = "signal.pause()" }
             try withWorker(worker) { daemon, client in
                 if deaf { try client.send(#"{"task":"specimen"}"#) }
                 _ = try client.result("bridge.ping")

@@ -68,6 +68,30 @@ struct UserTaskTests {
         await next.stop()
     }
 
+    @Test("A new password logs out all of the user's sessions, on whichever page of the daemon's list they stand")
+    func pages() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        try await admin.call("login.users.add", ["user": "ada", "password": "pa"])
+        var numbers: [JSON] = []
+        for index in 0..<300 {
+            let session = await bridge.session()
+            // On the first page, the second and the last.
+            guard [0, 150, 299].contains(index) else { continue }
+            try await session.call("login", ["user": "ada", "password": "pa"])
+            numbers.append(.number(JSONNumber(await session.number)))
+        }
+        let first = try await admin.call("bridge.sessions")
+        #expect(first["cursor"]?.stringValue != nil && first["sessions"]?.arrayValue?.count ?? 300 < 150)
+        try await admin.subscribe("login.changed")
+        try await admin.call("login.users.passwd", ["user": "ada", "password": "new"])
+        for number in numbers {
+            let event = await admin.nextEvent()
+            #expect(event.data == ["session": number, "user": nil])
+        }
+        await bridge.stop()
+    }
+
     @Test("A new password logs the user's sessions out, revokes the tokens and leaves others alone")
     func passwd() async throws {
         let bridge = try await start()

@@ -33,6 +33,22 @@ struct CopyTaskTests {
         return ["upload": id, "bytes": .number(JSONNumber(bytes.count))]
     }
 
+    @Test("Options that are decoded on the loop are short; a part of an upload is as long as a message holds")
+    func lengths() async throws {
+        let bridge = try await TestBridge.start(.persistence())
+        let session = await bridge.session()
+        let error = await #expect(throws: BridgeError.self) {
+            try await session.call("persistence.export", ["table": .string(String(repeating: "x", count: 65_536))])
+        }
+        #expect(error?.code == .optionsInvalid && error?.data?["expected"] == "at most 65536 bytes of options")
+        let part = String(repeating: "AAAA", count: 20_000)
+        let id = try #require(try await session.call("persistence.upload")["upload"])
+        let options: JSON = ["upload": id, "offset": 0, "data": .string(part)]
+        let result = try await session.call("persistence.upload.write", options)
+        #expect(result == ["bytes": 60_000])
+        await bridge.stop()
+    }
+
     @Test("A backup is taken in parts, and restored from parts; those who watch are told")
     func restore() async throws {
         let bridge = try await TestBridge.start(.persistence())

@@ -55,9 +55,11 @@ def install(revision):
     run("dpkg", "--install", "--force-confold", package(revision))
 
 
-def journal(since):
+def journal(since, *options):
     """What the service's units said since a time in seconds of the epoch."""
-    return run("journalctl", "--no-pager", "--quiet", f"--since=@{since:.6f}", "--unit", SERVICE, "--output", "cat")
+    run("journalctl", "--sync")
+    return run(
+        "journalctl", "--no-pager", "--quiet", f"--since=@{since:.6f}", "--unit", SERVICE, "--output", "cat", *options)
 
 
 def answers(seconds=30):

@@ -9,9 +9,11 @@ import unittest
 
 import machine
 import test_faults
+import test_groups
 import test_installed
 import test_life
 import test_policy
+import test_recovery
 import test_reload
 import test_restarts
 
@@ -20,10 +22,14 @@ ORDER = [
     test_installed.Socket,
     test_installed.Status,
     test_installed.Sandbox,
+    test_installed.Deployed,
     test_installed.UsersOwn,
     test_policy.Policy,
+    test_groups.Groups,
     test_faults.Faults,
     test_reload.Reload,
+    test_recovery.Misconfigured,
+    test_recovery.Unable,
     test_restarts.Restarts,
     test_life.Stopped,
     test_life.Upgraded,

@@ -17,7 +17,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 @LoopActor struct BusConnectionTests {
     @Test("a call is answered with the values of its reply, and with who sent it")
     func call() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         let names = try await connection.call(ofTheBus("ListNames"))
         #expect(names.sender == "org.freedesktop.DBus")
@@ -31,7 +31,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("values of types that are not read are told as such, and those within a dictionary beside them are read")
     func otherTypes() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         _ = try await connection.call(ofTheBus("RequestName"), [.string("org.example.One"), .uint32(0)])
         let peer = try await connection.call(ofTheBus("GetConnectionCredentials"), [.string("org.example.One")])
@@ -47,7 +47,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("calls that are refused end with the error's name and sentence")
     func refused() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         let nobody = BusMethod(
             destination: "org.example.Nobody", path: "/", interface: "org.example.Nobody", member: "Work")
@@ -61,7 +61,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("what D-Bus cannot carry is not sent, and the connection goes on")
     func unsendable() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         for value in [BusValue.string("a\u{0}b"), .other] {
             let error = await #expect(throws: BusError.self) {
@@ -78,7 +78,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("signals come to who wants them, and to nobody else")
     func signals() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         var heard: [BusMessage] = []
         let change = BusSignal(
@@ -99,13 +99,13 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("when the bus ends, calls that wait end, and those that follow say that the connection was lost")
     func lost() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         _ = try await connection.call(ofTheBus("GetId"))
-        bus.signal(SIGSTOP)
+        bus.process.signal(SIGSTOP)
         var result: Result<BusMessage, BusError>?
         connection.call(ofTheBus("GetId")) { result = $0 }
-        bus.signal(SIGKILL)
+        bus.process.signal(SIGKILL)
         let end = await connection.ended()
         #expect("\(end)".hasPrefix("the connection to the session bus was lost: "))
         #expect(throws: BusError.self) { try result?.get() }
@@ -117,7 +117,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
 
     @Test("closing ends calls that wait, and whoever waits for the end")
     func closed() async throws {
-        let bus = try BusProcess()
+        let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
         var result: Result<BusMessage, BusError>?
         connection.call(ofTheBus("GetId")) { result = $0 }

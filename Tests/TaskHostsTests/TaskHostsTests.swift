@@ -16,6 +16,9 @@ private struct Shout: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         if options.word == "nothing" { throw BridgeError("shout.silent", "there is nothing to say") }
+        if options.word == "too much" {
+            throw BridgeError("shout.long", "much", data: .string(String(repeating: "x", count: 65_536)))
+        }
         let times = Int(options.times ?? 1)
         for number in 0..<times { call.progress(number) }
         return Result(said: String(repeating: options.word.uppercased(), count: times))
@@ -135,6 +138,9 @@ struct TaskHostsTests {
         let session = await bridge.session()
         let thrown = await #expect(throws: BridgeError.self) { try await session.call("shout", ["word": "nothing"]) }
         #expect(thrown?.code == "shout.silent")
+        let long = await #expect(throws: BridgeError.self) { try await session.call("shout", ["word": "too much"]) }
+        #expect(long?.code == .pluginInvalidReply)
+        #expect(long?.message == "the plugin failed with an error of more than 65536 bytes")
         let dropped = await #expect(throws: BridgeError.self) { try await session.call("drop") }
         #expect(dropped?.code == .pluginNoReply)
         await bridge.stop()

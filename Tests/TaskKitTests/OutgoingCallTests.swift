@@ -2,12 +2,23 @@ import CTaskPlugin
 import TaskKit
 import Testing
 
+/// A result that knows where it was decoded.
+private struct Place: Decodable {
+    var isOnLoop: Bool
+    var count: Int
+
+    init(from decoder: any Decoder) throws {
+        isOnLoop = FakeHost.isLoopThread
+        count = try [Int](from: decoder).count
+    }
+}
+
 /// Calls the task that its options name and tells what came of it.
 private struct Relay: BridgeTask {
     static let name = "relay"
     static let summary = "Calls another task."
 
-    enum From: String, Codable, CaseIterable, Sendable { case call, plugin, detached }
+    enum From: String, Codable, CaseIterable, Sendable { case call, plugin, detached, places }
     struct Options: Codable, Sendable {
         var task: String
         var from: From
@@ -25,6 +36,10 @@ private struct Relay: BridgeTask {
         case .plugin:
             let answer: Answer = try await call.plugin.bridge(options.task, ["a": 1], timeout: .none)
             return answer.number
+        case .places:
+            let place: Place = try await call.bridge(options.task, ["a": 1])
+            call.log.info("decoded on the loop: \(place.isOnLoop)")
+            return place.count
         case .detached:
             let answer: Answer = try await Task.detached { try await call.bridge(options.task, ["a": 1]) }.value
             return answer.number
@@ -85,6 +100,18 @@ struct OutgoingCallTests {
         }
         #expect(error.code == .pluginInvalidReply)
         #expect(error.message.contains("other"))
+    }
+
+    @Test("has a long result decoded off the loop, and a short one on it")
+    func longResult() async {
+        for (number, places) in [(1, [true]), (40_000, [false])] {
+            let handle = await start("other", "places")
+            let inner = await inner()
+            await host.onLoop { $0.end(inner, .result(.array(Array(repeating: 1, count: number)))) }
+            #expect(await host.answer(to: handle) == .result(.number(JSONNumber(number))))
+            let lines = await host.onLoop { $0.logLines }
+            #expect(lines.suffix(1).map(\.message) == places.map { "decoded on the loop: \($0)" })
+        }
     }
 
     @Test("gets its progress in order, without what does not fit")

@@ -87,11 +87,11 @@ struct DialectCallTests {
         #expect(answer(#"{"url":"jxaction://fail","callbackId":"c"}"#) == ["callbackId": "c", "error": error])
         #expect(answer(#"{"funName":"fail","callbackId":"c"}"#) == ["callbackId": "c", "error": error])
         let none = answer(#"{"callbackId":"c","pluginId":"no","methodName":"such.method","options":{}}"#)
-        #expect(none?["success"] == false && none?["error"]?["code"] == "task.not_found")
+        #expect(none?["success"] == false && none?["error"]?["code"] == "UNIMPLEMENTED")
         #expect(none?["pluginId"] == "no.such" && none?["methodName"] == "method")
     }
 
-    @Test("tells progress in that dialect")
+    @Test("sends progress in that dialect")
     func progress() {
         client.send(#"{"handlerName":"work","callbackId":"a","progress":true}"#)
         client.send(#"{"jsonrpc":"2.0","method":"work","id":"a","progress":true}"#)
@@ -272,6 +272,22 @@ struct JSONRPCTests {
         #expect(
             answer(#"{"jsonrpc": "2.0", "method": "subtract", "params": [23, 42], "id": 2}"#)
                 == ["jsonrpc": "2.0", "id": 2, "result": -19])
+    }
+
+    @Test("Required parameters by position come before optional ones, whatever the schema's order is")
+    func required() {
+        let schema = #"{"properties":{"a":{},"b":{},"c":{},"d":{}},"required":["d","b"]}"#
+        let provider = bench.client()
+        provider.send(
+            #"{"task":"bridge.register","options":{"tasks":["rq"],"descriptions":{"rq":{"options":\#(schema)}}},"callbackId":0}"#
+        )
+        #expect(provider.readOne()?["result"] != nil)
+        client.send(#"{"jsonrpc":"2.0","method":"rq","params":[1,2,3],"id":1}"#)
+        #expect(provider.readOne()?["options"] == ["b": 1, "d": 2, "a": 3])
+        let methods = answer(#"{"jsonrpc":"2.0","method":"rpc.discover","id":2}"#)?["result"]?["methods"]?.arrayValue
+        let parameters = methods?.first { $0["name"] == "rq" }?["params"]?.arrayValue
+        #expect(parameters?.map { $0["name"] } == ["b", "d", "a", "c"])
+        #expect(parameters?.map { $0["required"] } == [true, true, nil, nil])
     }
 
     @Test("rpc call with named parameters")
@@ -557,6 +573,7 @@ struct DialectProviderTests {
             (#""error":{"code":-32000,"message":"m","data":{"code":"own.code","data":7}}"#, "own.code"),
             (#""error":{"code":5,"message":"m"}"#, "jsonrpc.error"), (#""error":{"code":"5"}"#, "plugin.invalid_reply"),
             (#""error":{"code":5,"message":"m"},"result":1"#, "plugin.invalid_reply"),
+            (#""error":{"code":5,"message":"\#(String(repeating: "x", count: 65_536))"}"#, "plugin.invalid_reply"),
         ]
         for (answer, code) in answers {
             caller.send(#"{"task":"sum","options":7,"callbackId":1}"#)
@@ -572,7 +589,14 @@ struct DialectProviderTests {
         let id = try #require(provider.readOne()?["id"]?.int64Value)
         provider.send(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":\#(id),"progress":"half"}}"#)
         #expect(caller.readOne()?["progress"] == "half")
-        for strange in ["1e0", "-1", "1.5", "null", "{}"] {
+        provider.send(
+            #"{"jsonrpc":"2.0","method":"$/progress","params":{"sequence":7,"progr\u0065ss":[1, 2],"id":\#(id)}}"#)
+        #expect(caller.readOne()?["progress"] == [1, 2])
+        let long = JSON.array(Array(repeating: "x", count: 40_000))
+        provider.send(
+            #"{"jsonrpc":"2.0","method":"$/progress","params":{"progress":\#(long.text),"id":\#(id)}}"#)
+        #expect(caller.readOne()?["progress"] == long)
+        for strange in ["1e0", "-1", "1.5", "null", "{}", "\(id),\"id\":\(id)"] {
             provider.send(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":\#(strange),"progress":1}}"#)
             #expect(provider.readOne()?["error"]?["code"] == -32600)
         }

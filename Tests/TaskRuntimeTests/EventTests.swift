@@ -212,10 +212,10 @@ struct EventTests {
         #expect(queue.takeUntoldDrops() == 51)
     }
 
-    private func line(ofBytes count: Int) -> SharedLine {
+    private func line(ofBytes count: Int) -> EventLine {
         let output = OutputBuffer()
         for _ in 0..<count { output.append(0) }
-        return SharedLine(output)
+        return EventLine(tail: SharedLine(output))
     }
 
     @Test("Some events go to the named sessions only, asked for or not")
@@ -232,6 +232,18 @@ struct EventTests {
         #expect(listener.read().count == 1)
         #expect(deaf.read().count == 1)
         #expect(other.read().isEmpty)
+    }
+
+    @Test("Of many named sessions those get an event that subscribed to it")
+    func manyNamedSessions() {
+        let listeners = (0..<10).map { _ in subscriber("e", "e*") }
+        let others = (0..<10).map { _ in subscriber("f") }
+        let unnamed = subscriber("e")
+        let numbers = (listeners + others).map(\.session.number)
+        let data = Array("1".utf8)
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
+        #expect(listeners.map { $0.read().count } == Array(repeating: 1, count: 10))
+        #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
 
     @Test("Sessions are heard to open and close, and plugins are told of them and of their pages")

@@ -286,10 +286,18 @@ struct InterceptorTests {
             (#"{"pass":true,"result":1}"#, "it has several of"), (#"{"pass":false}"#, "pass is not true"),
             (#"{"pass":1}"#, "pass is not true"), (#"{"task":5}"#, "task is not the name of one"),
             (#"{"task":""}"#, "task is not the name of one"), (#"{"error":"no"}"#, "error is no object"),
-            (#"{"error":{"code":"a"}}"#, "error is no object"), (#"{"options":1,"extra":2}"#, "the member \"extra\""),
+            (#"{"error":{"code":"a"}}"#, "error is no object"),
+            (#"{"error":{"message":"\#(String(repeating: "b", count: 65_536))"}}"#, "error has more than 65536"),
+            (#"{"task":"\#(String(repeating: "b", count: 65_536))"}"#, "task is not the name of one"),
+            (#"{"options":1,"extra":2}"#, "the member \"extra\""),
             (#"{"options":1,"options":2}"#, "stands there twice"), ("[1]", "it is an array, and no object"),
             ("null", "it is null, and no object"), ("", "there is no JSON value"),
             (#"{"result":"#, "a value was expected"), ("{\"result\":\"\u{1}\"}", "raw control character"),
+            (#"{"task":"\#(String(repeating: "x", count: 65_536))"}"#, "task is not the name of one"),
+            (
+                #"{"error":{"code":"a","message":"\#(String(repeating: "x", count: 65_536))"}}"#,
+                "error has more than 65536 bytes"
+            ),
             (#"{"result":1,"options":2}"#, "several"), (#"{"p\u0061ss":true}"#, "is none of a decision"),
         ])
     func garbage(decision: String, reason: String) {

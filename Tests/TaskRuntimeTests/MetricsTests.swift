@@ -134,7 +134,7 @@ struct MetricsTests {
         #expect(
             status["plugins"] == [
                 ["name": "worker", "state": "running", "waiting": 2, "restarts": 0],
-                ["name": nil, "state": "refused", "path": "/p.so", "error": "it is broken"],
+                ["name": "p", "state": "refused", "path": "/p.so", "error": "it is broken"],
             ])
         let session = client("bridge.sessions")?["sessions"]?[0]
         #expect(session?["calls"] == 3)

@@ -13,6 +13,7 @@ struct NameStepTests {
 
     private func slow() { turns.slow() }
     private func runJobs() -> Int { turns.runJobs() }
+    private func runJobs(untilOutputOf client: FakeClient) { turns.runJobs(untilOutputOf: client) }
 
     private func list(_ names: [String]) -> String { "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
 
@@ -171,11 +172,7 @@ struct NameStepTests {
         let client = bench.client(uid: 0)
         slow()
         client.send(subscription(to: ["e*"]))
-        var shares = 0
-        while client.session.output.isEmpty, shares < 100 {
-            _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000)
-            shares += 1
-        }
+        runJobs(untilOutputOf: client)
         #expect(bench.runtime.callsInFlight == 0 && client.session.waitsForJobs)
         var isDrained = false
         bench.runtime.drain { isDrained = true }
@@ -192,11 +189,7 @@ struct NameStepTests {
         slow()
         client.send(subscription(to: ["e*"]))
         // Up to the callback: the events are on their way.
-        var shares = 0
-        while client.session.output.isEmpty, shares < 100 {
-            _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000)
-            shares += 1
-        }
+        runJobs(untilOutputOf: client)
         bench.clock.tick = .zero
         retain("e7", 7)
         let forgetting = bench.client(uid: 0)

@@ -48,6 +48,26 @@ struct PatternTreeTests {
         #expect(found == [1])
     }
 
+    @Test("As many nodes are looked at as the name has bytes, and one more, however many patterns there are")
+    func visits() throws {
+        let tree = PatternTree<Int>()
+        var visits: [Int] = []
+        for number in 0..<16_384 {
+            // A pattern of each length, and many that part from it at each of its bytes.
+            let beginning = String(repeating: "a", count: number % 64) + String(number, radix: 36)
+            let text = number % 2 == 0 ? beginning + "*" : beginning
+            _ = tree.insert(number, try #require(EventPattern(text)))
+            if number.nonzeroBitCount == 1 { visits.append(tree.forEach(matching: "other.name") { _ in }) }
+        }
+        for length in [1, 8, 63, 127] {
+            let name = String(repeating: "a", count: length)
+            #expect(tree.forEach(matching: name) { _ in } <= length + 1, "\(name)")
+            #expect(tree.forEach(matching: name + "~") { _ in } <= length + 2, "\(name)~")
+        }
+        // The root, and one that begins otherwise or with the same letter.
+        #expect(visits.allSatisfy { $0 <= 3 }, "\(visits)")
+    }
+
     @Test("Tasks are found after any order of coming and going", arguments: 1...10 as ClosedRange<UInt64>)
     func registry(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -89,6 +89,27 @@ struct PluginTests {
         #expect(client.readOne()?["result"]?["options"] == true)
     }
 
+    @Test("What is long of what it answers about itself is read in the lane", arguments: [false, true])
+    func describedAtLength(isBroken: Bool) throws {
+        let lane = ManualLane()
+        let bench = Bench(lane: lane)
+        let client = bench.client()
+        client.send(#"{"task":"bridge.describe","options":{"task":"work"},"callbackId":1}"#)
+        let text = String(repeating: "x", count: 70_000)
+        let tasks = isBroken ? "7" : #"[{"options":{"type":"null"},"result":{"title":"\#(text)"}}]"#
+        bench.reply(0, #"{"errors":["\#(text)"],"tasks":\#(tasks)}"#)
+        #expect(lane.uids == [Bench.daemonUID])
+        #expect(client.read().isEmpty)
+        lane.runNext()
+        #expect(client.readOne()?["result"]?["options"] == (isBroken ? true : ["type": "null"]))
+        var states: [JSON?] = []
+        bench.slot.perform(.keepSessions, options: [:], timeout: nil) { states.append(try? $0.get()) }
+        bench.reply(1, #"{"states":"\#(text)"}"#)
+        #expect(states.isEmpty)
+        lane.runNext()
+        #expect(states == [["states": .string(text)]])
+    }
+
     @Test("The daemon's own tasks say what they take")
     func ownTasks() throws {
         let client = bench.client()

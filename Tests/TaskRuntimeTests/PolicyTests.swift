@@ -587,6 +587,7 @@ struct AuthorizationTests {
             explain(root, #"{"task":"kept","uid":1000,"groups":[44]}"#) == [
                 "allowed": true, "verb": "call", "name": "kept", "open": false, "rule": "allow call, 50-test.toml:3",
                 "who": "uid 1000", "permission": "vault", "known": true,
+                "admitted": ["uid 0", .string("uid \(Bench.daemonUID)"), "allow call, 50-test.toml:3"],
                 "file": "/etc/trestle/policy.d/50-test.toml", "line": 3,
             ])
         #expect(explain(root, #"{"task":"kept","uid":1000}"#)?["allowed"] == false)
@@ -600,14 +601,66 @@ struct AuthorizationTests {
         #expect(explain(root, "{}")?["data"]?["path"] == "$.task")
     }
 
+    @Test("Who is told that they may not is told of the group, and of whom it would let in")
+    func explainedGroup() {
+        let users: [JSON] = ["uid 0", .string("uid \(Bench.daemonUID)")]
+        let rules = [
+            rule(.allow, [.call], ["open"], uid: 44, line: 3), rule(.deny, [.call], ["open"], gid: 77, line: 5),
+            rule(.deny, [.call], ["open"], line: 7),
+        ]
+        for (rules, admitted) in [
+            ([], users + ["group trestle"]), ([rules[0]], users + ["group trestle", "allow call, 50-test.toml:3"]),
+            ([rules[1]], users), ([rules[2]], []),
+        ] {
+            bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: 77, rules: rules))
+            let told = explain(bench.client(), #"{"task":"open","uid":1000}"#)
+            #expect(told?["allowed"] == false && told?["admitted"] == .array(admitted), "\(told?.text ?? "")")
+            let isByDefault = told?["rule"]?.stringValue?.contains("open to root, uid \(Bench.daemonUID) and the group")
+            #expect(isByDefault == (told?["line"] == nil))
+        }
+        // What is not open is nothing for the group; and rules are for who administers the daemon.
+        apply(rule(.allow, [.call], ["vault", "bridge.explain"], uid: 1000, line: 3))
+        #expect(explain(client(groups: [77]), #"{"task":"kept"}"#)?["admitted"] == .array(users))
+    }
+
     @Test("Whoever may use the bridge may ask about himself, and not about others")
-    func explainedToOthers() {
+    func explainedToOthers() throws {
         apply()
         let member = client(groups: [77])
-        #expect(explain(member, #"{"task":"open"}"#)?["allowed"] == true)
+        let open = try #require(explain(member, #"{"task":"open"}"#))
+        #expect(open["allowed"] == true && open["rule"]?.stringValue?.contains("the group trestle") == true)
         #expect(explain(member, #"{"task":"work"}"#)?["allowed"] == false)
         #expect(explain(member, #"{"task":"open","uid":0}"#)?["code"] == "permission.denied")
         #expect(explain(member, #"{"task":"open","origin":"x"}"#)?["code"] == "permission.denied")
+    }
+
+    @Test(
+        "Rights to events, retained events and quotas of tasks are kept by the bytes of names",
+        arguments: PolicyTests.lookalikes)
+    func exactNames(name: String, lookalike: String) {
+        apply(rule(.allow, [.subscribe], [name]))
+        let client = client()
+        #expect(bench.runtime.mayGet(name, client.session) && !bench.runtime.mayGet(lookalike, client.session))
+        #expect(bench.runtime.mayGet(name, client.session))
+        #expect(client.session.eventRights.count == 2)
+
+        var retained = RetainedEvents()
+        for name in [name, lookalike] {
+            retained.keep(
+                RetainedEvents.Entry(name: name, data: Array("1".utf8), uid: 1, origin: "local", isTrusted: false))
+        }
+        #expect(retained.all.map { ExactText($0.event) } == [ExactText(name), ExactText(lookalike)])
+        retained.forget(lookalike)
+        #expect(retained.event(name) != nil && retained.event(lookalike) == nil)
+
+        var limits = QuotaLimits()
+        limits.tasks[name] = CallQuota(callsPerSecond: 1)
+        limits.plugins["worker"] = CallQuota(callsPerSecond: 1)
+        let meters = CallMeters(limits)
+        func meter(_ name: String) -> CallMeter? {
+            meters.those(of: TaskEntry(TaskDescription(name: name), index: 0, provider: bench.slot))?.task
+        }
+        #expect(meter(name) != nil && meter(lookalike) == nil)
     }
 
     @Test("Many tasks and events do not mix up what is remembered of them")

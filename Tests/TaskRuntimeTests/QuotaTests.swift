@@ -189,6 +189,22 @@ struct QuotaTests {
         #expect(client.readOne()?["result"] != nil)
     }
 
+    @Test(
+        "A table is not made for a caller who has no room for it",
+        arguments: ["bridge.tasks", "bridge.describe", "rpc.discover", "bridge.sessions"])
+    func aTableIsNotMadeWithoutRoom(task: String) {
+        let bench = bench { $0.user.queuedBytes = 200_000 }
+        let client = bench.client()
+        let options = "\"" + String(repeating: "x", count: 90_000) + "\""
+        #expect(begins(client, 1, options: options))
+        #expect(call(client, 2, task: task)?.errorCode != "busy")
+        #expect(begins(client, 3, options: options))
+        #expect(call(client, 4, task: task)?.errorCode == "busy")
+        bench.reply(0, "1")
+        _ = client.read()
+        #expect(call(client, 5, task: task)?.errorCode != "busy")
+    }
+
     @Test("Options of calls in flight are counted until the calls end")
     func optionsOfCallsInFlightAre() {
         let bench = bench { $0.user.queuedBytes = 200_000 }

@@ -333,6 +333,16 @@ struct ReplacementTests {
         #expect(bench.host.started.map(\.options) == ["2"])
     }
 
+    @Test("A plugin that could not be used is known by what its file is called, where it has not told its name")
+    func refusedNames() {
+        let names = [
+            "/p/libQrScanPlugin.so": "qr-scan", "/p/greet.plugin.toml": "greet", "libgreet.so": "greet",
+            "/p/lib.so": "lib", "/p/x": "x",
+        ]
+        for (path, name) in names { #expect(RefusedPlugin(path: path, reason: "").name == name) }
+        #expect(RefusedPlugin(name: "told", path: "/p/libX.so", reason: "").name == "told")
+    }
+
     // MARK: Who may
 
     @Test("Nobody but root and the daemon's user loads, unloads or reloads plugins; nothing is asked for them")
@@ -356,6 +366,8 @@ struct ReplacementTests {
             for line in lines { client.send(line) }
             #expect(client.read().map { $0["result"] } == [[:], [:], [:]])
         }
-        #expect(asked == [.load(path: "/x.so"), .unload(name: "worker"), .reload(name: "worker")] + asked.prefix(3))
+        #expect(
+            asked == [.load(path: "/x.so"), .unload(name: "worker"), .reload(name: "worker", path: nil)]
+                + asked.prefix(3))
     }
 }

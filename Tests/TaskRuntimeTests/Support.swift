@@ -125,11 +125,13 @@ final class FakeClient {
             let text = UnsafeRawBufferPointer(rebasing: $0[..<line.utf8.count])
             if let item = bench.decoder.item(of: .line(text)) {
                 bench.runtime.receive(item, from: session)
-            } else if !bench.runtime.receiveRPCBatch(bench.decoder, from: session) {
+            } else {
+                let answers = bench.runtime.openBatch(isRPC: bench.decoder.isRPCBatch, of: session)
                 _ = bench.decoder.decodeBatch { item in
                     bench.runtime.receive(item, from: session)
-                    return true
+                    return session.takesMessages
                 }
+                if let answers { bench.runtime.close(answers, of: session) }
             }
         }
     }
@@ -261,5 +263,12 @@ final class FakeTurns {
             if bench.runtime.runSteps(of: account, forNanoseconds: Self.share) { waiting.append(account) }
         }
         return shares
+    }
+
+    /// Gives the client's user shares until something has been written for the client: at most a hundred.
+    func runJobs(untilOutputOf client: FakeClient) {
+        for _ in 0..<100 where client.session.output.isEmpty {
+            _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: Self.share)
+        }
     }
 }

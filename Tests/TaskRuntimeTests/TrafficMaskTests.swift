@@ -30,6 +30,14 @@ struct TrafficMaskTests {
         #expect(!mask(text).isCut)
     }
 
+    @Test("A name with escapes that is too long to be read is taken for a secret's")
+    func longNames() {
+        let long = String(repeating: "x", count: 70_000)
+        #expect(!SecretNames.isOne(quoted: Array(#""\#(long)""#.utf8)))
+        #expect(SecretNames.isOne(quoted: Array(#""\u0061\#(long)""#.utf8)))
+        #expect(!SecretNames.isOne(quoted: Array(#""\u0061""#.utf8)))
+    }
+
     @Test(
         "What only resembles a secret stays",
         arguments: [
@@ -139,4 +147,8 @@ struct TrafficMaskTests {
         default: return document
         }
     }
+}
+
+extension SecretNames {
+    fileprivate static func isOne(quoted name: [UInt8]) -> Bool { name.withUnsafeBytes { isOne(quoted: $0) } }
 }

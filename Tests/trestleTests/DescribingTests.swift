@@ -78,11 +78,11 @@ struct TaskPageTests {
             "properties": ["a": ["$ref": "#/$defs/tree"], "b": ["description": "\u{1B}[2J"]],
             "$defs": ["tree": ["type": "object", "properties": ["part": ["$ref": "#/$defs/tree"]]]],
         ]
-        let lines = SchemaPage(schema).lines
+        let lines = SchemaPage.lines(schema)
         #expect(lines.map(\.depth) == [0, 1, 2, 3, 0])
         #expect(lines.last?.note.contains("\u{1B}") == false)
         #expect(
-            SchemaPage(["anyOf": [["type": "string"], ["type": "null"], ["type": "string"]]]).words == "string or null")
+            SchemaPage.words(["anyOf": [["type": "string"], ["type": "null"], ["type": "string"]]]) == "string or null")
     }
 
     @Test("No type and no bound of a schema moves the cursor")
@@ -103,10 +103,43 @@ struct TaskPageTests {
     func endlessWords() {
         let tree: JSON = ["type": "array", "items": ["$ref": "#/$defs/t"]]
         #expect(
-            SchemaPage(["$ref": "#/$defs/t", "$defs": ["t": tree]]).words
+            SchemaPage.words(["$ref": "#/$defs/t", "$defs": ["t": tree]])
                 == "array of array of array of array of …")
         let choices: JSON = ["anyOf": .array(Array(repeating: ["$ref": "#/$defs/t"], count: 1000))]
-        #expect(SchemaPage(["$ref": "#/$defs/t", "$defs": ["t": choices]]).words == "…")
+        #expect(SchemaPage.words(["$ref": "#/$defs/t", "$defs": ["t": choices]]) == "…")
+    }
+
+    @Test("Members of many alternatives, each of which refers back, are no more than a page has room for")
+    func manyMembers() {
+        let alternatives: JSON = ["anyOf": .array(Array(repeating: ["$ref": "#/$defs/t"], count: 1000))]
+        let lines = SchemaPage.lines(["$ref": "#/$defs/t", "$defs": ["t": ["properties": ["a": alternatives]]]])
+        #expect((10...40_000).contains(lines.count), "\(lines.count)")
+        #expect(lines.last?.name == "…")
+    }
+
+    @Test("Members of one long text, to which all of them refer, are no more than a page has room for")
+    func longTexts() {
+        let words = JSON.array((0..<1000).map { .string("a value with the number \($0)") })
+        var members: JSONObject = [:]
+        for number in 0..<2000 { members["m\(number)"] = ["$ref": "#/$defs/t"] }
+        let lines = SchemaPage.lines(["properties": .object(members), "$defs": ["t": ["enum": words]]])
+        #expect(lines.last?.name == "…")
+        #expect(lines.reduce(0) { $0 + $1.words.utf8.count } < 2 << 20)
+        // Other members have all the room.
+        var plain: JSONObject = [:]
+        for number in 0..<4000 { plain["m\(number)"] = ["type": "string"] }
+        #expect(SchemaPage.lines(["properties": .object(plain)]).count == 4000)
+    }
+
+    @Test("A reference is followed by its bytes: a mark behind a slash or a tilde is part of the key")
+    func references() {
+        for (key, written) in [("\u{301}a", "\u{301}a"), ("~\u{301}", "~0\u{301}"), ("a/b", "a~1b"), ("a b", "a%20b")] {
+            let schema: JSON = [
+                "properties": ["x": ["$ref": .string("#/$defs/\(written)")]],
+                "$defs": .object([key: ["type": "integer"] as JSON]),
+            ]
+            #expect(SchemaPage.lines(schema).first?.words == "integer", "\(written)")
+        }
     }
 }
 

@@ -14,9 +14,9 @@ import Testing
         ]
         #expect(
             Table(rows, first: ["name", "missing"]).text(bold: false) == """
-                name    uid   extra
+                name     uid  extra
                 a       1000  -
-                longer  0     x, y
+                longer     0  x, y
 
                 """)
     }
@@ -26,13 +26,13 @@ import Testing
         let rows: [JSON] = [["ageMs": 1_500, "p50Us": 40, "Ms": 3, "ms": 4, "nameMs": "text"]]
         #expect(
             Table(rows, first: []).text(bold: false) == """
-                age    p50    Ms  ms  name
-                1.5 s  40 µs  3   4   text
+                  age    p50  Ms  ms  name
+                1.5 s  40 µs   3   4  text
 
                 """)
     }
 
-    @Test("Wide characters take two columns; control characters reach no terminal; long cells are cut")
+    @Test("Wide characters take two columns; control characters reach no terminal; nothing is cut where there is room")
     func hostile() {
         let rows: [JSON] = [
             ["a": "弹窗", "b": "x"],
@@ -40,11 +40,38 @@ import Testing
         ]
         #expect(
             Table(rows, first: []).text(bold: false) == """
-                a      b                                                             c
-                弹窗   x                                                             -
-                \u{FFFD}[2Jé  \(String(repeating: "y", count: 59))…  \u{FFFD}
+                a      b\(String(repeating: " ", count: 99))  c
+                弹窗   x\(String(repeating: " ", count: 99))  -
+                \u{FFFD}[2Jé  \(String(repeating: "y", count: 100))  \u{FFFD}
 
                 """)
+    }
+
+    @Test("A table is as wide as the terminal: the widest text gives way first, numbers never, then the line's end")
+    func fitted() {
+        let rows: [JSON] = [
+            ["name": "persistence.create", "calls": 123_456, "summary": .string(String(repeating: "y", count: 60))]
+        ]
+        func text(_ columns: Int) -> String { Table(rows, first: []).text(bold: false, columns: columns) }
+        let rest = String(repeating: "y", count: 19)
+        #expect(
+            text(48) == """
+                name                 calls  summary
+                persistence.create  123456  \(rest)…
+
+                """)
+        #expect(
+            text(32) == """
+                name          calls  summary
+                persistenc…  123456  yyyyyyyyyy…
+
+                """)
+        #expect(text(20) == "name       calls  s…\npersist…  123456  y…\n")
+        for columns in [0, 1, 5, 30, 60, 100, 200] {
+            #expect(
+                text(columns).split(separator: "\n").allSatisfy { PlainText.width(String($0)) <= max(1, columns) })
+        }
+        #expect(text(200) == Table(rows, first: []).text(bold: false))
     }
 
     @Test("A list without entries is nothing at all; entries that are no objects do no harm")
@@ -162,5 +189,39 @@ import Testing
         // Somebody else's directory of that name is a trap.
         #expect(path(owner: 66) == system)
         #expect(path() == system)
+    }
+
+    @Test("The socket of a systemd unit leads to that unit where systemd runs; any other to none")
+    func units() {
+        func command(_ path: String, isBooted: Bool = true) -> String? {
+            let location = SocketLocation(
+                variable: { $0 == "XDG_RUNTIME_DIR" ? "/run/user/1000" : nil }, exists: { _ in true }, uid: 1_000,
+                owner: { _ in 1_000 })
+            let error = BridgeError(.daemonUnreachable, "no daemon", data: ["path": .string(path)])
+            return ServiceUnit(serving: error, location: location, isBooted: isBooted)?.status(of: "socket")
+        }
+        #expect(command(system) == "systemctl status trestle.socket")
+        #expect(command("/run/user/1000/trestle/bridge.sock") == "systemctl --user status trestle.socket")
+        #expect(command("/tmp/trestle-1000/bridge.sock") == nil)
+        #expect(command(system, isBooted: false) == nil)
+    }
+}
+
+@Suite struct ExplainTextTests {
+    @Test("A decision is shown with its rule, and with whom it would let in")
+    func report() {
+        let rule = "default: it is open to root, uid 998 and the group trestle, and no rule allows it to others"
+        let answer: JSON = [
+            "allowed": false, "verb": "call", "name": "Alert", "open": true, "rule": .string(rule), "who": "uid 1001",
+            "permission": "Alert", "known": true, "admitted": ["uid 0", "uid 998", "group trestle"],
+        ]
+        #expect(
+            ExplainText.report(answer) == """
+                uid 1001 may not call Alert
+                rule:       \(rule)
+                lets in:    uid 0; uid 998; group trestle
+
+                """)
+        #expect(ExplainText.report(["admitted": []]).contains("lets in:    nobody\n"))
     }
 }

@@ -24,9 +24,41 @@ import Testing
                 metric(2_048, "bytes"), metric(0.25, "seconds"), metric(3, nil), metric(nil, nil), metric(1, "ratio"),
             ]
         ]
-        let values = StatusCommand.readable(status)["metrics"]?.arrayValue?.map { $0["value"] }
+        let values = StatusReport.readable(status)["metrics"]?.arrayValue?.map { $0["value"] }
         #expect(values == ["2 KiB", "250 ms", "3", "-", "1 ratio"])
-        #expect(StatusCommand.readable([1]) == [1])
+        #expect(StatusReport.readable([1]) == [1])
+    }
+}
+
+@Suite struct StatusOrderTests {
+    private let status: JSON = [
+        "version": "1.0", "pid": 3, "uptimeMs": 2_000, "loopLagUs": 5, "longTurns": ["count": 0], "draining": false,
+        "sessions": 1, "callsInFlight": 1, "refusedCalls": 0, "launch": [["name": "one"]],
+        "plugins": [["name": "echo", "state": "running"], ["name": "scan", "state": "failed"]],
+        "tasks": [["name": "Echo"]],
+    ]
+
+    @Test("The report begins with the state and the figures that matter; lists that people look for come first")
+    func order() {
+        let keys = StatusReport.whole(status).objectValue?.keys ?? []
+        #expect(
+            keys == [
+                "state", "version", "uptimeMs", "sessions", "callsInFlight", "loopLagUs", "refusedCalls", "pid",
+                "draining", "plugins", "tasks", "longTurns", "launch",
+            ])
+        #expect(StatusReport.whole([1]) == [1])
+    }
+
+    @Test("The state names plugins that do not run; the short report has the summary alone")
+    func short() {
+        let report = StatusReport.short(status)
+        #expect(report["state"] == "running; 1 of 2 plugins not running: scan (failed)")
+        #expect(
+            report.objectValue?.keys == [
+                "state", "version", "uptimeMs", "sessions", "callsInFlight", "loopLagUs", "refusedCalls",
+            ])
+        #expect(StatusReport.short(["draining": true])["state"] == "stopping")
+        #expect(StatusReport.short(["plugins": [["name": "a", "state": "running"]]])["state"] == "running")
     }
 }
 
@@ -36,6 +68,7 @@ import Testing
             status: [
                 "version": "1.0", "uptimeMs": .number(JSONNumber(uptime)), "loopLagUs": 1_500, "sessions": 2,
                 "callsInFlight": 3, "waitingCalls": 0, "queuedBytes": 2_048, "queuedEvents": 0, "droppedEvents": 4,
+                "refusedCalls": .number(JSONNumber(uptime / 500)), "invalidMessages": .number(JSONNumber(uptime / 200)),
                 "tasks": .array(tasks),
             ], sessions: ["sessions": .array(sessions)])
     }
@@ -68,6 +101,8 @@ import Testing
         #expect(rates["sessions"]?[0]?["receivedBytesPerSecond"] == 4_500)
         #expect(rates["receivedBytesPerSecond"] == 5_000)
         #expect(rates["droppedEventsPerSecond"] == 0)
+        #expect(rates["refusedCallsPerSecond"] == 2)
+        #expect(rates["invalidMessagesPerSecond"] == 5)
         #expect(rates["sessionCount"] == 2)
     }
 
@@ -94,7 +129,7 @@ import Testing
         #expect(first["callsPerSecond"] == .null)
         let nothing = TopReading(status: [:], sessions: nil)
         #expect(TopRates(nothing, nothing).json["tasks"] == [])
-        #expect(TopFrame.lines([:], rows: 24, columns: 80) { $0 }.count == 3)
+        #expect(TopFrame.lines([:], rows: 24, columns: 80) { $0 }.count == 4)
     }
 
     @Test(
@@ -116,14 +151,16 @@ import Testing
         #expect(
             lines == [
                 "trestled 1.0   up 3 s   lag 1.5 ms   (q quits)",
-                "calls 30.5/s   errors 1.5/s   in flight 3   waiting 0   sessions 2",
-                "in 4.8 KiB/s   out 0 B/s   unread 2 KiB   events queued 0, lost 0/s", "",
-                "*task  calls/s  errors/s  in flight  p50    p99   calls  errors",
-                "new   20       0         1          40 µs  2 ms  40     0",
-                "b     10       1.5       1          40 µs  2 ms  25     3",
-                "a     0.5      0         1          40 µs  2 ms  101    0", "",
-                "*session  client  calls/s  in/s     out/s  in flight",
-                "2        app     5        4.3 KiB  0 B    0", "1        app     0        500 B    0 B    0",
+                "calls 30.5/s   errors 1.5/s   refused 2/s   invalid 5/s",
+                "in flight 3   waiting 0   sessions 2   events queued 0, lost 0/s",
+                "in 4.8 KiB/s   out 0 B/s   unread 2 KiB", "",
+                "*task  calls/s  errors/s  in flight    p50   p99  calls  errors",
+                "new        20         0          1  40 µs  2 ms     40       0",
+                "b          10       1.5          1  40 µs  2 ms     25       3",
+                "a         0.5         0          1  40 µs  2 ms    101       0", "",
+                "*session  client  calls/s     in/s  out/s  in flight",
+                "      2  app           5  4.3 KiB    0 B          0",
+                "      1  app           0    500 B    0 B          0",
             ])
     }
 }

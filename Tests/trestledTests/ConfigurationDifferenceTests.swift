@@ -9,6 +9,7 @@ struct ConfigurationDifferenceTests {
     /// Another value than the default for every setting, as a line of a file with dotted keys.
     private static let others: [String: String] = [
         "socket": #""/other/s""#, "socket_mode": #""0660""#, "state_dir": #""/other""#, "plugin_dir": #"["/p", "/q"]"#,
+        "local_plugin_dir": #"["/p"]"#,
         "log_level": #""debug""#, "log_format": #""json""#, "drain_timeout": #""1s""#, "call_timeout": #""2s""#,
         "stop_timeout": #""3s""#, "plugin_watch": "true", "protect_memory": "false", "worker_timeout": #""3s""#,
         "limits.message_bytes": "2000", "limits.calls_in_flight": "3", "limits.unread_bytes": #""8KiB""#,

@@ -19,7 +19,7 @@ func configuration(
 ) throws -> Configuration {
     let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
     let document = try TOMLDocument(parsing: text, file: "t.toml")
-    return try defaults.overlaid(by: document, overrides, workingDirectory: "/base")
+    return try defaults.overlaid(by: document, overrides, workingDirectory: "/base").checked()
 }
 
 /// The lines that a file of this text is refused with; none where it is not.

@@ -78,7 +78,7 @@ struct ConfigurationLayersTests {
             lines.contains(
                 "--limits-sessions: expected a number of sessions from 1 to 1000000; got the string \"many\""))
         #expect(
-            lines.contains { $0.hasPrefix("--sockt: there is no setting `sockt`; did you mean `socket`? (known: ") })
+            lines.contains { $0.hasPrefix("--sockt: there is no setting 'sockt'; did you mean 'socket'? (known: ") })
         #expect(lines.contains("--socket: expected an absolute path as a string; got the string \"\""))
     }
 

@@ -28,7 +28,7 @@ struct ConfigurationMutationTests {
         let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
         do {
             let document = try TOMLDocument(bytes: bytes, file: "t.toml")
-            _ = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/")
+            _ = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
             return true
         } catch let error as TOMLError {
             #expect(error.position != nil, "\(error)")

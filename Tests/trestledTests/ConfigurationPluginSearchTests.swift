@@ -48,6 +48,54 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
+    @Test("Installed plugins come behind the daemon's own, from a local directory and the folders in it")
+    func local() throws {
+        let files = [
+            "bin/trestled", "lib/trestle/plugins/a.so", "lib/trestle/local-plugins/z.so",
+            "lib/trestle/local-plugins/Greet/libGreetPlugin.so", "lib/trestle/local-plugins/.Greet.x/libGreetPlugin.so",
+            "lib/trestle/local-plugins/scan/scan.plugin.toml", "lib/trestle/local-plugins/scan/speedups.so",
+            "lib/trestle/local-plugins/scan/deep/other.plugin.toml", "own/b.so",
+        ]
+        try withFiles(files) { root in
+            let search = PluginSearch.beside(executable: root + "/bin/trestled", ownLocal: root + "/own")
+            let local = "\(root)/lib/trestle/local-plugins"
+            let libraries = try search.libraries()
+            #expect(
+                libraries == [
+                    "\(root)/bin/../lib/trestle/plugins/a.so", "\(root)/own/b.so", "\(local)/z.so",
+                    "\(local)/Greet/libGreetPlugin.so", "\(local)/scan/scan.plugin.toml",
+                ])
+        }
+    }
+
+    @Test("The local directory of /usr is below /usr/local; a user's own daemon has one of its user's before it")
+    func localPlaces() {
+        #expect(
+            PluginSearch.beside(executable: "/usr/bin/trestled").local == ["/usr/local/lib/trestle/local-plugins"])
+        #expect(
+            PluginSearch.beside(executable: "/opt/x/bin/trestled").local == ["/opt/x/lib/trestle/local-plugins"])
+        #expect(environment().ownPluginDirectory == "/home/ada/.local/share/trestle/plugins")
+        #expect(environment(["XDG_DATA_HOME": "/d"]).ownPluginDirectory == "/d/trestle/plugins")
+        #expect(environment(["STATE_DIRECTORY": "/var/lib/trestle"]).ownPluginDirectory == nil)
+        #expect(environment(userID: 0).ownPluginDirectory == nil)
+    }
+
+    @Test("Where plugin_dir is named there are no local directories but those that are named, too")
+    func localBesideNamed() throws {
+        try withFiles(["a/a.so", "lib/trestle/local-plugins/b.so", "c/c.so"]) { root in
+            var search = PluginSearch.beside(executable: root + "/bin/trestled")
+            search.named = ["\(root)/a"]
+            var libraries = try search.libraries()
+            #expect(libraries == ["\(root)/a/a.so"])
+            search.local = ["\(root)/c", "\(root)/nowhere"]
+            libraries = try search.libraries()
+            #expect(libraries == ["\(root)/a/a.so", "\(root)/c/c.so"])
+            search.local = ["\(root)/a/a.so"]
+            let failure = #expect(throws: PluginSearch.Failure.self) { try search.libraries() }
+            #expect(failure?.key == "local_plugin_dir" && failure?.index == 0)
+        }
+    }
+
     @Test("A named directory that cannot be read is an error with its place in the list")
     func namedAndAbsent() throws {
         try withFiles(["a/a.so"]) { root in

@@ -76,7 +76,7 @@ struct ConfigurationPluginsTests {
             knownKeys: ["kind", "name"])
         #expect(
             try alert().problem(BridgeError(unknown)).description
-                == "t.toml:17:1: plugins.alert.rules[1].nam: unknown key; did you mean `name`? (known: kind, name)")
+                == "t.toml:17:1: plugins.alert.rules[1].nam: unknown key; did you mean 'name'? (known: kind, name)")
         let other = BridgeError(.configurationInvalid, "there is no journal here")
         #expect(try alert().problem(other).description == "t.toml:5:10: plugins.alert: there is no journal here")
     }
@@ -87,8 +87,8 @@ struct ConfigurationPluginsTests {
         let known = "no plugin of this name is installed; did you mean"
         #expect(
             lines == [
-                "t.toml:3:3: plugins.disabled[1]: \"ehco\": \(known) `echo`? (known: alert, echo, login)",
-                "t.toml:19:10: plugins.logn: \(known) `login`? (known: alert, echo, login)",
+                "t.toml:3:3: plugins.disabled[1]: \"ehco\": \(known) 'echo'? (known: alert, echo, login)",
+                "t.toml:19:10: plugins.logn: \(known) 'login'? (known: alert, echo, login)",
             ])
         #expect(try configuration(text).problems(installedPlugins: ["login", "ehco", "alert", "logn"]).isEmpty)
     }

@@ -47,29 +47,3 @@ struct ConfigurationQuantityTests {
         #expect(Quantity.text(bytes: 1_536) == "1536B")
     }
 }
-
-@Suite("Suggestions")
-struct ConfigurationSuggestionTests {
-    @Test(
-        "The distance counts letters added, left out, replaced, and neighbours exchanged",
-        arguments: [
-            ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("socket", "socket", 0), ("socket", "sokcet", 1),
-            ("limit", "limits", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
-        ])
-    func distance(from: String, to: String, edits: Int) {
-        #expect(Suggestion.distance(Array(from), Array(to)) == edits)
-    }
-
-    @Test("The nearest name is suggested, and none where all are far")
-    func nearest() {
-        let names = ["socket", "socket_mode", "state_dir"]
-        #expect(Suggestion.nearest(to: "socke", among: names) == "socket")
-        #expect(Suggestion.nearest(to: "SOCKET-MODE", among: names) == "socket_mode")
-        #expect(Suggestion.nearest(to: "stat", among: names) == "state_dir")
-        #expect(Suggestion.nearest(to: "so", among: names) == nil)
-        #expect(Suggestion.nearest(to: "colour", among: names) == nil)
-        #expect(Suggestion.nearest(to: "x", among: ["y"]) == nil)
-        #expect(Suggestion.nearest(to: "", among: names) == nil)
-        #expect(Suggestion.nearest(to: "socket", among: []) == nil)
-    }
-}

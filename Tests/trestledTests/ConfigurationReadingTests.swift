@@ -23,6 +23,7 @@ struct ConfigurationReadingTests {
             stop_timeout = "1h"
             worker_timeout = "2s"
             policy_dir = "/a/rules"
+            local_plugin_dir = ["/c/p"]
             [limits]
             message_bytes = "64KiB"
             calls_in_flight = 7
@@ -60,6 +61,7 @@ struct ConfigurationReadingTests {
         #expect(read.socketMode == 0o660)
         #expect(read.stateDirectory == "/a/state")
         #expect(read.pluginSearch.named == ["/a/p", "/b/p"])
+        #expect(read.pluginSearch.localInForce == ["/c/p"])
         #expect(read.watchesPlugins)
         #expect(!read.protectsMemory)
         #expect(read.logLevel == .debug)
@@ -137,26 +139,35 @@ struct ConfigurationRefusalTests {
         arguments: [
             (
                 "\nsocket_mod = \"0600\"\n",
-                "t.toml:2:1: socket_mod: unknown key; did you mean `socket_mode`? (known: socket, "
+                "t.toml:2:1: socket_mod: unknown key; did you mean 'socket_mode'? (known: socket, "
             ),
-            ("socket-mode = \"0600\"", "t.toml:1:1: socket-mode: unknown key; did you mean `socket_mode`? ("),
+            ("socket-mode = \"0600\"", "t.toml:1:1: socket-mode: unknown key; did you mean 'socket_mode'? ("),
             (
                 "[limits]\n  mesage_byts = 1\n",
-                "t.toml:2:3: limits.mesage_byts: unknown key; did you mean `message_bytes`? ("
+                "t.toml:2:3: limits.mesage_byts: unknown key; did you mean 'message_bytes'? ("
             ),
-            ("[limit]\nsessions = 1\n", "t.toml:1:2: limit: unknown key; did you mean `limits`? (known: "),
-            ("sessions = 5", "t.toml:1:1: sessions: unknown key; did you mean `limits.sessions`? (known: "),
+            ("[limit]\nsessions = 1\n", "t.toml:1:2: limit: unknown key; did you mean 'limits'? (known: "),
+            ("sessions = 5", "t.toml:1:1: sessions: unknown key; `sessions` belongs in the table [limits]"),
+            ("sesions = 5", "t.toml:1:1: sesions: unknown key; did you mean 'limits.sessions'? (known: "),
             (
                 "[limits]\nlog_level = \"info\"",
-                "t.toml:2:1: limits.log_level: unknown key; did you mean `log_level`? ("
+                "t.toml:2:1: limits.log_level: unknown key; `log_level` belongs above the first table of the file"
+            ),
+            (
+                "[limits]\nquotas.uid_tasks = 1",
+                "t.toml:2:1: limits.quotas: unknown key; `quotas` belongs above the first table of the file"
+            ),
+            (
+                "[quotas.tasks.Echo]\nplugin_dir = \"/p\"",
+                "t.toml:2:1: quotas.tasks: Echo.plugin_dir: unknown key; `plugin_dir` belongs above the first table of "
             ),
             ("colour = 1", "t.toml:1:1: colour: unknown key (known: socket, socket_mode, state_dir, policy_dir, "),
             (
                 "plugins.disable = []",
-                "t.toml:1:9: plugins.disable: unknown key; did you mean `disabled`? (known: disabled, "
+                "t.toml:1:9: plugins.disable: unknown key; did you mean 'disabled'? (known: disabled, "
             ),
             ("plugins.login = 3", "t.toml:1:9: plugins.login: unknown key (known: disabled, a table [plugins.NAME]"),
-            ("\"so\\ncket\" = 3", "t.toml:1:1: \"so\\ncket\": unknown key; did you mean `socket`? ("),
+            ("\"so\\ncket\" = 3", "t.toml:1:1: \"so\\ncket\": unknown key; did you mean 'socket'? ("),
         ])
     func unknownKey(text: String, line: String) throws {
         let lines = try refusals(text)

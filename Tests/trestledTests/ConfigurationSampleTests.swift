@@ -28,15 +28,24 @@ struct ConfigurationSampleTests {
     @Test("As it stands it says nothing")
     func nothingInForce() throws {
         let document = try TOMLDocument(parsing: sample().joined(separator: "\n"), file: "sample.toml")
-        let read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/")
+        let read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
         #expect(read.origins.isEmpty)
         #expect(read.pluginSections.isEmpty)
+    }
+
+    @Test("A setting without a table can be appended to it, and one of a table with the line of that table")
+    func appended() throws {
+        let lines = try sample() + ["drain_timeout = \"7s\"", "[limits]", "sessions = 7"]
+        let document = try TOMLDocument(parsing: lines.joined(separator: "\n"), file: "sample.toml")
+        let read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
+        #expect(read.drainTimeout == .seconds(7) && read.limits.sessions == 7)
+        #expect(read.origins.count == 2)
     }
 
     @Test("Each of its settings is at its default, those of plugins too")
     func defaultsAsShown() throws {
         let document = try inForce(try sample())
-        var read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/")
+        var read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
         // One of the candidates, by its plain name.
         #expect(read.pluginSearch.named == ["/usr/lib/trestle/plugins"])
         #expect(defaults.pluginSearch.named.contains("/usr/bin/../lib/trestle/plugins"))

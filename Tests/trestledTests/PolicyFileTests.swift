@@ -56,11 +56,11 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"call\"\ndeny = \"call\"", "rule[0]: expected either allow or deny"),
             (
                 "[[rule]]\nallow = \"cal\"",
-                "p.toml:2:9: rule[0].allow: \"cal\" is nothing that can be allowed; did you mean `call`?"
+                "p.toml:2:9: rule[0].allow: \"cal\" is nothing that can be allowed; did you mean 'call'?"
             ),
             ("[[rule]]\nallow = 3", "rule[0].allow: expected a string, or several; got the integer 3"),
             ("[[rule]]\nallow = \"call\"\nnames = [\"a*b\"]", "p.toml:3:10: rule[0].names: \"a*b\" is no name"),
-            ("[[rule]]\nallow = \"call\"\nuids = 3", "rule[0].uids: unknown key; did you mean `uid`?"),
+            ("[[rule]]\nallow = \"call\"\nuids = 3", "rule[0].uids: unknown key; did you mean 'uid'?"),
             ("[[rule]]\nallow = \"call\"\nuid = -1", "rule[0].uid: expected a user's name or number"),
             ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin goes with no other condition"),
             ("[[rule]]\nallow = \"close\"\nnames = \"x\"", "close has no names"),

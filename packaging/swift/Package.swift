@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// TaskKit alone, as it is installed for authors of plugins: `trestle plugin new` names this folder. The sources of Trestle
-// have the same package with the test kit.
+// TaskKit alone, as it is installed for authors of plugins: `trestle plugin new` names this folder. The sources of
+// Trestle have the same package with the test kit.
 import PackageDescription
 
 let strict: [SwiftSetting] = [

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A run: what all rows share.
 final class Bench {
     /// How many connections are idle in the row about them.
@@ -83,6 +85,12 @@ struct Cores {
         }
         guard numbers.count > 1, Place.find("taskset") != nil else { return Cores() }
         return Cores(server: numbers[0], generator: numbers[1], third: numbers.count > 2 ? numbers[2] : nil)
+    }
+
+    /// Keeps this process to the generator's core: it is a client itself, and is not to take the server's.
+    func keepOffServer() throws {
+        guard let generator else { return }
+        _ = try ChildProcess(["taskset", "--cpu-list", "--pid", String(generator), String(getpid())]).finish()
     }
 
     /// In a sentence, for the head of the table.

@@ -1,6 +1,6 @@
-/* Has a plugin's process crash as often as it is there: crasher SOCKET TASK PLUGIN. Calls the task, whose callback says that the
- * process has gone; where the plugin was given up, it is loaded anew. Says "crashed" once it has crashed for the first time, and
- * goes on until it is killed. */
+/* Has a plugin's process crash as often as it is there: crasher SOCKET TASK PLUGIN. Calls the task, whose callback says
+ * that the process has gone; where the plugin was given up, it is loaded anew. Says "crashed" once it has crashed for
+ * the first time, and goes on until it is killed. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

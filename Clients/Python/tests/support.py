@@ -59,8 +59,8 @@ class Daemon:
             notify.settimeout(PATIENCE)
             self._process = subprocess.Popen(
                 [
-                    self._binaries / "trestled", "--config", f"{self._folder.name}/trestled.toml", "--socket", self.path,
-                    "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._plugins,
+                    self._binaries / "trestled", "--config", f"{self._folder.name}/trestled.toml",
+                    "--socket", self.path, "--state-dir", f"{self._folder.name}/state", "--plugin-dir", self._plugins,
                     "--log-level", "error",
                 ],
                 env={**os.environ, "NOTIFY_SOCKET": notify_path},

@@ -58,6 +58,13 @@ class CallTests(AsyncTestCase):
         results = await asyncio.gather(*(self.bridge.call("Echo", n) for n in range(100)))
         self.assertEqual(results, list(range(100)))
 
+    async def test_a_table_comes_page_by_page(self) -> None:
+        pages = [page async for page in self.bridge.pages("bridge.tasks", {"limit": 10})]
+        self.assertGreater(len(pages), 1)
+        self.assertTrue(all(len(page["tasks"]) == 10 for page in pages[:-1]))
+        whole = (await self.bridge.call("bridge.tasks"))["tasks"]
+        self.assertEqual([task for page in pages for task in page["tasks"]], whole)
+
     async def test_a_timeout_ends_the_call_and_its_provider(self) -> None:
         _, cancelled = await self.provide()
         with self.assertRaises(BridgeError) as raised:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import trestle_bridge
 from trestle_bridge import BridgeError, Event, IncomingCall
 
-from .support import PATIENCE, SOON, Daemon, DaemonTestCase
+from .support import PACKAGE_FOLDER, PATIENCE, SOON, Daemon, DaemonTestCase
 
 
 class SyncTestCase(DaemonTestCase):
@@ -108,6 +112,27 @@ class CallTests(SyncTestCase):
         told = (own["client"], own["version"], own["origin"])
         self.assertEqual(told, ("notes", "1.2", "https://example.org"))
         self.assertTrue(named.connected)
+
+    def test_without_a_name_of_its_own_a_program_is_named_after_its_script(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder, "shopping-list.py")
+            script.write_text(
+                "import sys, trestle_bridge\n"
+                "with trestle_bridge.connect(sys.argv[1]) as bridge:\n"
+                "    own = [one for one in bridge.call('bridge.sessions')['sessions']\n"
+                "           if one['session'] == bridge.session]\n"
+                "    print(own[0]['client'])\n"
+            )
+
+            def run(*command: str) -> str:
+                environment = {**os.environ, "PYTHONPATH": str(PACKAGE_FOLDER)}
+                return subprocess.run(
+                    [sys.executable, *command, self.daemon.path],
+                    check=True, capture_output=True, text=True, timeout=PATIENCE, env=environment,
+                ).stdout.strip()
+
+            self.assertEqual(run(str(script)), "shopping-list")
+            self.assertEqual(run("-c", script.read_text()), "python")
 
     def test_a_table_comes_page_by_page(self) -> None:
         pages = list(self.bridge.pages("bridge.tasks", {"limit": 10}, timeout=PATIENCE))

@@ -44,7 +44,8 @@ class HelloTests(SampleTestCase):
         tasks = {task.pop("name"): task for task in self.said["tasks"]}
         self.assertEqual(tasks["greet"], {
             "summary": "Greets somebody by name.", "permission": "greeting", "timeout": 2500, "concurrency": 3,
-            "private": True, "open": True, "optionVerbs": {"space": "store"}, "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
+            "private": True, "open": True, "optionVerbs": {"space": "store"},
+            "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
         })
         self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
         self.assertEqual(tasks["both.async"], {"summary": "both.async"})

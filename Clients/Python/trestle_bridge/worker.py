@@ -97,7 +97,8 @@ class Worker:
                 "open": open, "optionVerbs": dict(option_verbs) if option_verbs else None,
                 "timeout": timeout if timeout in (None, math.inf) else max(1, round(timeout * 1000)),
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
-                "private": private, "optionBytes": option_bytes, "options": options, "result": result, "progress": progress,
+                "private": private, "optionBytes": option_bytes, "options": options, "result": result,
+                "progress": progress,
             })
             return function
 

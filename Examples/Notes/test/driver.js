@@ -12,6 +12,9 @@
             state: document.querySelector("#state").textContent,
             problem: document.querySelector("#problem:not([hidden])")?.textContent,
             notes: [...document.querySelectorAll("#notes li")].map(shown),
+            isEmpty: !document.querySelector("#empty").hidden,
+            buttonHeights: [...document.querySelectorAll("button")].filter(({ offsetParent }) => offsetParent)
+                .map(({ offsetHeight }) => offsetHeight),
         }),
         add(text) {
             document.querySelector("#new input").value = text;

@@ -72,9 +72,12 @@ async function tryPage(t, other, lose) {
     const seesTexts = (...texts) => sees((seen) => JSON.stringify(seen.notes.map(({ text }) => text)) === JSON.stringify(texts));
 
     await t.test("what is written here is seen there, and the other way round", async () => {
-        await sees(({ state }) => state === "live");
+        await sees(({ state, isEmpty }) => state === "live" && isEmpty);
         await page("add", "milk & <b>bread</b>");
         await show([other], ["milk & <b>bread</b>"]);
+        const { buttonHeights } = await sees(({ isEmpty }) => !isEmpty);
+        // Large enough for a finger, and no larger where the text beside is.
+        assert.ok(buttonHeights.length >= 2 && buttonHeights.every((height) => height >= 40 && height <= 48), `${buttonHeights}`);
         await notes.add("of the other");
         await seesTexts("milk & <b>bread</b>", "of the other");
         await page("type", 0, "oat milk");
@@ -129,6 +132,8 @@ test("in Chromium, over serve.mjs", { skip: withoutDaemon || (chromium ? false :
     const ending = lastFirst(t);
     const { daemon, server } = await startPlace(ending);
     const other = await startOther(ending, daemon, server.address);
+    const icon = await fetch(new URL("/icon.svg", server.url));
+    assert.deepEqual([icon.status, icon.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"]);
     await startPage(ending, { home: temporaryDirectory(ending), url: server.url, binding: "unused", onText: () => {} });
     await tryPage(t, other, async (change) => {
         await change();

@@ -5,7 +5,7 @@
 // commits plans batches (Batch/BatchPlanner) and carries them out, all writes of a batch in one commit
 // (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
 // has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and
-// what was committed is told to those who watch (Watch/).
+// committed changes are sent to watchers (Watch/).
 //
 // Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
 // parts (Transfers/).
@@ -18,7 +18,7 @@ extension Plugin {
     public static func persistence() -> Plugin {
         let configuration = Mutex(PersistenceConfiguration())
         let daemon = DaemonSink()
-        let threads = StoreLane.allCases.map { BlockingLane(name: $0.threadName) }
+        let threads = StoreLane.allCases.map(\.blockingLane)
         let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
         let copies = StoreCopies(store: store)
         return Plugin("persistence", version: "1.0.0") {

@@ -51,7 +51,8 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         ],
         "namespace_bytes": [
             "description": """
-            Bytes of the keys and the JSON texts of what one user stores in one origin; 0: any number. More are quota.exceeded.
+            Bytes of the keys and the JSON texts of what one user stores in one origin; 0: any number. More are \
+            quota.exceeded.
             """,
             "default": .number(JSONNumber(StoreQuota.standard.bytes)), "minimum": 0,
             "maximum": .number(JSONNumber(mostBytes)),

@@ -93,7 +93,8 @@ final class CallsInFlight {
                 guard let call else { return }
                 let error = BridgeError(
                     .callTimeout,
-                    "the daemon read nothing before the deadline of the call of \(call.request.task), which waits to be sent",
+                    "the daemon read nothing before the deadline of the call of \(call.request.task), which waits to "
+                        + "be sent",
                     data: ["started": false], isTransient: true)
                 call.end(.failure(error))
                 connection?.lookAgain()
@@ -110,7 +111,8 @@ final class CallsInFlight {
         guard lineBytes <= connection.messageBytes else {
             throw BridgeError(
                 .messageTooLarge,
-                "the call of \(call.request.task) has \(lineBytes) bytes, and the daemon takes \(connection.messageBytes)",
+                "the call of \(call.request.task) has \(lineBytes) bytes, and the daemon takes "
+                    + "\(connection.messageBytes)",
                 data: ["started": false])
         }
         call.wasSent(over: connection)

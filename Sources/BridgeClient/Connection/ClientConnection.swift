@@ -44,6 +44,8 @@ final class ClientConnection {
     /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the
     /// same name; those are followed by something else, or by nothing.
     private var announcedEnd: BridgeError?
+    /// What the daemon said about the whole connection and no call, as it does when it turns somebody away.
+    private(set) var farewell: BridgeError?
     private let timers: any ClientTimers
 
     private init(_ stream: UnixStream, _ timers: any ClientTimers) {
@@ -121,7 +123,9 @@ final class ClientConnection {
             case .message(let message):
                 if case .event(let event) = message.pointee { announcedEnd = Self.announcedEnd(event) }
                 session?.receive(message.pointee, from: self)
-            case .problem(let problem): session?.receive(problem.pointee)
+            case .problem(let problem):
+                farewell = Self.farewell(line)
+                session?.receive(problem.pointee)
             }
             return failure == nil
         }
@@ -129,6 +133,14 @@ final class ClientConnection {
     }
 
     // MARK: The end
+
+    /// The error of a line that is about no call.
+    private static func farewell(_ line: SplitLine) -> BridgeError? {
+        guard case .line(let bytes) = line, let json = try? JSON(parsing: bytes), json["callbackId"] == .null else {
+            return nil
+        }
+        return json["error"].flatMap { BridgeError(json: $0) }
+    }
 
     private static func announcedEnd(_ event: EventMessage) -> BridgeError? {
         if event.isNamed("web.close") {

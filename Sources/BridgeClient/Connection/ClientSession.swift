@@ -49,6 +49,9 @@ final class ClientSession {
             if let limit = hello["limits"]?["messageBytes"]?.int64Value { connection.messageBytes = Int(limit) }
             self.hello.withLock { $0 = hello }
         } catch {
+            if connection.failure != nil, let farewell = connection.farewell {
+                throw .turnedAway(link.path, farewell)
+            }
             switch error.code {
             // Another origin than it wants to speak for would be somebody else.
             case .permissionDenied where introduction.origin == nil, .taskNotFound where introduction.origin == nil:
@@ -84,6 +87,8 @@ final class ClientSession {
             // Where the program listens to that, no call need be refused to know of it.
             if event.isNamed("daemon.draining") { _ = link.hold() }
             events.receive(event)
+        // A client says that, not a daemon.
+        case .listening: break
         }
     }
 

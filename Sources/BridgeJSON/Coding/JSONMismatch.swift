@@ -8,6 +8,8 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
     public var got: String
     /// The keys that there are, where an unknown one is the mismatch.
     public var knownKeys: [String]?
+    /// An unknown key that stands where the key of the path is missing, and that is probably meant to be it.
+    public var similarKey: String?
 
     /// A mismatch.
     public init(path: String, expected: String, got: String, knownKeys: [String]? = nil) {
@@ -19,6 +21,55 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a key is the mismatch that the type does not know.
     public var isUnknownKey: Bool { knownKeys != nil }
+
+    /// Whether a required member is the mismatch, which is not there.
+    public var isMissing: Bool { got == Self.nothing && path != "$" }
+
+    /// A required member that is not there.
+    ///
+    /// - Parameters:
+    ///   - path: Its path; nil: it is a member of the root.
+    ///   - given: Keys of the same object that nobody knows. One that is near is probably meant to be this one.
+    public init(missing key: String, expected: String, given: some Sequence<String>) {
+        self.init(missing: key, at: .key(key, of: .root), expected: expected, given: given)
+    }
+
+    init(missing key: String, at path: CodingPath, expected: String, given: some Sequence<String>) {
+        self.init(path: path.text, expected: expected, got: Self.nothing)
+        similarKey = Suggestion.nearest(to: key, among: given)
+    }
+
+    /// The same with the unknown keys of the root, for who did not hand them on to what found the mismatch.
+    public consuming func naming(given: [String]) -> JSONMismatch {
+        guard isMissing, similarKey == nil, let lastKey, path == "$.\(lastKey)" else { return self }
+        similarKey = Suggestion.nearest(to: lastKey, among: given)
+        return self
+    }
+
+    /// How much of a name is told.
+    private static let toldNameCount = 128
+
+    /// The mismatch as a sentence about members that the reader knows as options, settings, …
+    ///
+    /// - Parameter noun: what a member is called, such as "option".
+    public func sentence(noun: String) -> String {
+        let name = path.hasPrefix("$.") ? String(path.dropFirst(2)) : path
+        let told = name.unicodeScalars.prefix(Self.toldNameCount)
+        if isMissing {
+            guard let similarKey, let lastKey else { return "required \(noun) '\(String(told))' is missing" }
+            let folder = name.dropLast(lastKey.count)
+            return "unknown \(noun) '\(folder)\(similarKey)'; did you mean '\(lastKey)'?"
+        }
+        guard let knownKeys else { return "the \(noun)s do not fit: \(self)" }
+        let question = lastKey.map { Suggestion.question(for: $0, among: knownKeys) } ?? ""
+        let known = knownKeys.isEmpty ? "there are none" : "known: \(knownKeys.joined(separator: ", "))"
+        return "unknown \(noun) '\(String(told))'" + (question.isEmpty ? " (\(known))" : question)
+    }
+
+    /// The last key of the path; nil where the path has quotes, in which a dot separates nothing.
+    private var lastKey: String? {
+        path.utf8.contains(UInt8(ascii: "\"")) ? nil : path.split(separator: ".").last.map(String.init)
+    }
 
     /// Place, expectation and finding, as the end of a sentence.
     public var description: String { "at \(path) \(expected) was expected, not \(got)" }

@@ -25,65 +25,67 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         member(key, isTaken: false).map { tape.kind($0) == .null } ?? true
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.plain(key.stringValue) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.plain(key.stringValue) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.plain(key.stringValue) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.plain(key.stringValue) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.plain(key.stringValue) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.plain(key.stringValue) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.plain(key.stringValue) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.plain(key.stringValue) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.plain(key.stringValue) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.plain(key.stringValue) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.plain(key.stringValue) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.plain(key.stringValue) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.plain(key.stringValue) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
         try decoder.plainIfPresent(key.stringValue)
     }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.plain(key.stringValue) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.plain(key.stringValue, Key.self) }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
         try decoder.plainIfPresent(key.stringValue)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        guard let node = member(key) else { throw decoder.missing(key.stringValue, CaseNames.of(type) ?? "a value") }
+        guard let node = member(key) else {
+            throw decoder.missing(key.stringValue, Key.self, CaseNames.of(type) ?? "a value")
+        }
         return try TapeDecoder.decode(type, tape, node) { path(key) }
     }
 
@@ -95,7 +97,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // MARK: Containers
 
     private func container(_ key: Key) throws -> TapeDecoder {
-        guard let node = member(key) else { throw decoder.missing(key.stringValue, "a value") }
+        guard let node = member(key) else { throw decoder.missing(key.stringValue, Key.self, "a value") }
         return place(node, key)
     }
 
@@ -126,8 +128,8 @@ extension TapeDecoder {
 
     /// Reads a member of a plain type.
     @inline(__always)
-    func plain<T: PlainValue>(_ key: String) throws -> T {
-        guard let node = member(key) else { throw missing(key, T.expected) }
+    func plain<T: PlainValue>(_ key: String, _ keys: any CodingKey.Type) throws -> T {
+        guard let node = member(key) else { throw missing(key, keys, T.expected) }
         if let value = T.plain(tape, node) { return value }
         return try TapeDecoder(tape: tape, node: node, path: .key(key, of: path)).plain()
     }
@@ -139,8 +141,11 @@ extension TapeDecoder {
         return try TapeDecoder(tape: tape, node: node, path: .key(key, of: path)).plain()
     }
 
+    /// - Parameter keys: Those that the type knows.
     @inline(never)
-    func missing(_ key: String, _ expected: String) -> JSONMismatch {
-        JSONMismatch(path: CodingPath.key(key, of: path).text, expected: expected, got: JSONMismatch.nothing)
+    func missing(_ key: String, _ keys: any CodingKey.Type, _ expected: String) -> JSONMismatch {
+        JSONMismatch(
+            missing: key, at: CodingPath.key(key, of: path), expected: expected,
+            given: tape.firstKeys(of: node).filter { keys.init(stringValue: $0) == nil })
     }
 }

@@ -13,8 +13,12 @@ public final class SchemaCheck: Sendable {
     /// - Throws: ``JSONSchemaError`` where it is no schema, refers to one that is not in it or to itself without end,
     /// or asks for
     ///   what is not supported.
-    public init(_ schema: JSON) throws(JSONSchemaError) {
-        let read = schema.bytes.withUnsafeBytes { bytes in
+    public convenience init(_ schema: JSON) throws(JSONSchemaError) { try self.init(text: schema.bytes) }
+
+    /// - Parameter text: the schema as JSON.
+    /// - Throws: as above, and where it is no JSON.
+    public init(text: [UInt8]) throws(JSONSchemaError) {
+        let read = text.withUnsafeBytes { bytes in
             Result { () throws(JSONSchemaError) in
                 let tape = JSONTape()
                 do throws(JSONSyntaxError) { try tape.read(bytes, maximumDepth: JSON.maximumDepth) } catch {

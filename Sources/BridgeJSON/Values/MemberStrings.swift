@@ -23,7 +23,7 @@ public struct MemberStrings: Sendable {
     /// - Parameter text: JSON that has been checked.
     /// - Throws: what stands there that is neither a string nor `null`, and that the key stands there too many times.
     public func values(in text: UnsafeRawBufferPointer) throws(JSONMismatch) -> [String] {
-        var walk = MemberWalk(text)
+        var walk = MemberCursor(text)
         var values: [String] = []
         while let member = walk.next() {
             guard says(member.key) else { continue }
@@ -41,7 +41,9 @@ public struct MemberStrings: Sendable {
     }
 
     private func says(_ written: UnsafeRawBufferPointer) -> Bool {
-        if written.elementsEqual(quotedKey) { return true }
+        // Escapes make a key longer, never shorter: most of those of other members need no look.
+        guard written.count >= keyBytes.count + 2 else { return false }
+        if written.count == quotedKey.count, written.elementsEqual(quotedKey) { return true }
         return keyBytes.withUnsafeBytes { WrittenName.isSame(Self.content(written), as: $0) }
     }
 
@@ -54,16 +56,25 @@ public struct MemberStrings: Sendable {
     }
 
     private func mismatch(_ value: UnsafeRawBufferPointer) -> JSONMismatch {
-        let tape = try? JSONTape(value, maximumDepth: JSON.maximumDepth)
-        let got = tape.map { $0.describe(JSONTape.root) } ?? "something else"
-        return JSONMismatch(path: "$.\(key)", expected: "a string", got: got)
+        JSONMismatch(path: "$.\(key)", expected: "a string", got: Self.description(of: value))
+    }
+
+    /// What a value is, as mismatches have it. A container is not read: it may be the whole text.
+    private static func description(of value: UnsafeRawBufferPointer) -> String {
+        let first = value.first
+        guard first == UInt8(ascii: "[") || first == UInt8(ascii: "{") else {
+            let tape = try? JSONTape(value, maximumDepth: JSON.maximumDepth)
+            return tape.map { $0.describe(JSONTape.root) } ?? "something else"
+        }
+        let isEmpty = value.dropFirst().dropLast().allSatisfy { $0 <= 0x20 }
+        return "an \(isEmpty ? "empty " : "")\(first == UInt8(ascii: "[") ? "array" : "object")"
     }
 }
 
 /// The members of an object, one after the other, as they are written.
 ///
 /// The text has been checked; were it no JSON after all, the walk would end early, and never leave it.
-private struct MemberWalk {
+private struct MemberCursor {
     private let text: UnsafeRawBufferPointer
     private var position = 0
 

@@ -2,80 +2,139 @@ import BridgeJSON
 
 /// Capacitor's messages: `{"callbackId", "pluginId", "methodName", "options"}` calls the task `pluginId.methodName` and
 /// is answered `{"callbackId", "pluginId", "methodName", "save", "success", "data" or "error"}`. `save` says that more
-/// will come: it is true for progress.
+/// will come: it is true for progress. A task without a dot in its name is a method of the plugin `Trestle`.
 ///
-/// Source of the form: `core/native-bridge.ts` of https://github.com/ionic-team/capacitor
-final class CapacitorDialect: Dialect {
-    override class var name: String { "Capacitor" }
+/// `addListener` and `removeListener` begin and end an ``EventListener``. What a page's cordova plugins send,
+/// `{"type": "cordova", "service", "action", "actionArgs"}`, calls the task `service.action`. A page's uncaught error,
+/// `{"type": "js.error", "error"}`, is a one-way call of the task `js.error`.
+///
+/// Source of the forms: `core/native-bridge.ts` of https://github.com/ionic-team/capacitor
+struct CapacitorDialect: Dialect {
+    /// The plugin of tasks whose names have no dot.
+    private static let ownPlugin: StaticString = "Trestle"
+
     /// An answer to a call of a task that the client provides bears it.
-    override var sharedFields: [EnvelopeField] { [.error] }
-    private let pluginID, methodName, save, success: FieldID
+    var sharedFields: [EnvelopeField] { [.error] }
 
-    required init(_ names: inout FieldNames) {
-        pluginID = names.mark("pluginId")
-        methodName = names.mark("methodName")
-        save = names.field("save")
-        success = names.field("success")
-        super.init(&names)
+    func recognition(of message: ForeignMessage) -> Recognition {
+        if message.has(.pluginID) || message.has(.methodName) { return .certain }
+        return isError(message) || isCordova(message) ? .certain : .none
     }
 
-    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
-        if fields.has(success) { return .other(try answer(fields)) }
-        let plugin = try fields.string(pluginID)
-        let method = try fields.string(methodName)
-        guard !fields.has(.error), !fields.has(save) else { throw DialectMismatch(success, "there in an answer") }
-        return try fields.call(
-            task(plugin, method, fields.workspace), fields.value(.options) ?? DialectText.emptyObject,
-            id: wantsNone(fields) ? nil : try fields.id(FieldID(.callbackID)))
-    }
+    private func isError(_ message: ForeignMessage) -> Bool { isType("\"js.error\"", message) }
+    private func isCordova(_ message: ForeignMessage) -> Bool { isType("\"cordova\"", message) }
 
-    private func task(
-        _ plugin: UnsafeRawBufferPointer, _ method: UnsafeRawBufferPointer, _ workspace: DialectWorkspace
-    ) -> UnsafeRawBufferPointer {
-        let name = workspace.take(plugin.count + 1 + method.count)
-        name.copyMemory(from: plugin)
-        name[plugin.count] = UInt8(ascii: ".")
-        UnsafeMutableRawBufferPointer(rebasing: name[(plugin.count + 1)...]).copyMemory(from: method)
-        return UnsafeRawBufferPointer(name)
+    private func isType(_ type: StaticString, _ message: ForeignMessage) -> Bool {
+        message.value(.type)?.elementsEqual(UnsafeRawBufferPointer(type)) ?? false
     }
 
     /// -1 is Capacitor's word for no callback.
-    private func wantsNone(_ fields: DialectFields) -> Bool {
-        guard let id = fields.value(.callbackID), id.count == 2 || id.count == 4 else { return false }
-        return id.elementsEqual("-1".utf8) || id.elementsEqual("\"-1\"".utf8)
+    func id(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID? {
+        guard let id = try message.id(.callbackID), !id.content.elementsEqual("-1".utf8) else { return nil }
+        return id
     }
 
-    private func answer(_ fields: DialectFields) throws(DialectMismatch) -> BridgeMessage {
-        let id = try fields.answeredID(FieldID(.callbackID))
-        let isGood = try fields.boolean(success) == true
-        let data = fields.value(.data) ?? DialectText.null
-        if isGood, try fields.boolean(save) == true {
+    func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
+        if message.has(.success) { return .other(try answer(message)) }
+        if isCordova(message) { return try cordovaCall(message) }
+        if isError(message) {
+            let task = message.reader.text("js.error".utf8)
+            return try message.call(task, message.value(.error) ?? DialectText.null, id: nil)
+        }
+        let plugin = try message.string(.pluginID)
+        let method = try message.string(.methodName)
+        guard !message.has(.error), !message.has(.save) else {
+            throw DialectMismatch(.success, "there in an answer")
+        }
+        if let change = try listening(plugin, method, message) { return .other(.listening(change)) }
+        return try message.call(
+            name(method, of: plugin, message.reader), message.value(.options) ?? DialectText.emptyObject,
+            id: try id(of: message))
+    }
+
+    private func cordovaCall(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
+        let arguments = message.value(.actionArgs) ?? message.reader.text("[]".utf8)
+        guard arguments.first == UInt8(ascii: "[") else { throw DialectMismatch(.actionArgs, "an array") }
+        let task = name(try message.string(.action), of: try message.string(.service), message.reader)
+        return try message.call(task, arguments, id: try id(of: message), isPositional: true)
+    }
+
+    /// The name of a task or an event.
+    private func name(
+        _ method: UnsafeRawBufferPointer, of plugin: UnsafeRawBufferPointer, _ reader: ForeignReader
+    ) -> UnsafeRawBufferPointer {
+        if plugin.elementsEqual(UnsafeRawBufferPointer(Self.ownPlugin)) { return method }
+        return reader.text(Array(plugin) + [UInt8(ascii: ".")] + method)
+    }
+
+    // MARK: Listeners
+
+    /// What a message says of listeners; nil: nothing.
+    private func listening(
+        _ plugin: UnsafeRawBufferPointer, _ method: UnsafeRawBufferPointer, _ message: ForeignMessage
+    ) throws(DialectMismatch) -> ListeningMessage? {
+        let reader = message.reader
+        let options = message.value(.options) ?? DialectText.emptyObject
+        if method.elementsEqual("addListener".utf8) {
+            guard let id = try id(of: message) else {
+                throw DialectMismatch(.callbackID, "an id, under which events come")
+            }
+            guard let event = reader.member("eventName", of: options), let text = reader.string(event) else {
+                throw DialectMismatch(.options, "an object with a string eventName")
+            }
+            return .add(id, event: name(text, of: plugin, reader))
+        }
+        if method.elementsEqual("removeListener".utf8) {
+            guard let member = reader.member("callbackId", of: options),
+                let id = reader.id(member.text, isEscaped: member.isEscaped, .capacitor)
+            else { throw DialectMismatch(.options, "an object with the callbackId of a listener") }
+            // Its own id is the listener's function once more, which an answer would call.
+            return .remove(id)
+        }
+        guard method.elementsEqual("removeAllListeners".utf8) else { return nil }
+        return .removeAll(beginning: name(reader.text([]), of: plugin, reader), id: try id(of: message))
+    }
+
+    private func answer(_ message: ForeignMessage) throws(DialectMismatch) -> BridgeMessage {
+        let id = try message.answeredID(.callbackID)
+        let isGood = try message.boolean(.success) == true
+        let data = message.value(.data) ?? DialectText.null
+        if isGood, try message.boolean(.save) == true {
             return .progress(ProgressMessage(callbackID: id, value: data, sequence: 0))
         }
-        let error = fields.value(.error) ?? DialectText.null
+        let error = message.value(.error) ?? DialectText.null
         return .callback(CallbackMessage(callbackID: id, result: isGood ? data : nil, error: isGood ? nil : error))
     }
 
     // MARK: Writing
 
-    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
-        guard let name = plainName(address.task) else {
-            begin(address, output)
-            return output.append(#","save":false,"success":true,"data":"#, result, "}\n", DialectText.nothing, "")
-        }
-        output.append(
-            #"{"callbackId":"#, address.id ?? DialectText.null, #","pluginId":""#, name.plugin, #"","methodName":""#)
-        output.append("", name.method, #"","save":false,"success":true,"data":"#, result, "}\n")
-    }
-
-    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
-        output.append(#","save":false,"success":false,"error":"#)
-        output.append(json: error)
+        output.append(#","save":false,"success":true,"data":"#)
+        output.append(result)
         output.append("}\n")
     }
 
-    override func write(
+    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+        begin(address, output)
+        output.append(#","save":false,"success":false,"error":"#)
+        if let code = Self.codes[error.code] {
+            var data: JSONObject = ["code": .string(error.code.rawValue)]
+            data["data"] = error.data
+            output.append(
+                json: ["code": .string(code), "message": .string(error.message), "data": .object(data)] as JSON)
+        } else {
+            output.append(json: error)
+        }
+        output.append("}\n")
+    }
+
+    /// What Capacitor's own code looks for. The daemon's code stands in `data` then.
+    private static let codes: [ErrorCode: String] = [
+        .taskNotFound: "UNIMPLEMENTED", .pluginUnavailable: "UNAVAILABLE",
+    ]
+
+    func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         begin(address, output)
@@ -90,7 +149,7 @@ final class CapacitorDialect: Dialect {
         if !address.task.isEmpty { write(task: address.task, output) }
     }
 
-    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"callbackId":""#)
         if let id = call.id { output.append(decimal: id) } else { output.append("-1") }
         output.append("\"")
@@ -102,30 +161,59 @@ final class CapacitorDialect: Dialect {
         output.append("}\n")
     }
 
-    /// A task's name in two parts, at its last dot. A name without one is nobody's method, but some page may have
-    /// registered it, and some may call it.
-    @inline(__always)
-    private func parts(_ task: UnsafeRawBufferPointer) -> (
-        plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer
-    ) {
-        var start = task.count
-        while start > 0, task[start - 1] != UInt8(ascii: ".") { start -= 1 }
-        return (task.slice(0, max(0, start - 1)), task.slice(start, task.count - start))
-    }
-
-    /// The parts of a name that stands for itself in JSON, as almost all do; nil: it does not, or there is none.
-    @inline(__always)
-    private func plainName(
-        _ task: UnsafeRawBufferPointer
-    ) -> (plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer)? {
-        !task.isEmpty && OutputBuffer.needsNoEscape(task) ? parts(task) : nil
-    }
-
+    /// Writes a task's name in two parts, at its last dot.
     private func write(task: UnsafeRawBufferPointer, _ output: OutputBuffer) {
-        let (plugin, method) = parts(task)
+        let (plugin, method) = Self.parts(task)
         output.append(#","pluginId":"#)
         output.append(quoted: plugin)
         output.append(#","methodName":"#)
         output.append(quoted: method)
+    }
+
+    private static func parts(
+        _ name: UnsafeRawBufferPointer
+    ) -> (plugin: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer) {
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return (UnsafeRawBufferPointer(ownPlugin), name) }
+        return (name.slice(0, dot), name.slice(dot + 1, name.count - dot - 1))
+    }
+}
+
+/// The lines of events for listeners: a beginning for each listener, and an end that all of them share.
+public enum EventListener {
+    /// The beginning, up to the event's data.
+    ///
+    /// - Parameter id: as the listener's message bore it, JSON.
+    public static func head(of id: UnsafeRawBufferPointer, event: String, to output: OutputBuffer) {
+        var event = event
+        event.withUTF8 { event in
+            let (plugin, _) = CapacitorDialect.plugin(of: UnsafeRawBufferPointer(event))
+            output.append(#"{"callbackId":"#)
+            output.append(id)
+            output.append(#","pluginId":"#)
+            output.append(quoted: plugin)
+            output.append(#","methodName":"addListener","save":true,"success":true,"data":"#)
+        }
+    }
+
+    /// The end: the data, JSON.
+    public static func tail(_ data: UnsafeRawBufferPointer, to output: OutputBuffer) {
+        MessageEncoder.onOneLine(data) { output.append($0) }
+        output.append("}\n")
+    }
+
+    /// What stands in the place of a task's name in an error about a listener.
+    public static func task(event: String) -> [UInt8] {
+        var event = event
+        return event.withUTF8 { event in
+            let (plugin, isOwn) = CapacitorDialect.plugin(of: UnsafeRawBufferPointer(event))
+            return (isOwn ? [] : Array(plugin) + [UInt8(ascii: ".")]) + Array("addListener".utf8)
+        }
+    }
+}
+
+extension CapacitorDialect {
+    /// The plugin that an event is of, and whether that is the one of names without a dot.
+    fileprivate static func plugin(of event: UnsafeRawBufferPointer) -> (UnsafeRawBufferPointer, isOwn: Bool) {
+        (parts(event).plugin, !event.contains(UInt8(ascii: ".")))
     }
 }

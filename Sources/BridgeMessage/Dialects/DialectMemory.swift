@@ -10,10 +10,8 @@ final class DialectMemory {
     /// fields that the message at hand has.
     let places: UnsafeMutablePointer<UInt32>
 
-    /// The fields of foreign dialects.
-    let names = Dialects.names
-    /// What foreign dialects need.
-    let workspace = DialectWorkspace()
+    /// What reads messages of other dialects.
+    let foreign = ForeignReader()
 
     init() {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -22,12 +20,11 @@ final class DialectMemory {
         message = .allocate(capacity: 1)
         problem = .allocate(capacity: 1)
         problem.initialize(to: nil)
-        places = .allocate(capacity: FieldID.most)
-        places.initialize(repeating: 0, count: FieldID.most)
+        places = .allocate(capacity: EnvelopeField.allCases.count)
+        places.initialize(repeating: 0, count: EnvelopeField.allCases.count)
     }
 
     deinit {
-        workspace.free()
         call.deallocate()
         message.deallocate()
         problem.deinitialize(count: 1)

@@ -1,31 +1,36 @@
 import BridgeJSON
 
 /// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an
-/// object is the options, any other is the option `value`. It is answered in the native dialect.
-final class FunctionCallDialect: Dialect {
-    override class var name: String { "function call" }
-    private let funName, value: FieldID
+/// object is the options, any other is the option `value`. It is answered in the native dialect, with the function's
+/// name that `callback` or `callbackFunction` bears.
+struct FunctionCallDialect: NamedCallbackDialect {
+    func recognition(of message: ForeignMessage) -> Recognition { message.has(.funName) ? .certain : .none }
 
-    required init(_ names: inout FieldNames) {
-        funName = names.mark("funName")
-        value = names.field("value")
-        super.init(&names)
+    func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
+        try message.call(try message.string(.funName), options(message), id: try namedID(of: message))
     }
 
-    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
-        try fields.call(try fields.string(funName), options(fields), id: try fields.id(FieldID(.callbackID)))
+    func id(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID? {
+        let id = try message.id(.callbackID)
+        return (try? namedID(of: message)) ?? id
     }
 
-    private func options(_ fields: DialectFields) -> UnsafeRawBufferPointer {
-        guard let value = fields.value(value) else { return DialectText.emptyObject }
+    private func namedID(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID? {
+        let id = try message.id(.callbackID)
+        for field in [EnvelopeField.callback, .callbackFunction] {
+            guard let name = message.value(field), name.first != UInt8(ascii: "n") else { continue }
+            return try NamedCallback.id(id, member: field.name, name: name, message.reader, message.dialect)
+        }
+        return id
+    }
+
+    private func options(_ message: ForeignMessage) -> UnsafeRawBufferPointer {
+        guard let value = message.value(.value) else { return DialectText.emptyObject }
         if value.first == UInt8(ascii: "{") { return value }
-        var bytes = Array(#"{"value":"#.utf8)
-        bytes.append(contentsOf: value)
-        bytes.append(UInt8(ascii: "}"))
-        return fields.text(bytes)
+        return message.reader.text(Array(#"{"value":"#.utf8) + value + [UInt8(ascii: "}")])
     }
 
-    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"funName":"#)
         output.append(call.quotedTask)
         if let id = call.id {

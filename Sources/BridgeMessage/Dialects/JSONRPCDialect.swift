@@ -1,87 +1,91 @@
 import BridgeJSON
-import Glibc
 
 /// JSON-RPC 2.0, all of it, and two notifications as the Language Server Protocol has them: `$/cancelRequest` `{id}`
 /// and `$/progress` `{id, progress, sequence}`. Arrays are answered by arrays; that is the runtime's affair
 /// (`RPCBatch`).
 ///
 /// Source: https://www.jsonrpc.org/specification
-final class JSONRPCDialect: Dialect {
-    override class var name: String { "JSON-RPC" }
-    override var sharedFields: [EnvelopeField] { [.result, .error] }
-    override var idField: FieldID { id }
-    private let id: FieldID
-    private let version, method, params: FieldID
+struct JSONRPCDialect: Dialect {
+    var sharedFields: [EnvelopeField] { [.result, .error] }
 
-    required init(_ names: inout FieldNames) {
-        version = names.mark("jsonrpc")
-        method = names.hint("method")
-        params = names.hint("params")
-        id = names.field("id")
-        super.init(&names)
+    func recognition(of message: ForeignMessage) -> Recognition {
+        if message.has(.jsonrpc) { return .certain }
+        return message.has(.method) || message.has(.params) ? .possible : .none
     }
 
-    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
-        guard let text = fields.value(version), text.count == 5, let start = text.baseAddress,
-            memcmp(start, #""2.0""#, 5) == 0
-        else {
-            throw DialectMismatch(version, #""2.0""#)
+    func id(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID? { try message.rpcID(.id) }
+
+    func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
+        guard let version = message.value(.jsonrpc), version.elementsEqual(#""2.0""#.utf8) else {
+            throw DialectMismatch(.jsonrpc, #""2.0""#)
         }
-        guard fields.has(method) else { return .other(try response(fields)) }
-        guard !fields.has(.result), !fields.has(.error) else {
+        guard message.has(.method) else { return .other(try response(message)) }
+        guard !message.has(.result), !message.has(.error) else {
             throw DialectMismatch("the field method goes neither with result nor with error")
         }
-        let name = try fields.string(method)
-        let options = fields.value(params) ?? DialectText.emptyObject
+        let name = try message.string(.method)
+        let options = message.value(.params) ?? DialectText.emptyObject
         let isPositional = options.first == UInt8(ascii: "[")
         guard isPositional || options.first == UInt8(ascii: "{") else {
-            throw DialectMismatch(params, "an object or an array")
+            throw DialectMismatch(.params, "an object or an array")
         }
-        if !fields.has(idField), let message = try notification(name, options, fields) { return .other(message) }
-        return try fields.call(name, options, id: try fields.rpcID(idField), isPositional: isPositional)
+        if !message.has(.id), let notification = try notification(name, options, message.reader) {
+            return .other(notification)
+        }
+        return try message.call(name, options, id: try id(of: message), isPositional: isPositional)
     }
 
     /// A notification that is no call; nil: it is one.
     private func notification(
-        _ name: UnsafeRawBufferPointer, _ params: UnsafeRawBufferPointer, _ fields: DialectFields
+        _ name: UnsafeRawBufferPointer, _ params: UnsafeRawBufferPointer, _ reader: ForeignReader
     ) throws(DialectMismatch) -> BridgeMessage? {
         guard name.first == UInt8(ascii: "$") else { return nil }
         if name.elementsEqual("$/cancelRequest".utf8) {
-            guard let id = fields.member("id", of: params).flatMap(fields.rpcID) else {
-                throw DialectMismatch(self.params, "an object with the id of a call")
+            guard let member = reader.member("id", of: params),
+                let id = reader.rpcID(member.text, isEscaped: member.isEscaped)
+            else {
+                throw DialectMismatch(.params, "an object with the id of a call")
             }
             return .cancel(id)
         }
         guard name.elementsEqual("$/progress".utf8) else { return nil }
-        guard let json = try? JSON(parsing: params), let id = json["id"]?.bytes,
-            id.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
-        else { throw DialectMismatch(self.params, "an object with the id of a call as it was sent, an integer") }
-        let text = fields.text(id)
+        let values = reader.values(["id", "progress", "sequence"], of: params)
+        guard let id = values?[0], id.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
+            throw DialectMismatch(.params, "an object with the id of a call as it was sent, an integer")
+        }
         return .progress(
             ProgressMessage(
-                callbackID: CallbackID(text: text, content: text, isString: false, dialect: .native),
-                value: fields.text((json["progress"] ?? .null).bytes),
-                sequence: UInt64(clamping: json["sequence"]?.int64Value ?? 0)))
+                callbackID: CallbackID(text: id, content: id, isString: false, dialect: .native),
+                value: values?[1] ?? DialectText.null, sequence: values?[2].map(Self.sequence) ?? 0))
+    }
+
+    private static func sequence(_ text: UnsafeRawBufferPointer) -> UInt64 {
+        guard text.count <= 20, let number = try? JSON(parsing: text) else { return 0 }
+        return UInt64(clamping: number.int64Value ?? 0)
     }
 
     // MARK: Responses of clients that provide tasks
 
-    private func response(_ fields: DialectFields) throws(DialectMismatch) -> BridgeMessage {
-        let result = fields.value(.result)
-        let error = fields.value(.error)
+    /// A longer error is not made into a native one.
+    private static let mostErrorBytes = 64 * 1024
+
+    private func response(_ message: ForeignMessage) throws(DialectMismatch) -> BridgeMessage {
+        let result = message.value(.result)
+        let error = message.value(.error)
         guard result != nil || error != nil else {
             throw DialectMismatch("a message has the field method, or id and one of result and error")
         }
         return .callback(
             CallbackMessage(
-                callbackID: try fields.answeredID(idField), result: result,
-                error: error.map { native($0, fields) }))
+                callbackID: try message.answeredID(.id), result: result,
+                error: error.map { native($0, message.reader) }))
     }
 
-    /// A JSON-RPC error as the native one. What is none is left as it is, and found to be none.
-    private func native(_ error: UnsafeRawBufferPointer, _ fields: DialectFields) -> UnsafeRawBufferPointer {
-        guard let json = try? JSON(parsing: error), let number = json["code"]?.int64Value,
-            let message = json["message"]?.stringValue
+    /// A JSON-RPC error as the native one. What is none, or is too long to be read on the loop, is
+    /// left as it is, and found to be that.
+    private func native(_ error: UnsafeRawBufferPointer, _ reader: ForeignReader) -> UnsafeRawBufferPointer {
+        guard error.count <= Self.mostErrorBytes, let json = try? JSON(parsing: error),
+            let number = json["code"]?.int64Value, let message = json["message"]?.stringValue
         else { return error }
         var object: JSONObject = ["message": .string(message)]
         let data = json["data"]
@@ -92,17 +96,17 @@ final class JSONRPCDialect: Dialect {
             object["code"] = .string(RPCErrorNumber.code(of: number))
             object["data"] = data
         }
-        return fields.text(JSON.object(object).bytes)
+        return reader.text(JSON.object(object).bytes)
     }
 
     // MARK: Writing
 
-    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(
             #"{"jsonrpc":"2.0","id":"#, address.id ?? DialectText.null, #","result":"#, result, "}\n")
     }
 
-    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","id":"#)
         output.append(address.id ?? DialectText.null)
         output.append(#","error":"#)
@@ -117,7 +121,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    override func write(
+    func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         output.append(#"{"jsonrpc":"2.0","method":"$/progress","params":{"id":"#)
@@ -129,7 +133,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}}\n")
     }
 
-    override func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: name)
         output.append(#","params":"#)
@@ -141,7 +145,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(call.quotedTask)
         if let id = call.id {
@@ -157,7 +161,7 @@ final class JSONRPCDialect: Dialect {
         output.append("}\n")
     }
 
-    override func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
+    func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
         output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
         output.append(decimal: id)
         output.append("}}\n")

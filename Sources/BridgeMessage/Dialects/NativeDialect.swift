@@ -20,15 +20,11 @@ struct NativeDialect {
     private let memory: Unmanaged<DialectMemory>
     private let call: UnsafeMutablePointer<CallMessage>
     private let places: UnsafeMutablePointer<UInt32>
-    /// The fields that there are, a bit for each.
-    private var present: UInt16 = 0
-    // What there is of other dialects.
-    /// Fields that the native one does not know, a bit for each, and those of them that stand there twice.
-    private var foreignPresent: UInt32 = 0
-    private var foreignTwice: UInt32 = 0
-    /// A bit for each dialect of which there is a mark, or a hint.
-    private var marked: UInt16 = 0
-    private var hinted: UInt16 = 0
+    /// The fields that there are, a bit for each, and those that stand there twice.
+    private var present: UInt64 = 0
+    private var twice: UInt64 = 0
+    /// Whether fields of other dialects are among them.
+    private var hasForeignFields = false
 
     /// - Parameter memory: what the message is read into; kept by the caller.
     @inline(__always)
@@ -41,27 +37,28 @@ struct NativeDialect {
 
     @inline(__always)
     mutating func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
-        var twice: UInt16 = 0
         for index in 0..<line.members.count {
             // There is an address: there are members.
             let member = line.members.baseAddress.unsafelyUnwrapped + index
             let key = line.slice(member.pointee.key_start, member.pointee.key_length)
             let name = member.pointee.key_escaped ? scratch.unescape(key) : key
-            guard let field = EnvelopeField.named(name) else {
+            guard let field = EnvelopeField.native(name) else {
                 noteForeign(name, index)
                 continue
             }
-            twice |= present & field.bit
-            present |= field.bit
-            places[field.rawValue] = UInt32(truncatingIfNeeded: index)
+            note(field, index)
         }
-        if marked | hinted != 0, let item = foreignMessage(twice, &scratch) { return item }
+        if hasForeignFields {
+            if let item = foreignMessage(&scratch) { return item }
+            // What only other dialects know is ignored, also where it stands twice.
+            twice &= Self.nativeFields
+        }
         do throws(Mismatch) {
-            if twice == 0, present & Self.kinds == EnvelopeField.task.bit {
+            if twice == 0, present & Self.kindBits == EnvelopeField.task.bit {
                 try readCall(&scratch)
                 return .call(UnsafePointer(call))
             }
-            if twice != 0 { try refuse(twice: twice) }
+            if twice != 0 { try refuseTwice() }
             let message = try otherMessage(&scratch)
             return memory._withUnsafeGuaranteedRef { $0.keep(message) }
         } catch {
@@ -72,16 +69,28 @@ struct NativeDialect {
         }
     }
 
+    @inline(__always)
+    private mutating func note(_ field: EnvelopeField, _ index: Int) {
+        twice |= present & field.bit
+        present |= field.bit
+        places[field.rawValue] = UInt32(truncatingIfNeeded: index)
+    }
+
     /// The fields that say what a message is. Progress is asked for in a call, and reported without one.
-    private static var kinds: UInt16 {
+    static let kinds: [EnvelopeField] = [.task, .error, .event, .result, .cancel]
+
+    private static var kindBits: UInt64 {
         EnvelopeField.task.bit | EnvelopeField.result.bit | EnvelopeField.error.bit | EnvelopeField.cancel.bit
             | EnvelopeField.event.bit
     }
 
+    /// All that the native dialect knows: a bit for each.
+    private static var nativeFields: UInt64 { EnvelopeField.handlerName.bit - 1 }
+
     @inline(__always)
     private func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
 
-    private func refuse(twice: UInt16) throws(Mismatch) {
+    private func refuseTwice() throws(Mismatch) {
         guard let field = EnvelopeField.allCases.first(where: { twice & $0.bit != 0 }) else { return }
         throw Mismatch("the field \(field.name) stands twice")
     }
@@ -198,104 +207,53 @@ struct NativeDialect {
     }
 }
 
-/// Numbers of envelopes.
-enum EnvelopeNumber {
-    /// A year: longer than any wait that is meant, short enough for every clock.
-    static let longestTimeoutMilliseconds: UInt64 = 366 * 24 * 3600 * 1000
-
-    /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does. Nil: it is none.
-    static func natural(_ digits: UnsafeRawBufferPointer) -> UInt64? {
-        var number: UInt64 = 0
-        for byte in digits {
-            let digit = byte &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
-            number = overflow || scaled > .max - UInt64(digit) ? .max : scaled + UInt64(digit)
-        }
-        return number
-    }
-}
-
 // MARK: Messages of other dialects
 
 extension NativeDialect {
     /// The dialect of a message; nil: it is of none, or of several.
     static func kind(of line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) -> DialectID? {
-        var reader = NativeDialect(line, memory)
-        _ = reader.decode(&scratch)
-        if let foreign = reader.foreignDialect { return foreign }
-        return reader.present & Self.kinds != 0 || reader.has(.callbackID) ? .native : nil
+        var message = NativeDialect(line, memory)
+        _ = message.decode(&scratch)
+        switch memory.foreign.kind(of: message.asForeign) {
+        case .foreign(let dialect): return dialect
+        case .mixture: return nil
+        case .native: return message.present & (Self.kindBits | EnvelopeField.callbackID.bit) != 0 ? .native : nil
+        }
     }
 
     /// Takes a field into account that the native dialect does not know.
     private mutating func noteForeign(_ name: UnsafeRawBufferPointer, _ index: Int) {
-        guard let entry = memory._withUnsafeGuaranteedRef({ $0.names.find(name) }) else { return }
-        let field = entry.pointee.field
-        foreignTwice |= foreignPresent & field.bit
-        foreignPresent |= field.bit
-        marked |= entry.pointee.marked
-        hinted |= entry.pointee.hinted
-        places[field.number] = UInt32(truncatingIfNeeded: index)
+        guard let field = EnvelopeField.foreign(name) else { return }
+        hasForeignFields = true
+        note(field, index)
     }
 
-    /// The one foreign dialect whose fields there are.
-    private var foreignDialect: DialectID? {
-        // Hints count where nothing else tells what the message is.
-        let isNative = present & (Self.kinds | EnvelopeField.callbackID.bit) != 0
-        let bits = marked != 0 ? marked : isNative ? 0 : hinted
-        guard bits != 0, bits & (bits - 1) == 0 else { return nil }
-        return DialectID(number: UInt8(truncatingIfNeeded: bits.trailingZeroBitCount + 1))
+    /// The same message for other dialects to read.
+    private var asForeign: ForeignMessage {
+        ForeignMessage(
+            line: line, present: present, twice: twice, indices: UnsafePointer(places),
+            reader: memory._withUnsafeGuaranteedRef(\.foreign))
     }
 
     /// The message, where it is none of the native dialect; nil: it is.
-    private func foreignMessage(_ twice: UInt16, _ scratch: inout EscapeScratch) -> DecodedItem? {
-        guard marked != 0 || foreignDialect != nil else { return nil }
-        guard let id = foreignDialect, let dialect = Dialects.of(id), dialect._withUnsafeGuaranteedRef(isAlone) else {
-            let problem = MessageProblem(
-                error: BridgeError(.messageInvalid, mixture), callbackID: readableID(&scratch))
-            return memory._withUnsafeGuaranteedRef { $0.keep(problem) }
-        }
-        return memory._withUnsafeGuaranteedRef { memory in
-            memory.workspace.reset()
-            let fields = DialectFields(
-                line: line, dialect: id, workspace: memory.workspace, present: UInt32(present) | foreignPresent,
-                twice: UInt32(twice) | foreignTwice, places: UnsafePointer(places))
-            return dialect._withUnsafeGuaranteedRef { Self.read(fields, $0, memory) }
-        }
-    }
-
-    private static func read(_ fields: DialectFields, _ dialect: Dialect, _ memory: DialectMemory) -> DecodedItem {
-        do throws(DialectMismatch) {
-            if fields.twice != 0 { throw DialectMismatch("a field stands twice") }
-            switch try dialect.read(fields) {
-            case .call: return .call(UnsafePointer(memory.workspace.call))
-            case .other(let message): return memory.keep(message)
-            }
-        } catch {
-            let name = type(of: dialect).name
-            let reason = "\(error.reason) (\(name); seen: \(fields.names.joined(separator: ", ")))"
+    private func foreignMessage(_ scratch: inout EscapeScratch) -> DecodedItem? {
+        var message = asForeign
+        let reader = message.reader
+        let memory = memory.takeUnretainedValue()
+        switch reader.kind(of: message) {
+        case .native: return nil
+        case .foreign(let dialect): message.dialect = dialect
+        case .mixture(let names):
+            let reason =
+                "a message is of one dialect, this one has fields of \(names.joined(separator: " and ")): "
+                + message.names.joined(separator: ", ")
             return memory.keep(
-                MessageProblem(
-                    error: BridgeError(.messageInvalid, reason), callbackID: fields.readableID(dialect.idField),
-                    dialect: fields.dialect))
+                MessageProblem(error: BridgeError(.messageInvalid, reason), callbackID: readableID(&scratch)))
         }
-    }
-
-    /// Whether the native dialect's fields that there are have a place in a message of this dialect.
-    private func isAlone(_ dialect: Dialect) -> Bool {
-        let kinds = present & Self.kinds
-        return kinds == 0 || kinds & ~dialect.sharedFields.reduce(0) { $0 | $1.bit } == 0
-    }
-
-    private var mixture: String {
-        let foreign = Dialects.all.dropFirst().filter { marked & UInt16($0.bit >> 1) != 0 }
-        let native = EnvelopeField.allCases.filter { present & Self.kinds & $0.bit != 0 }.map { "\($0.name)" }
-        let names =
-            foreign.map(\.name) + (native.isEmpty ? [] : ["the native dialect (\(native.joined(separator: ", ")))"])
-        let seen = line.members.prefix(8).map { member in
-            String(decoding: line.slice(member.key_start, member.key_length).prefix(32), as: UTF8.self)
+        switch reader.read(message) {
+        case .call: return .call(UnsafePointer(reader.call))
+        case .message(let message): return memory.keep(message)
+        case .problem(let problem): return memory.keep(problem)
         }
-        return "a message is of one dialect, this one has fields of \(names.joined(separator: " and ")): "
-            + seen.joined(separator: ", ")
     }
 }

@@ -6,38 +6,35 @@ import BridgeJSON
 /// "progress", "sequence"}`.
 ///
 /// Source of the form: https://github.com/marcuswestin/WebViewJavascriptBridge
-final class WebViewJavascriptBridgeDialect: Dialect {
-    override class var name: String { "WebViewJavascriptBridge" }
-    private let handlerName, responseID, responseData: FieldID
-
-    required init(_ names: inout FieldNames) {
-        handlerName = names.mark("handlerName")
-        responseID = names.mark("responseId")
-        responseData = names.hint("responseData")
-        super.init(&names)
+struct WebViewJavascriptBridgeDialect: Dialect {
+    func recognition(of message: ForeignMessage) -> Recognition {
+        if message.has(.handlerName) || message.has(.responseID) { return .certain }
+        return message.has(.responseData) ? .possible : .none
     }
 
-    override func read(_ fields: DialectFields) throws(DialectMismatch) -> DialectMessage {
-        guard fields.has(handlerName) else { return .other(try response(fields)) }
-        guard !fields.has(responseID), !fields.has(responseData) else {
-            throw DialectMismatch("the field handlerName goes neither with responseId nor with responseData")
-        }
-        return try fields.call(
-            try fields.string(handlerName), fields.value(.data) ?? DialectText.emptyObject,
-            id: try fields.id(FieldID(.callbackID)))
-    }
-
-    private func response(_ fields: DialectFields) throws(DialectMismatch) -> BridgeMessage {
-        guard fields.has(responseID) else {
+    func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
+        // Since 2016 a page's response bears the name of its handler, too.
+        if message.has(.responseID) { return .other(try response(message)) }
+        guard message.has(.handlerName), !message.has(.responseData) else {
             throw DialectMismatch("a message has the field handlerName, or responseId and responseData")
         }
-        let id = try fields.answeredID(responseID)
-        if let progress = fields.value(.progress) {
+        return try message.call(try message.string(.handlerName), data(of: message), id: try id(of: message))
+    }
+
+    /// A page that calls a handler without data sends null.
+    private func data(of message: ForeignMessage) -> UnsafeRawBufferPointer {
+        guard let data = message.value(.data), data.first != UInt8(ascii: "n") else { return DialectText.emptyObject }
+        return data
+    }
+
+    private func response(_ message: ForeignMessage) throws(DialectMismatch) -> BridgeMessage {
+        let id = try message.answeredID(.responseID)
+        if let progress = message.value(.progress) {
             return .progress(
-                ProgressMessage(callbackID: id, value: progress, sequence: try fields.natural(.sequence) ?? 0))
+                ProgressMessage(callbackID: id, value: progress, sequence: try message.natural(.sequence) ?? 0))
         }
-        let data = fields.value(responseData) ?? DialectText.null
-        if let error = fields.member("error", of: data, isOnly: true)?.text, error.first == UInt8(ascii: "{") {
+        let data = message.value(.responseData) ?? DialectText.null
+        if let error = message.reader.member("error", of: data, isOnly: true)?.text, error.first == UInt8(ascii: "{") {
             return .callback(CallbackMessage(callbackID: id, result: nil, error: error))
         }
         return .callback(CallbackMessage(callbackID: id, result: data, error: nil))
@@ -45,19 +42,19 @@ final class WebViewJavascriptBridgeDialect: Dialect {
 
     // MARK: Writing
 
-    override func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
+    func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer) {
         output.append(
             #"{"responseId":"#, address.id ?? DialectText.null, #","responseData":"#, result, "}\n")
     }
 
-    override func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
+    func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer) {
         begin(address, output)
         output.append(#","responseData":{"error":"#)
         output.append(json: error)
         output.append("}}\n")
     }
 
-    override func write(
+    func write(
         progress: UnsafeRawBufferPointer, sequence: UInt64, to address: CallbackAddress, _ output: OutputBuffer
     ) {
         begin(address, output)
@@ -73,7 +70,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append(address.id ?? DialectText.null)
     }
 
-    override func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
+    func writeEvent(_ name: String, data: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"#)
         output.append(quoted: name)
         output.append(#","data":"#)
@@ -81,7 +78,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append("}\n")
     }
 
-    override func write(_ call: OutgoingCall, _ output: OutputBuffer) {
+    func write(_ call: OutgoingCall, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"#)
         output.append(call.quotedTask)
         if let id = call.id {
@@ -96,7 +93,7 @@ final class WebViewJavascriptBridgeDialect: Dialect {
         output.append("}\n")
     }
 
-    override func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
+    func writeCancel(_ id: UInt64, _ output: OutputBuffer) {
         output.append(#"{"handlerName":"bridge.cancel","data":{"callbackId":""#)
         output.append(decimal: id)
         output.append("\"}}\n")

@@ -117,55 +117,53 @@ extension MessageEncoder {
     ) {
         if address.dialect == .native, let id = address.id {
             callback(id: id, result: result, isOneLine: isOneLine, to: output)
-        } else if let dialect = Dialects.of(address.dialect) {
-            onOneLine(result, isKnown: isOneLine) { result in
-                dialect._withUnsafeGuaranteedRef { $0.write(result: result, to: address, output) }
-            }
+        } else if let dialect = address.dialect.translator {
+            onOneLine(result, isKnown: isOneLine) { dialect.write(result: $0, to: address, output) }
         }
     }
 
     /// The end of a call: an error. Without an id it is about a message.
     public static func callback(to address: CallbackAddress, error: BridgeError, _ output: OutputBuffer) {
-        guard let dialect = Dialects.of(address.dialect) else {
+        guard let dialect = address.dialect.translator else {
             return callback(id: address.id, error: error, to: output)
         }
-        dialect.takeUnretainedValue().write(error: error, to: address, output)
+        dialect.write(error: error, to: address, output)
     }
 
     /// An intermediate result.
     public static func progress(
         to address: CallbackAddress, value: UnsafeRawBufferPointer, sequence: UInt64, _ output: OutputBuffer
     ) {
-        guard let dialect = Dialects.of(address.dialect) else {
+        guard let dialect = address.dialect.translator else {
             return progress(id: address.id ?? DialectText.null, value: value, sequence: sequence, to: output)
         }
-        onOneLine(value) { dialect.takeUnretainedValue().write(progress: $0, sequence: sequence, to: address, output) }
+        onOneLine(value) { dialect.write(progress: $0, sequence: sequence, to: address, output) }
     }
 
     /// An event.
     public static func event(
         in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer
     ) {
-        guard let dialect = Dialects.of(dialect) else { return event(name: name, data: data, to: output) }
-        onOneLine(data) { dialect.takeUnretainedValue().writeEvent(name, data: $0, output) }
+        guard let dialect = dialect.translator else { return event(name: name, data: data, to: output) }
+        onOneLine(data) { dialect.writeEvent(name, data: $0, output) }
     }
 
     /// A call of a task that a client provides.
     @inline(__always)
     public static func call(_ outgoing: OutgoingCall, in dialect: DialectID, to output: OutputBuffer) {
         if dialect == .native { return call(outgoing, to: output) }
-        guard let dialect = Dialects.of(dialect) else { return }
+        guard let dialect = dialect.translator else { return }
         onOneLine(outgoing.options, isKnown: outgoing.isOneLine) { options in
             var call = outgoing
             call.options = options
             call.isOneLine = true
-            dialect.takeUnretainedValue().write(call, output)
+            dialect.write(call, output)
         }
     }
 
     /// That nobody waits any more for a call of a task that a client provides.
     public static func cancel(id: UInt64, in dialect: DialectID, to output: OutputBuffer) {
-        guard let dialect = Dialects.of(dialect) else { return cancel(id: id, to: output) }
-        dialect.takeUnretainedValue().writeCancel(id, output)
+        guard let dialect = dialect.translator else { return cancel(id: id, to: output) }
+        dialect.writeCancel(id, output)
     }
 }

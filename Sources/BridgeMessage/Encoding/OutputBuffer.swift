@@ -104,8 +104,14 @@ public final class OutputBuffer {
     // MARK: Parts
 
     /// Puts a line into an empty buffer without copying it.
-    public func lead(with line: SharedLine) {
+    ///
+    /// - Parameter head: what stands in front of it.
+    public func lead(_ head: [UInt8] = [], with line: SharedLine) {
         precondition(isEmpty, "a shared line goes into an empty buffer")
+        if !head.isEmpty {
+            head.withUnsafeBytes { append($0) }
+            putAside()
+        }
         add(Part(line))
     }
 

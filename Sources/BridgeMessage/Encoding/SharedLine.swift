@@ -1,8 +1,8 @@
 import Glibc
 
-/// A line that goes to many receivers, or a part of what waits for one: written once, held until it has been written.
+/// Bytes that go to many receivers, or a part of what waits for one: written once, held until they have been written.
 public final class SharedLine {
-    /// The line with its end.
+    /// A line with its end, or the end of one.
     public let bytes: UnsafeRawBufferPointer
     /// Where they lie, from malloc.
     private let memory: UnsafeMutableRawPointer

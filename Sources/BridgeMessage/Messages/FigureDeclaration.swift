@@ -36,8 +36,8 @@ public struct FigureDeclaration: Sendable {
                 && word.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
             guard isWord else {
                 throw FigureRefusal(
-                    "\"\(word.cut(toBytes: FigureDeclarations.mostWordBytes))\" is not made of small letters, digits and _, beginning with a letter, "
-                        + "at most \(FigureDeclarations.mostWordBytes)")
+                    "\"\(word.cut(toBytes: FigureDeclarations.mostWordBytes))\" is not made of small letters, digits "
+                        + "and _, beginning with a letter, at most \(FigureDeclarations.mostWordBytes)")
             }
             guard word != "total", !word.hasSuffix("_total") else {
                 throw FigureRefusal("the ending of \(word) is added to counters by itself")

@@ -50,8 +50,8 @@ public final class MessageDecoder {
 
     /// The schemes of URLs that are calls, in small letters.
     public var urlSchemes: Set<String> {
-        get { Set(memory.workspace.urlSchemes.map { String(decoding: $0, as: UTF8.self) }) }
-        set { memory.workspace.urlSchemes = newValue.sorted().map { Array($0.utf8) } }
+        get { Set(memory.foreign.urlSchemes.map { String(decoding: $0, as: UTF8.self) }) }
+        set { memory.foreign.urlSchemes = newValue.sorted().map { Array($0.utf8) } }
     }
 
     /// Hands the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
@@ -141,7 +141,7 @@ public final class MessageDecoder {
     /// Whether an item of a batch is a message of JSON-RPC; nil: it is a message of no dialect.
     func isRPC(_ item: ParsedLine) -> Bool? {
         guard item.isObject else { return nil }
-        return NativeDialect.kind(of: item, memory, &scratch).map { $0 == Dialects.jsonRPC }
+        return NativeDialect.kind(of: item, memory, &scratch).map { $0 == .jsonRPC }
     }
 
     /// Cuts an item of a batch. Good until the next item.
@@ -171,7 +171,9 @@ public final class MessageDecoder {
     func resetScratch() { scratch.reset() }
 
     var emptyBatch: DecodedItem {
-        refuse(problem("an empty batch: a line holds one message or an array of at least one"))
+        var problem = problem("an empty batch: a line holds one message or an array of at least one")
+        problem.mayBeRPC = true
+        return refuse(problem)
     }
 
     func refuse(_ problem: MessageProblem) -> DecodedItem { memory.keep(problem) }
@@ -179,11 +181,27 @@ public final class MessageDecoder {
     func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
         let prefix = UnsafeRawBufferPointer(rebasing: bytes.prefix(MessageSplitter.keptPrefixBytes))
         let found = CallbackIDSalvage.find(in: prefix, &scratch)
-        return MessageProblem(
+        let reason = Self.isHeader(prefix) ? Self.noHeaders : "the line is not JSON: \(error.reason)"
+        var problem = MessageProblem(
             error: BridgeError(
-                .messageInvalid, "the line is not JSON: \(error.reason)",
+                .messageInvalid, reason,
                 data: error.offset > 0 ? ["offset": .number(JSONNumber(error.offset))] : nil),
             callbackID: found?.id, isNotJSON: true, isReply: found?.isReply ?? false)
+        problem.mayBeRPC = Self.isHeader(prefix) || Self.contains(#""jsonrpc""#, prefix)
+        return problem
+    }
+
+    /// As clients of language servers frame their messages.
+    private static func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.prefix(15).map { $0 | 0x20 }.elementsEqual("content-length:".utf8)
+    }
+
+    private static let noHeaders =
+        "a message is one line of JSON, without headers such as Content-Length: send each message with a line end"
+
+    private static func contains(_ text: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
+        let wanted = UnsafeRawBufferPointer(text)
+        return line.indices.contains { line[$0] == wanted[0] && line[$0...].starts(with: wanted) }
     }
 
     private func tooLarge(_ prefix: UnsafeRawBufferPointer, _ lineBytes: Int) -> MessageProblem {

@@ -70,24 +70,27 @@ bridge_json_parser *bridge_json_parser_create(void);
 void bridge_json_parser_destroy(bridge_json_parser *parser);
 
 /* Checks `length` bytes as one JSON text nested at most `maximum_depth` deep, and lists the members of its top level.
-   The byte behind them must be a control character (a line end, a zero), and BRIDGE_JSON_PADDING bytes behind them must be
-   readable, whatever they are. Returns whether the text is good; where it is not, `text` says why and where. */
+   The byte behind them must be a control character (a line end, a zero), and BRIDGE_JSON_PADDING bytes behind them must
+   be readable, whatever they are. Returns whether the text is good; where it is not, `text` says why and where. */
 bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t length, uint32_t maximum_depth,
                        bridge_json_text *text);
 
 /* The same in steps, for texts that take long: a walk that is kept between them. */
 typedef struct bridge_json_walk bridge_json_walk;
 
-/* Begins the walk of a text as bridge_json_parse gets it, of fewer than UINT32_MAX bytes, which stays where it is until the
-   walk is destroyed. Where the text is an array, it may be nested `batch_levels` deeper. NULL where there is no memory. */
-bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth, uint32_t batch_levels);
+/* Begins the walk of a text as bridge_json_parse gets it, of fewer than UINT32_MAX bytes, which stays where it is until
+   the walk is destroyed. Where the text is an array, it may be nested `batch_levels` deeper. NULL where there is no
+   memory. */
+bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth,
+                                          uint32_t batch_levels);
 void bridge_json_walk_destroy(bridge_json_walk *walk);
 
-/* Walks on over about as many bytes; plain characters of a string that reaches further are passed as well, which are quick.
-   Returns whether the walk has ended: the text is known to be good, or not to be. */
+/* Walks on over about as many bytes; plain characters of a string that reaches further are passed as well, which are
+   quick. Returns whether the walk has ended: the text is known to be good, or not to be. */
 bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes);
 
-/* What bridge_json_parse returns and says of the text, once the walk has ended. The members are valid until it is destroyed. */
+/* What bridge_json_parse returns and says of the text, once the walk has ended. The members are valid until it is
+   destroyed. */
 bool bridge_json_walk_result(const bridge_json_walk *walk, bridge_json_text *text);
 
 /* How deep the text is nested, as far as it was walked. */

@@ -14,16 +14,17 @@
  *   Versions   Every struct starts with `size` (bytes, as its writer compiled it) and `abi`. New fields are
  *              only ever added at the end; a reader looks at `size` before it reads a field that its own
  *              version added. A different `abi` is refused by the daemon with a sentence that names both.
- *   Threads    The daemon calls the plugin on one thread, the loop thread. Two of its calls are never at work at the same time,
- *              but one may come inside another: see Re-entry.
+ *   Threads    The daemon calls the plugin on one thread, the loop thread. Two of its calls are never at work at the
+ *              same time, but one may come inside another: see Re-entry.
  *              Host functions marked ANY THREAD may be called from anywhere; those marked LOOP THREAD only
  *              from inside a call of the daemon into the plugin or from a function given to `post`.
- *   Re-entry   Inside any call from the daemon the plugin may call every host function. On the loop thread `reply`, `fail`,
- *              `call` and `cancel` may call this plugin again before they return (the next call that waits, a `cancel`, a
- *              `done`), and other plugins too: hold no lock across them, and have your own state in order before.
- *   Order      What the plugin sends (answers, progress, events, lines of the log) takes effect in the order in which it is
- *              sent, whatever the threads: nothing overtakes what its sender knows to have been sent. So progress that a thread
- *              has sent comes before the answer that the loop thread gives when the thread is done.
+ *   Re-entry   Inside any call from the daemon the plugin may call every host function. On the loop thread `reply`,
+ *              `fail`, `call` and `cancel` may call this plugin again before they return (the next call that waits, a
+ *              `cancel`, a `done`), and other plugins too: hold no lock across them, and have your own state in order
+ *              before.
+ *   Order      What the plugin sends (answers, progress, events, lines of the log) takes effect in the order in which
+ *              it is sent, whatever the threads: nothing overtakes what its sender knows to have been sent. So progress
+ *              that a thread has sent comes before the answer that the loop thread gives when the thread is done.
  *   Memory     Bytes that one side hands to the other are borrowed until the function returns; who wants
  *              to keep them copies them. A request's options, and the results and progress of the plugin's own
  *              calls, are readable (not meaningful) for TRESTLE_PADDING bytes past their end, so that vector
@@ -32,9 +33,9 @@
  *              the daemon has been checked; what goes to it will be.
  *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
  *              late or second reply is harmless: it is dropped, counted and logged.
- *   Errors     No function returns one. What the plugin gets wrong is told where it can be: a result that is no JSON ends
- *              its call with `plugin.invalid_reply`; progress, an event or a figure that is none is left out, with a
- *              line in the log. A call that is never answered ends at its deadline, and its work counts as running.
+ *   Errors     No function returns one. What the plugin gets wrong is told where it can be: a result that is no JSON
+ *              ends its call with `plugin.invalid_reply`; progress, an event or a figure that is none is left out, with
+ *              a line in the log. A call that is never answered ends at its deadline, and its work counts as running.
  *              A fault of the processor ends the process, and in the daemon's own the daemon.
  *   Output     Standard output and standard error are the daemon's; in a process of the plugin's own they go to the
  *              log, line by line. Better use `log`.
@@ -58,11 +59,11 @@ extern "C" {
 /* Readable bytes behind the options, results and progress that the daemon hands to a plugin. */
 #define TRESTLE_PADDING 64u
 
-/* A call in flight. 0 is no call. The numbers of the calls that the daemon makes and of those that the plugin makes with `call`
- * are apart: `reply`, `fail` and `progress` take the former, `cancel` of the host the latter. */
+/* A call in flight. 0 is no call. The numbers of the calls that the daemon makes and of those that the plugin makes
+ * with `call` are apart: `reply`, `fail` and `progress` take the former, `cancel` of the host the latter. */
 typedef uint64_t trestle_call;
 
-/* Borrowed bytes, not terminated. `data` may be NULL where `size` is 0; where it is not, `data` points to `size` bytes. */
+/* Borrowed bytes, not terminated. `data` may be NULL where `size` is 0; where it is not, it points to `size` bytes. */
 typedef struct trestle_bytes {
     const char *data;
     size_t size;
@@ -80,15 +81,16 @@ typedef struct trestle_caller {
     trestle_bytes origin; /* What the session speaks for; "local" unless it named another. */
     trestle_bytes user;   /* The logged-in user; empty: none. */
     trestle_bytes client; /* The name that the client gave itself; empty: none. */
-    uint64_t revision;    /* Another number whenever anything of the above is another, within the process: what a plugin has
-                             made of a caller holds for as long as it sees the same one. Never 0. */
+    uint64_t revision;    /* Another number whenever anything of the above is another, within the process: what a plugin
+                             has made of a caller holds for as long as it sees the same one. Never 0. */
 } trestle_caller;
 
 /* The caller is a local session of root or of the daemon's own user, or the daemon itself. */
 #define TRESTLE_CALLER_TRUSTED 1u
 
-/* One request of the daemon to the plugin: a call of a task, or one of the functions from `configure` to `describe`. Everything in
- * it is borrowed until the function returns; who answers later keeps `call`, and copies what else is needed. */
+/* One request of the daemon to the plugin: a call of a task, or one of the functions from `configure` to `describe`.
+ * Everything in it is borrowed until the function returns; who answers later keeps `call`, and copies what else is
+ * needed. */
 typedef struct trestle_request {
     uint32_t size;         /* Bytes of this struct, as the daemon compiled it. */
     uint32_t abi;          /* TRESTLE_ABI of the daemon. */
@@ -97,21 +99,24 @@ typedef struct trestle_request {
                               `reconfigure`: TRESTLE_RECONFIGURE_…; in `intercept`: in `interceptors`; else 0. */
     uint32_t flags;        /* TRESTLE_REQUEST_… */
     int64_t timeout_ns;    /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
-    trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them, {} where it sent none. At most
-                              as long as a message may be: 1 MiB, unless the daemon is configured otherwise. */
+    trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them, {} where it sent none. At
+                              most as long as a message may be: 1 MiB, unless the daemon is configured otherwise. */
     const trestle_caller *caller; /* Never NULL. */
 } trestle_request;
 
-/* The caller wants progress (in `intercept`: of the call that it is about); without it `progress` is accepted and goes nowhere. */
+/* The caller wants progress (in `intercept`: of the call that it is about); without it `progress` is accepted and goes
+   nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
 /* Nobody waits for the answer. Answer all the same: it ends the call. Told in the daemon's own process alone. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
 
-/* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function returns. */
+/* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function
+   returns. */
 typedef struct trestle_error {
     uint32_t size;          /* sizeof(trestle_error) */
     uint32_t abi;           /* TRESTLE_ABI */
-    trestle_bytes code;     /* A stable code such as "record.not_found"; empty: "internal". A plugin's own begin with its name. */
+    trestle_bytes code;     /* A stable code such as "record.not_found"; empty: "internal". A plugin's own begin with
+                               its name. */
     trestle_bytes message;  /* One sentence for a person. */
     trestle_bytes data;     /* JSON, or empty. What is no JSON is left out. */
     int64_t retry_after_ms; /* Milliseconds after which trying again makes sense; negative: not said. */
@@ -121,8 +126,9 @@ typedef struct trestle_error {
 
 /* The same call may succeed later. */
 #define TRESTLE_ERROR_TRANSIENT 1u
-/* Nobody chose the message: it comes from a library or from the system, and may name files. The daemon writes it to its log, and
-   shows it to trusted callers alone. Others get the code, and an id that the line of the log has. From the plugin to the daemon. */
+/* Nobody chose the message: it comes from a library or from the system, and may name files. The daemon writes it to its
+   log, and shows it to trusted callers alone. Others get the code, and an id that the line of the log has. From the
+   plugin to the daemon. */
 #define TRESTLE_ERROR_UNFORESEEN 2u
 
 /* A call that the plugin makes to a task of the bridge. The struct and its bytes are borrowed until `call` returns. */
@@ -137,15 +143,16 @@ typedef struct trestle_bridge_call {
     uint64_t session;      /* Only a task that this session registered; 0: any. */
     int64_t timeout_ns;    /* Nanoseconds; 0: the task's own deadline; negative: none. */
     void *context;         /* Handed to the two functions below; the plugin's, until `done` has been called. */
-    /* LOOP THREAD. Told of each intermediate result (JSON), numbered from 0; some may be left out. NULL: none is wanted. Never
-       after `done`. */
+    /* LOOP THREAD. Told of each intermediate result (JSON), numbered from 0; some may be left out. NULL: none is
+       wanted. Never after `done`. */
     void (*progress)(void *context, uint64_t sequence, trestle_bytes value);
     /* LOOP THREAD. The end of the call, exactly once, possibly before `call` returns. `error` is NULL where
        the call succeeded; `result` is JSON then. NULL: the plugin does not want to know. */
     void (*done)(void *context, trestle_bytes result, const trestle_error *error);
 } trestle_bridge_call;
 
-/* An event for the sessions that subscribed to its name. The struct and its bytes are borrowed until `publish` returns. */
+/* An event for the sessions that subscribed to its name. The struct and its bytes are borrowed until `publish`
+   returns. */
 typedef struct trestle_event {
     uint32_t size;            /* sizeof(trestle_event) */
     uint32_t abi;             /* TRESTLE_ABI */
@@ -189,40 +196,44 @@ enum {
 
 /* What the daemon offers to a plugin. Valid, with everything in it, until the process ends. */
 typedef struct trestle_host {
-    uint32_t size; /* Bytes of this table, as the daemon compiled it: look at it before you call what a newer version added. */
+    uint32_t size; /* Bytes of this table, as the daemon compiled it: look at it before you call what a newer version
+                      added. */
     uint32_t abi;  /* TRESTLE_ABI of the daemon. */
     void *context; /* The daemon's; every function takes the table itself as its first argument. */
 
-    /* ANY THREAD. Ends a call with a result (JSON), of which the daemon keeps no byte. On the loop thread of the daemon's own
-       process it takes effect before it returns, unless something that another thread has sent still waits: then it comes
-       behind that, soon. A call that has ended already, or is none: nothing, but for the count. */
+    /* ANY THREAD. Ends a call with a result (JSON), of which the daemon keeps no byte. On the loop thread of the
+       daemon's own process it takes effect before it returns, unless something that another thread has sent still
+       waits: then it comes behind that, soon. A call that has ended already, or is none: nothing, but for the count. */
     void (*reply)(const struct trestle_host *host, trestle_call call, trestle_bytes result);
     /* ANY THREAD. Ends a call with an error; otherwise as `reply`. */
     void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
-    /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out all but
-       the newest for a reader that is slow. Where the caller wants none, or the call has ended, nothing is sent. */
+    /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out
+       all but the newest for a reader that is slow. Where the caller wants none, or the call has ended, nothing is
+       sent. */
     void (*progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
-    /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under that of its
-       task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is counted. */
+    /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under
+       that of its task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is
+       counted. */
     void (*log)(const struct trestle_host *host, uint32_t level, trestle_bytes message, trestle_call call);
-    /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, behind what this thread has sent and posted before;
-       never inside this call. What `run` sends comes behind what waits by then, also behind what this thread sends after this
-       call: what is to come in one order is sent by one thread. `argument` is the plugin's to keep valid until
-       then. What is posted while the daemon ends may not run any more. */
+    /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, behind what this thread has sent and posted
+       before; never inside this call. What `run` sends comes behind what waits by then, also behind what this thread
+       sends after this call: what is to come in one order is sent by one thread. `argument` is the plugin's to keep
+       valid until then. What is posted while the daemon ends may not run any more. */
     void (*post)(const struct trestle_host *host, void (*run)(void *argument), void *argument);
     /* ANY THREAD. Runs `work(argument)` on a thread where it may block, then `done(argument)` on the loop
-       thread, behind what `work` has posted. The threads are few and shared: long waits belong on a thread of the plugin's own. Neither function may be
-       NULL; `argument` is the plugin's to keep valid until `done`, which is where it is freed. */
+       thread, behind what `work` has posted. The threads are few and shared: long waits belong on a thread of the
+       plugin's own. Neither function may be NULL; `argument` is the plugin's to keep valid until `done`, which is where
+       it is freed. */
     void (*blocking)(const struct trestle_host *host, void (*work)(void *argument), void (*done)(void *argument),
                      void *argument);
     /* ANY THREAD. Whether this thread is the loop thread. */
     bool (*is_loop_thread)(const struct trestle_host *host);
 
-    /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`, which does nothing where it has ended
-       already. `done` tells the end, also where the task does not exist, or the caller may not call it. */
+    /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`, which does nothing where it has
+       ended already. `done` tells the end, also where the task does not exist, or the caller may not call it. */
     trestle_call (*call)(const struct trestle_host *host, const trestle_bridge_call *call);
-    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, perhaps before this returns, unless
-       it had ended already. */
+    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, perhaps before this
+       returns, unless it had ended already. */
     void (*cancel)(const struct trestle_host *host, trestle_call call);
     /* LOOP THREAD. Sends an event. Sessions that are gone are passed over. */
     void (*publish)(const struct trestle_host *host, const trestle_event *event);
@@ -241,16 +252,38 @@ typedef struct trestle_host {
 
     /* ANY THREAD. As `publish`, from any thread. */
     void (*emit)(const struct trestle_host *host, const trestle_event *event);
+
+    /* The following are there where `size` is at least TRESTLE_HOST_WITH_WATCHES. */
+
+    /* LOOP THREAD. Calls `ready(argument, events)` on the loop thread, once, as soon as the descriptor can do something
+       of what `events` names (TRESTLE_WATCH_…), with what it can do then; where it is broken, or its other end is gone,
+       that is all of `events`. Who wants to know more watches again, in `ready` too. Returns the watch's number; a
+       negative number: it cannot be watched, for the reason of the errno -number: EPERM of a file or a folder, EBADF,
+       EMFILE where the plugin has 1,024 watches and timers. The descriptor stays the plugin's, is made non-blocking, and
+       may be closed at any time; a watch of one that is closed elsewhere, too, is to be ended. */
+    int64_t (*watch)(const struct trestle_host *host, int32_t descriptor, uint32_t events,
+                     void (*ready)(void *argument, uint32_t events), void *argument);
+    /* LOOP THREAD. Calls `fire(argument)` on the loop thread, once, after so many nanoseconds: never early, at best to the
+       millisecond. Returns the timer's number; negative: as of `watch`. */
+    int64_t (*timer)(const struct trestle_host *host, int64_t delay_ns, void (*fire)(void *argument), void *argument);
+    /* LOOP THREAD. Ends a watch or a timer, whose function is not called any more. One that is over: nothing. All that
+       there are end with the plugin's `stop`. */
+    void (*unwatch)(const struct trestle_host *host, int64_t watch);
 } trestle_host;
 
-/* The `size` of a host's table from the version on that knows figures, and `emit`. */
+/* What a descriptor is watched for. */
+#define TRESTLE_WATCH_READABLE 1u
+#define TRESTLE_WATCH_WRITABLE 2u
+
+/* The `size` of a host's table from the version on that knows figures, `emit`, and watches. */
 enum {
     TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *),
     TRESTLE_HOST_WITH_EMIT = offsetof(trestle_host, emit) + sizeof(void *),
+    TRESTLE_HOST_WITH_WATCHES = offsetof(trestle_host, unwatch) + sizeof(void *),
 };
 
-/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process of its own
- * is told CALLER, whatever the reason. */
+/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process
+ * of its own is told CALLER, whatever the reason. */
 enum {
     TRESTLE_CANCEL_CALLER = 0,   /* The caller said so, or an operator did. */
     TRESTLE_CANCEL_TIMEOUT = 1,  /* Its deadline passed. */
@@ -269,9 +302,9 @@ enum {
 /* What a plugin offers to the daemon. Valid until the process ends: a plugin's library is never unloaded.
  *
  * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `intercept`,
- * `cancel` and `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the first call, and before
- * `stop`, come `restore_sessions` and `keep_sessions` where sessions go from one daemon to the next. Every function but `manifest`,
- * `attach` and `call` may be NULL.
+ * `cancel` and `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the
+ * first call, and before `stop`, come `restore_sessions` and `keep_sessions` where sessions go from one daemon to the
+ * next. Every function but `manifest`, `attach` and `call` may be NULL.
  */
 typedef struct trestle_plugin {
     uint32_t size; /* sizeof(trestle_plugin) */
@@ -280,92 +313,97 @@ typedef struct trestle_plugin {
 
     /* JSON, see docs/plugins.md:
        {"name", "version", "tasks": [{"name", "summary", "permission"?, "open"?, "optionVerbs"?: {OPTION: verb},
-        "timeout"?: ms or null, "concurrency"?, "private"?, "optionBytes"?, "options"?: JSON Schema, "result"?: JSON Schema,
+        "timeout"?: ms or null, "concurrency"?, "private"?, "optionBytes"?, "options"?: JSON Schema, "result"?: JSON
+        Schema,
         "progress"?: JSON Schema}], "events"?: [{"name", "summary", "open"?}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
         "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
         "reconfigurable"?, "error"?}
        "name" of a task: 1 to 128 of the characters A-Z, a-z, 0-9 and . _ / : -, which do not begin with "bridge.",
-       "plugin." or "rpc.": those are the daemon's, and a plugin with such a task is refused. "name" of an event: the same
-       characters.
-       "open": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md says
-       anything. "optionVerbs": options that name what not every caller may name, each with the policy's verb that the daemon
-       asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".
+       "plugin." or "rpc.": those are the daemon's, and a plugin with such a task is refused. "name" of an event: the
+       same characters.
+       "open": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md
+       says anything. "optionVerbs": options that name what not every caller may name, each with the policy's verb that
+       the daemon asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
-       "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of tasks,
-       events, launch workers and interceptors: such words with dots between them, at most 128 bytes; none begins with
-       "bridge." or "rpc.", which are the daemon's. No two of a kind are the same.
-       "tasks" of an interceptor: names of tasks, or beginnings of names with a * behind them; see `intercept`. "failure": what
-       becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is not said), or
-       "pass", it goes on without.
+       "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of
+       tasks, events, launch workers and interceptors: such words with dots between them, at most 128 bytes; none begins
+       with "bridge." or "rpc.", which are the daemon's. No two of a kind are the same.
+       "tasks" of an interceptor: names of tasks, or beginnings of names with a * behind them; see `intercept`.
+       "failure": what becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is
+       not said), or "pass", it goes on without.
        "configuration": of an object; its properties' "description" and "default" are shown to operators.
        "reconfigurable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
        "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it
        with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
 
-    /* The daemon's table, before anything else: keep the pointer, for it holds until the process ends. Do nothing more. */
+    /* The daemon's table, before anything else: keep the pointer, which holds until the process ends. Do no more. */
     void (*attach)(void *context, const trestle_host *host);
     /* `options` is the plugin's own section of the configuration; {} where there is none. Check it and keep it; touch
        nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
        `fail`, code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
-    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later, within 60
-       seconds, as that of `configure`: {}, or {"interceptors": {"NAME": [patterns]}} with the tasks that the interceptors
-       named there are for, in place of those of the manifest. `fail`: the plugin is not used, and the log and bridge.plugins
-       say why. */
+    /* Make ready. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come later,
+       within 60 seconds, as that of `configure`: {}, or {"interceptors": {"NAME": [patterns]}} with the tasks that the
+       interceptors named there are for, in place of those of the manifest. `fail`: the plugin is not used, and the log
+       and bridge.plugins say why. */
     void (*start)(void *context, const trestle_request *request);
-    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later, within 60 seconds. `fail`: the log
-       says so; without a worker that is "required" the daemon does not start, or does not take the plugin that is loaded. */
+    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later, within 60 seconds.
+       `fail`: the log says so; without a worker that is "required" the daemon does not start, or does not take the
+       plugin that is loaded. */
     void (*launch)(void *context, const trestle_request *request);
-    /* A call of the task number `index`. Must not block: the loop thread serves everybody. Answer with `reply` or `fail`, now
-       or later, once. Options have been checked where the manifest has a schema of them; where it has none, or `describe`
-       tells it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
+    /* A call of the task number `index`. Must not block: the loop thread serves everybody. Answer with `reply` or
+       `fail`, now or later, once. Options have been checked where the manifest has a schema of them; where it has none,
+       or `describe` tells it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
     void (*call)(void *context, const trestle_request *request);
-    /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Answer it all the same when the work is over: the answer is dropped,
-       and until it comes the work counts as running. NULL: the plugin answers every call soon enough. */
+    /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Answer it all the same when the work is over: the answer is
+       dropped, and until it comes the work counts as running. NULL: the plugin answers every call soon enough. */
     void (*cancel)(void *context, trestle_call call, uint32_t reason);
-    /* Something happened to a session; `change` is TRESTLE_SESSION_…, and others may be added. There is nothing to answer. */
+    /* Something happened to a session; `change` is TRESTLE_SESSION_…, and others may be added. There is nothing to
+       answer. */
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
-    /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline (the daemon's stop_timeout, 5 seconds)
-       it goes on without, and so it does after `fail`, which the log tells. What threads of the plugin's own still send goes nowhere. */
+    /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline (the daemon's stop_timeout, 5
+       seconds) it goes on without, and so it does after `fail`, which the log tells. What threads of the plugin's own
+       still send goes nowhere. */
     void (*stop)(void *context, const trestle_request *request);
 
     /* Another daemon is about to take this one's place and to go on with its sessions; no call is in flight, and `stop`
-       follows. `options` is {"sessions": [numbers]}. Answer {"states": {"NUMBER": any JSON}} with what you know of them and
-       the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out. `fail`: the
-       sessions do not go on, and are closed; where it is this plugin alone that is reloaded, the reload fails, and this one
-       goes on. */
+       follows. `options` is {"sessions": [numbers]}. Answer {"states": {"NUMBER": any JSON}} with what you know of them
+       and the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out.
+       `fail`: the sessions do not go on, and are closed; where it is this plugin alone that is reloaded, the reload
+       fails, and this one goes on. */
     void (*keep_sessions)(void *context, const trestle_request *request);
     /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
        `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. Answer
-       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why. `fail`: none
-       of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
+       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why.
+       `fail`: none of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
     void (*restore_sessions)(void *context, const trestle_request *request);
     /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
-       `configure`, `index` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of `start`. Who
-       refuses keeps what it had. NULL: the section is not looked at
+       `configure`, `index` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of
+       `start`. Who refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
-    /* What the manifest leaves out, told when somebody first wants to know: at any time after `attach`, once. `options` is
-       {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON Schemas, one
-       object for each task of the manifest, in its order; the sentences say which schemas there ought to be and are not,
-       and why. NULL: the manifest says it all. */
+    /* What the manifest leaves out, told when somebody first wants to know: at any time after `attach`, once. `options`
+       is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON
+       Schemas, one object for each task of the manifest, in its order; the sentences say which schemas there ought to
+       be and are not, and why. NULL: the manifest says it all. */
     void (*describe)(void *context, const trestle_request *request);
     /* Decide about a call of a task, before that task gets it, for the interceptor number `index`. `options` is
-       {"interceptor": its name, "task": the task's name, "session"?: the session whose task is meant, "oneWay"?: true where
-       nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}. `caller` is who
-       makes the call, `timeout_ns` what is left of its time, `call` the handle of this question: what is called with it as
-       `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel` tells that the call has ended;
-       `progress` reaches its caller. The answer may come later. It is one of
-         {"pass": true}                   the call goes on as it is: to the next interceptor, after the last to the task;
+       {"interceptor": its name, "task": the task's name, "session"?: the session whose task is meant, "oneWay"?: true
+       where nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}.
+       `caller` is who makes the call, `timeout_ns` what is left of its time, `call` the handle of this question: what
+       is called with it as `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel`
+       tells that the call has ended; `progress` reaches its caller. The answer may come later. It is one of
+         {"pass": true}                   the call goes on as it is: to the next interceptor, or to the task;
          {"options": JSON}                so, with these options;
          {"task": name, "options"?: JSON} so, as a call of that task, which its caller must be allowed to call;
          {"result": JSON}                 the call ends with this result;
          {"error": {"code", "message", "data"?, "transient"?, "retryAfter"?: ms}}  it ends with this error.
-       An error by way of `fail` is a refusal, too, but for "internal", "task.not_found" and those that begin with "plugin.":
-       these, and any other answer, are a failure of the interceptor. NULL: the manifest names no interceptors. */
+       An error by way of `fail` is a refusal, too, but for "internal", "task.not_found" and those that begin with
+       "plugin.": these, and any other answer, are a failure of the interceptor. NULL: the manifest names no
+       interceptors. */
     void (*intercept)(void *context, const trestle_request *request);
 } trestle_plugin;
 

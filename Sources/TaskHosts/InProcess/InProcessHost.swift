@@ -1,7 +1,9 @@
 import BridgeJSON
 import BridgeMessage
 import CTaskPlugin
+import EventLoop
 import PluginInterface
+import Synchronization
 import TaskRuntime
 
 /// Runs a plugin inside the daemon: every request is a plain function call into its library, on the loop thread.
@@ -45,6 +47,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
         self.slot = slot
         unretainedSlot = .passUnretained(slot)
         metrics = slot.metrics
+        holderNames.withLock { $0 = (slot.name, slot.manifest.tasks.map(\.name)) }
         table.pointee.attach(table.pointee.context, face)
     }
 
@@ -62,7 +65,9 @@ final class InProcessHost: PluginReceiver, TaskHost {
                 $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
             },
             options: trestle_bytes(options), caller: callers.face(for: call))
+        let holder = hold(work.task)
         if !send(work, &request) { slot?.reply(handle, Self.nothing, isChecked: true) }
+        letGo(to: holder)
         currentOptions = outer
         leave()
     }
@@ -119,10 +124,34 @@ final class InProcessHost: PluginReceiver, TaskHost {
     func tell(_ change: SessionChange, _ session: Session) {
         guard let function = table.pointee.session else { return }
         depth += 1
+        let holder = hold()
         function(table.pointee.context, change.rawValue, callers.face(of: session))
+        letGo(to: holder)
         if change == .closed { callers.forget(session) }
         leave()
     }
+
+    func end() { endWatches() }
+
+    // MARK: Who holds the loop thread
+
+    /// Set with ``attach(_:)``, before the plugin can hold anything.
+    private let holderNames = Mutex((plugin: "", tasks: [String]()))
+    /// What it has held, of half a second or more.
+    private var holds = LagMeter()
+
+    override func holderName(_ task: Int?) -> String {
+        holderNames.withLock { names in
+            task.flatMap { names.tasks.indices.contains($0) ? names.tasks[$0] : nil } ?? "the plugin \(names.plugin)"
+        }
+    }
+
+    override func noteHold(_ hold: LoopHold) {
+        log.write(level: UInt32(TRESTLE_LOG_WARNING), hold.sentence(threadOf: "daemon"))
+        if hold.isOver { holds.note(hold.duration, at: MonotonicInstant.now()) }
+    }
+
+    var lag: Duration? { holds.longest(at: MonotonicInstant.now()) }
 
     // MARK: From the plugin
 
@@ -144,8 +173,6 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     override func writes(level: UInt32) -> Bool { log.writes(level: level) }
 
-    override var logsAnywhere: Bool { true }
-
     override func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {
         log.write(level: level, text, call == 0 ? nil : runtime.logMetadata(of: CallHandle(rawValue: call)))
     }
@@ -159,7 +186,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     }
 
     override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call {
-        slot.map { PluginBridgeCall.make(request, $0, runtime).rawValue } ?? 0
+        slot.map { PluginBridgeCall.make(request, $0, runtime, self).rawValue } ?? 0
     }
 
     override func cancelled(_ call: trestle_call) {
@@ -177,6 +204,9 @@ final class InProcessHost: PluginReceiver, TaskHost {
 }
 
 extension PluginWork {
+    /// The number of the task whose call it is.
+    fileprivate var task: Int? { if case .task(let index) = self { index } else { nil } }
+
     /// The number of the task, or of the launch worker; how far a plugin is to reconfigure itself.
     fileprivate var index: UInt32 {
         switch self {

@@ -5,9 +5,11 @@ import TaskRuntime
 
 /// A plugin's call of another task, from the interface's form into the runtime's.
 enum PluginBridgeCall {
-    static func make(_ request: UnsafePointer<trestle_bridge_call>, _ slot: PluginSlot, _ runtime: TaskRuntime)
-        -> CallHandle
-    {
+    /// - Parameter receiver: the plugin's, which holds the loop thread while it is told of the outcome.
+    static func make(
+        _ request: UnsafePointer<trestle_bridge_call>, _ slot: PluginSlot, _ runtime: TaskRuntime,
+        _ receiver: PluginReceiver
+    ) -> CallHandle {
         // The plugin's context is its own: it comes back to it untouched, on this thread.
         let context = request.pointee.context
         let done = request.pointee.done
@@ -21,9 +23,15 @@ enum PluginBridgeCall {
                     session: request.pointee.session == 0 ? nil : request.pointee.session,
                     deadline: deadline(request.pointee.timeout_ns),
                     onProgress: progress.map { progress in
-                        { sequence, value in withPadding(value) { progress(context, sequence, trestle_bytes($0)) } }
+                        { sequence, value in
+                            let holder = receiver.hold()
+                            withPadding(value) { progress(context, sequence, trestle_bytes($0)) }
+                            receiver.letGo(to: holder)
+                        }
                     },
                     completion: { outcome in
+                        let holder = receiver.hold()
+                        defer { receiver.letGo(to: holder) }
                         switch outcome {
                         case .result(let result): withPadding(result) { done?(context, trestle_bytes($0), nil) }
                         case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }

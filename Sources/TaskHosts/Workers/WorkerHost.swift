@@ -217,9 +217,13 @@ final class WorkerHost: TaskHost {
 
     func noteStrayAnswer(_ id: CallbackID) {
         let text = String(decoding: id.text, as: UTF8.self)
-        runtime.dropReply(
-            "the process of the plugin \(slot?.name ?? "") answered a call that it does not have: \(text)", [:])
+        let what =
+            "the process of the plugin \(slot?.name ?? "") answered a call again that it had answered, or that never was: "
+            + text
+        if let slot { slot.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
     }
+
+    var lag: Duration? { links.compactMap(\.lag).max() }
 
     var workerStatus: WorkerStatus? {
         guard let supervisor else { return WorkerStatus(pid: nil, restarts: 0, lastFault: nil) }

@@ -14,7 +14,7 @@ final class WorkerLink {
         /// The runtime's call about the plugin itself: not to know it is no fault.
         case lifecycle(CallHandle)
         /// The supervisor's.
-        case request((Result<JSON, BridgeError>) -> Void)
+        case request((Result<[UInt8], BridgeError>) -> Void)
     }
 
     /// What is said to the process.
@@ -49,6 +49,8 @@ final class WorkerLink {
     var isReady = false
     /// Whether somebody has the process, of a pool, for himself.
     var isLeased = false
+    /// The longest turn of its loop within the last five to ten seconds; nil: it has not said.
+    var lag: Duration?
     /// How often somebody had it.
     var uses = 0
     /// Whether it was started because somebody waited, who has not had it yet.
@@ -141,9 +143,11 @@ final class WorkerLink {
 
     /// Asks something that is no call of the runtime's.
     ///
-    /// - Parameter done: told of the end once, unless ``forget(_:)`` comes first.
+    /// - Parameter done: told of the end once, with the result's text, unless ``forget(_:)`` comes first.
     /// - Returns: the request's id.
-    func request(_ task: String, _ options: JSON, _ done: @escaping (Result<JSON, BridgeError>) -> Void) -> UInt64 {
+    func request(
+        _ task: String, _ options: JSON, _ done: @escaping (Result<[UInt8], BridgeError>) -> Void
+    ) -> UInt64 {
         let id = enter(.request(done))
         JSON.string(task).bytes.withUnsafeBytes { name in
             options.bytes.withUnsafeBytes { options in
@@ -204,7 +208,7 @@ final class WorkerLink {
             case .progress(let progress): receive(progress)
             case .cancel(let id): own.cancel(id)
             // It hears events; to publish one is a call.
-            case .event: break
+            case .event, .listening: break
             }
         // The channel has seen to it.
         case .problem: break
@@ -225,12 +229,13 @@ final class WorkerLink {
         switch waiting {
         case .call(let handle), .question(let handle): answer(handle, callback)
         case .lifecycle(let handle):
-            if case .failure(let error) = Self.outcome(callback), error.code == .taskNotFound {
+            if callback.isValid, callback.result != nil {
+                host.lifecycleSucceeded(handle)
+            } else if Self.error(of: callback).code == .taskNotFound {
                 Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }
-            } else {
-                if callback.isValid, callback.result != nil { host.lifecycleSucceeded(handle) }
-                answer(handle, callback)
+                break
             }
+            answer(handle, callback)
         case .request(let done): done(Self.outcome(callback))
         }
         noteIdle()
@@ -238,8 +243,7 @@ final class WorkerLink {
 
     private func answer(_ handle: CallHandle, _ callback: CallbackMessage) {
         guard callback.isValid, let result = callback.result else {
-            guard case .failure(let error) = Self.outcome(callback) else { return }
-            host.slot?.fail(handle, error)
+            host.slot?.fail(handle, Self.error(of: callback))
             return
         }
         // A part of a line, which has been checked whole.
@@ -248,17 +252,25 @@ final class WorkerLink {
 
     private static let nothing = Array("{}".utf8)
 
-    private static func outcome(_ callback: CallbackMessage) -> Result<JSON, BridgeError> {
-        guard callback.isValid else {
-            return .failure(
-                BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error"))
+    private static func outcome(_ callback: CallbackMessage) -> Result<[UInt8], BridgeError> {
+        guard callback.isValid, let result = callback.result else { return .failure(error(of: callback)) }
+        return .success(Array(result))
+    }
+
+    /// The error of a callback that has no result.
+    private static func error(of callback: CallbackMessage) -> BridgeError {
+        guard callback.isValid, let text = callback.error else {
+            return BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error")
         }
-        if let result = callback.result, let json = try? JSON(parsing: result) { return .success(json) }
-        guard let text = callback.error, let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
-            return .failure(BridgeError(.pluginInvalidReply, "the callback's error has no code and message"))
+        guard text.count <= WorkerProtocol.newsBytes else {
+            return BridgeError(
+                .pluginInvalidReply, "the callback's error has more than \(WorkerProtocol.newsBytes) bytes")
+        }
+        guard let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
+            return BridgeError(.pluginInvalidReply, "the callback's error has no code and message")
         }
         error.isUnforeseen = json["unforeseen"] == true
-        return .failure(error)
+        return error
     }
 
     private func receive(_ progress: ProgressMessage) {

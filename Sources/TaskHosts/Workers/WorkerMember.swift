@@ -74,7 +74,7 @@ final class WorkerMember {
 
     /// Asks the process something; not to know it is an answer, as good as an empty one.
     func ask(_ task: String, _ options: JSON, within limit: Duration) async throws(BridgeError) -> JSON {
-        let outcome: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
+        let outcome: Result<[UInt8], BridgeError> = await withCheckedContinuation { continuation in
             var timer: PatienceTimer?
             let request = link.request(task, options) { outcome in
                 LoopActor.assumeIsolated {
@@ -91,7 +91,19 @@ final class WorkerMember {
             }
         }
         if case .failure(let error) = outcome, error.code == .taskNotFound { return .object([:]) }
-        return try outcome.get()
+        return await value(of: try outcome.get())
+    }
+
+    /// An answer's value. One that is long, as a manifest with many schemas is, is read in the lane.
+    private func value(of text: [UInt8]) async -> JSON {
+        // `try?`: it is a part of a line, which has been checked.
+        let read: @Sendable () -> JSON = { (try? JSON(parsing: text)) ?? .null }
+        let runtime = link.host.runtime
+        guard text.count > WorkerProtocol.newsBytes, let lane = runtime.lane else { return read() }
+        let uid = runtime.policy.daemonUID
+        return await withCheckedContinuation { continuation in
+            lane.run(for: uid, read) { continuation.resume(returning: $0) }
+        }
     }
 
     // MARK: Between one caller and the next

@@ -62,12 +62,19 @@ extension WorkerOwnCalls {
                     name: name, kind: kind == "counter" ? .counter : .gauge, unit: unit, help: help ?? name)
             }
         }
-        var metrics: [Figure]
+        var metrics: [Figure]?
+        /// The longest turn of the process's loop within the last five to ten seconds.
+        var lagMs: Double?
     }
+
+    /// A process may say anything: a day, in milliseconds.
+    private static let longestLag = 86_400_000.0
 
     /// Figures for operators.
     func setMetrics(_ call: CallMessage) {
-        guard let told = read(Figures.self, call)?.metrics, let all = host.slot?.metrics else { return }
+        guard let news = read(Figures.self, call) else { return }
+        if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.longestLag))) }
+        guard let told = news.metrics, let all = host.slot?.metrics else { return }
         for figure in told.prefix(FigureDeclarations.capacity) {
             do throws(FigureRefusal) {
                 try host.figures.take(figure.declaration, figure.value, from: link, into: all)
@@ -77,7 +84,8 @@ extension WorkerOwnCalls {
         }
         guard told.count > FigureDeclarations.capacity else { return }
         warn(
-            "it tells of \(told.count) figures at once: those behind the first \(FigureDeclarations.capacity) are left out"
+            "it tells of \(told.count) figures at once: those behind the first \(FigureDeclarations.capacity) are left "
+                + "out"
         )
     }
 

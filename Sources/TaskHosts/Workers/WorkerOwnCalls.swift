@@ -128,7 +128,8 @@ final class WorkerOwnCalls {
     private static func json(_ bytes: [UInt8]) -> JSON { (try? JSON(parsing: bytes)) ?? .null }
 
     private static func number(_ text: UnsafeRawBufferPointer) -> UInt64? {
-        guard let number = (try? JSON(parsing: text))?.int64Value, number > 0 else { return nil }
+        // No longer than a number of a call.
+        guard text.count <= 20, let number = (try? JSON(parsing: text))?.int64Value, number > 0 else { return nil }
         return UInt64(number)
     }
 }

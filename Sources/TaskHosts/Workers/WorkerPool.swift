@@ -177,7 +177,10 @@ final class WorkerPool {
             overdue.removeValue(forKey: id)?.close()
             guard let member, member.link.isLeased else { return }
             supervisor.log.logger.warning(
-                "a process of the plugin \(supervisor.name) works on \(patience) after its caller has gone: it is replaced"
+                """
+                a process of the plugin \(supervisor.name) works on \(patience) after its caller has gone: \
+                it is replaced
+                """
             )
             leases.remove(member.link)
             replace(member)

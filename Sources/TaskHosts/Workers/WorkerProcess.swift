@@ -77,7 +77,10 @@ final class WorkerProcess {
     /// The process, and our end of the socket.
     private static func spawn(_ command: WorkerCommand) throws(SystemError) -> (ChildProcess, Int32) {
         var program = command.arguments.first ?? ""
-        if program.contains("/"), !program.hasPrefix("/") { program = command.directory + "/" + program }
+        if program.contains("/"), !program.hasPrefix("/") {
+            // Tracebacks show this path.
+            program = command.directory + "/" + (program.hasPrefix("./") ? String(program.dropFirst(2)) : program)
+        }
         var options = ChildProcess.Options(file: program, arguments: Array(command.arguments.dropFirst()))
         options.environment = environment(command)
         options.workingDirectory = command.directory
@@ -107,9 +110,13 @@ final class WorkerProcess {
         }
     }
 
+    /// What every worker has of the daemon's environment. The last two choose what a crash writes, of Swift and C, and
+    /// of Python.
+    private static let inherited = ["PATH", "LANG", "TZ", "SWIFT_BACKTRACE", "PYTHONFAULTHANDLER"]
+
     private static func environment(_ command: WorkerCommand) -> [String: String] {
         var environment: [String: String] = [:]
-        for name in ["PATH", "LANG", "TZ"] {
+        for name in inherited {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         environment.merge(command.environment) { $1 }

@@ -4,20 +4,9 @@ import Logging
 import TaskRuntime
 import WorkerProtocol
 
-/// Keeps a plugin's processes alive, one of them or a pool: starts them, starts others after a fault, and gives the
-/// plugin up after too many. Loop thread only.
+/// Keeps a plugin's processes alive, one or a pool: starts them anew after a fault, up to too many. Loop thread only.
 @LoopActor
 final class WorkerSupervisor {
-    /// How long things may take.
-    struct Times: Sendable {
-        /// An answer to `plugin.hello`.
-        var hello = Duration.seconds(10)
-        /// Between pings, and for the answer to one.
-        var ping = Duration.seconds(10)
-        /// Configuring and starting.
-        var start = Duration.seconds(60)
-    }
-
     private let command: WorkerCommand
     let host: WorkerHost
     private let runtime: TaskRuntime
@@ -77,6 +66,8 @@ final class WorkerSupervisor {
     /// - Returns: what the plugin says of itself: its manifest.
     /// - Throws: `plugin.unavailable`.
     func start() async throws(BridgeError) -> JSON {
+        await ChildProcess.prepareGroup()
+        guard !isOver else { throw BridgeError(.pluginUnavailable, "it is not wanted any more") }
         let member = try spawn()
         host.current = member.link
         do throws(BridgeError) {
@@ -101,6 +92,10 @@ final class WorkerSupervisor {
                 lineBytes: runtime.limits.messageBytes + WorkerProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
             running += 1
+            // Before it loads anything: a debugger can be attached to a plugin that fails while it starts.
+            log.logger.info(
+                "the process \(process.pid) of the plugin \(name) is started",
+                metadata: ["plugin": .string(name), "pid": .stringConvertible(process.pid)])
             let member = WorkerMember(process, times: times)
             members.append(member)
             host.note(member.link)
@@ -133,6 +128,7 @@ final class WorkerSupervisor {
     ///
     /// - Returns: nil where it is no good, which has been seen to.
     func startAnother(isWaitedFor: Bool = false) async -> WorkerMember? {
+        await ChildProcess.prepareGroup()
         // Whoever asked for it did so before this turn.
         guard mayStart else { return nil }
         let member: WorkerMember

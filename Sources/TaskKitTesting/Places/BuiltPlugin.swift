@@ -25,7 +25,8 @@ struct BuiltPlugin {
     static func findPrograms() throws(MissingPlace) -> TrestlePrograms {
         do throws(MissingPrograms) { return try TrestlePrograms(in: folders) } catch {
             throw MissingPlace(
-                "\(error); build Trestle there with `swift build`, or name the folder of its programs with \(programsVariable)"
+                "\(error); build Trestle there with `swift build`, or name the folder of its programs with "
+                    + "\(programsVariable)"
             )
         }
     }
@@ -63,7 +64,8 @@ struct BuiltPlugin {
         throw MissingPlace(
             found.isEmpty
                 ? "no library lib…Plugin.so is in \(folder): give the package a dynamic library as its product"
-                : "none of the libraries in \(folder) bears the name of the plugin \(name) (\(found.sorted().joined(separator: ", "))): "
+                : "none of the libraries in \(folder) bears the name of the plugin \(name) "
+                    + "(\(found.sorted().joined(separator: ", "))): "
                     + "name one with withPlugin(library:)")
     }
 

@@ -18,19 +18,20 @@ import Testing
 /// }
 /// ```
 ///
-/// The built library is looked for where the test was built, Trestle's programs there, in the builds of the checkout that
-/// TaskKitTesting comes from, and on the PATH; the environment variable `TRESTLE_BIN` names another folder. Where something
-/// is missing, the test is skipped in that place (`Test.cancel`), and a warning tells what is missing: it is not passed.
+/// The built library is looked for where the test was built, Trestle's programs there, in the builds of the checkout
+/// that TaskKitTesting comes from, and on the PATH; the environment variable `TRESTLE_BIN` names another folder. Where
+/// something is missing, the test is skipped in that place (`Test.cancel`), and a warning tells what is missing: it is
+/// not passed.
 ///
-/// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a daemon that runs already, has loaded the plugin, and
-/// is to be used for ``PluginPlace/live``; it goes by its own configuration.
+/// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a daemon that runs already, has loaded the
+/// plugin, and is to be used for ``PluginPlace/live``; it goes by its own configuration.
 ///
 /// - Parameters:
-///   - plugin: the plugin, which runs itself only in ``PluginPlace/inProcess``; elsewhere its name is all that counts, and
-///     the library is what is tested: build it before the test, as `swift test` does.
+///   - plugin: the plugin, which runs itself only in ``PluginPlace/inProcess``; elsewhere its name is all that counts,
+///     and the library is what is tested: build it before the test, as `swift test` does.
 ///   - place: where it runs.
-///   - library: the library's path, or the name of its product, such as `GreeterPlugin`; nil: the product `XPlugin` whose X is
-///     the plugin's name, or the only one that there is.
+///   - library: the library's path, or the name of its product, such as `GreeterPlugin`; nil: the product `XPlugin`
+///     whose X is the plugin's name, or the only one that there is.
 ///   - configuration: the plugin's section of the configuration.
 ///   - body: the test, on no particular thread. When it ends the plugin is stopped, and its state is removed.
 /// - Returns: what the body returns.

@@ -14,6 +14,8 @@ final class BridgeTasks: TaskProvider {
         let options: (any Decodable.Type)?
         /// How long its options may be; nil: as long as a message.
         let optionBytes: Int?
+        /// Whether its answer may be long, so that a caller without room for it is refused before it is made.
+        var needsRoom = false
         /// Answers with JSON text.
         let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> [UInt8]?
         /// What callers need: what is neither open nor internal administers the daemon. Nil: the task's name.
@@ -58,6 +60,14 @@ final class BridgeTasks: TaskProvider {
             run: @escaping (Call, PageRequest) throws(BridgeError) -> [UInt8]?
         ) {
             self.init(answeringText: name, summary, PageRequest.self, isOpen: isOpen, takesAny: true, run: run)
+            needsRoom = true
+        }
+
+        /// The same task, of a long answer.
+        func answeringAtLength() -> Task {
+            var task = self
+            task.needsRoom = true
+            return task
         }
 
         private static func decodeNone<Options: Decodable>(_ type: Options.Type) throws(BridgeError) -> Options {
@@ -123,6 +133,9 @@ final class BridgeTasks: TaskProvider {
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
+        if tasks[task.index].needsRoom, let refusal = runtime.longResultRefusal(of: call) {
+            return runtime.end(call, error: refusal)
+        }
         do throws(BridgeError) {
             guard let result = try tasks[task.index].run(call, options) else { return }
             result.withUnsafeBytes { runtime.end(call, .result($0)) }

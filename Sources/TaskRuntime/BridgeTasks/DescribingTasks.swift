@@ -14,11 +14,11 @@ extension TaskRuntime {
                 isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try describe(call, options)
-            },
+            }.answeringAtLength(),
             BridgeTasks.Task("rpc.discover", "Describes all tasks as an OpenRPC document.", isOpen: true) {
                 [unowned self] call in
                 discover(call)
-            },
+            }.answeringAtLength(),
         ]
     }
 
@@ -78,8 +78,7 @@ extension TaskRuntime {
     private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> [UInt8]? {
         guard let name = options.task else { return try describePage(call, options.page) }
         guard let task = registry.find(name), mayCall(task, call) else {
-            throw BridgeError(
-                .taskNotFound, "there is no task \(name.prefix(128)); bridge.tasks lists those that there are")
+            throw notFound(String(name.unicodeScalars.prefix(256)), for: call.session)
         }
         let handle = call.handle
         learnSchemas(of: plugins(of: [task])) { [unowned self] in

@@ -53,6 +53,9 @@ extension TaskRuntime {
             told["permission"] = .string(permission)
             told["known"] = .bool(task != nil)
         }
+        let mayAdminister = call.session.map { decide(.call, Policy.administration, by: $0).isAllowed } ?? true
+        told["admitted"] = .array(
+            policy.admitted(verb, permission, isOpen: isOpen, showsRules: mayAdminister).map(JSON.string))
         if let rule = decision.decisive {
             told["file"] = .string(rule.file)
             told["line"] = .number(JSONNumber(rule.line))

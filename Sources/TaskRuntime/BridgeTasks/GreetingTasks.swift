@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 // bridge.hello, bridge.ping: getting to know each other.
 extension TaskRuntime {
@@ -25,12 +26,23 @@ extension TaskRuntime {
         var userAgent: String?
         var origin: String?
         var page: Page?
+        /// The dialect of what does not say its own.
+        var dialect: String?
+    }
+
+    private static func dialect(_ name: String) throws(BridgeError) -> DialectID {
+        if let dialect = DialectID(named: name) { return dialect }
+        let names = DialectID.allCases.map(\.name).joined(separator: ", ")
+        throw BridgeError(
+            JSONMismatch(path: "$.dialect", expected: "one of \(names)", got: "\"\(name.prefix(64))\""))
     }
 
     private func hello(_ call: Call, _ hello: Hello) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
         try check(hello)
+        let dialect = try hello.dialect.map { (name) throws(BridgeError) in try Self.dialect(name) }
         if let origin = hello.origin { try name(origin, session) }
+        session.namedDialect = dialect ?? session.namedDialect
         session.client = hello.client ?? session.client
         session.version = hello.version ?? session.version
         session.userAgent = hello.userAgent ?? session.userAgent

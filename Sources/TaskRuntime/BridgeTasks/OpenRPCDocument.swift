@@ -84,11 +84,12 @@ struct OpenRPCDocument {
     }
 
     private static func parameters(_ options: JSON?) -> [JSON] {
-        let required = Set((options?["required"]?.arrayValue ?? []).compactMap(\.stringValue))
-        return (options?["properties"]?.objectValue ?? [:]).map { key, schema in
-            var parameter: JSONObject = ["name": .string(key), "schema": schema]
+        let parameters = TaskParameters(of: options)
+        return parameters.names.enumerated().map { place, name in
+            let schema = options?["properties"]?[name] ?? true
+            var parameter: JSONObject = ["name": .string(name), "schema": schema]
             if let summary = schema["description"] { parameter["summary"] = summary }
-            if required.contains(key) { parameter["required"] = true }
+            if place < parameters.requiredCount { parameter["required"] = true }
             return .object(parameter)
         }
     }

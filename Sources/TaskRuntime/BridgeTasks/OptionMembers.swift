@@ -6,6 +6,11 @@ import BridgeMessage
 struct OptionMembers {
     private let names: [StaticString]
     private var values: [UnsafeRawBufferPointer?]
+    /// The first names that nobody looked for: one may be a misspelt one.
+    private var others: [String] = []
+
+    private static let mostOthers = 16
+    private static let mostOtherBytes = 64
 
     /// Looks for these members; others are passed over. Of two with one name the second counts.
     ///
@@ -33,8 +38,13 @@ struct OptionMembers {
     }
 
     private mutating func take(_ written: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        guard let index = names.firstIndex(where: { Self.isSame($0, written) }) else { return }
+        guard let index = names.firstIndex(where: { Self.isSame($0, written) }) else { return note(written) }
         values[index] = value
+    }
+
+    private mutating func note(_ other: UnsafeRawBufferPointer) {
+        guard others.count < Self.mostOthers, other.count <= Self.mostOtherBytes else { return }
+        others.append(String(decoding: other, as: UTF8.self))
     }
 
     /// The value of a member; nil: it is missing.
@@ -61,7 +71,7 @@ struct OptionMembers {
         do throws(JSONMismatch) {
             return try JSONCoding.decode(type, text: text)
         } catch {
-            throw BridgeError(error)
+            throw BridgeError(error.naming(given: others))
         }
     }
 

@@ -4,10 +4,10 @@ import BridgeJSON
 public enum PluginChange: Sendable, Equatable {
     /// The plugin of a file is loaded and started.
     case load(path: String)
-    /// A plugin finishes, and its tasks are gone.
+    /// A plugin finishes, and its tasks are gone. One that was refused is forgotten.
     case unload(name: String)
-    /// What a plugin's files say now takes its place.
-    case reload(name: String)
+    /// What a plugin's files say now takes its place, or the plugin of another file. One that was refused is loaded.
+    case reload(name: String, path: String?)
 }
 
 // bridge.plugin.load, unload, reload: plugins come and go while the daemon serves. Who loads them says how.
@@ -16,12 +16,7 @@ extension TaskRuntime {
         [
             BridgeTasks.Task("bridge.plugin.load", "Loads the plugin of a file and starts it.", Placed.self) {
                 [unowned self] call, options throws(BridgeError) in
-                guard options.path.hasPrefix("/") else {
-                    throw BridgeError(
-                        JSONMismatch(
-                            path: "$.path", expected: "a path from the root on",
-                            got: "\"\(options.path.prefix(256))\""))
-                }
+                try check(path: options.path)
                 return try change(.load(path: options.path), call)
             },
             BridgeTasks.Task(
@@ -32,11 +27,12 @@ extension TaskRuntime {
                 return try change(.unload(name: options.name), call)
             },
             BridgeTasks.Task(
-                "bridge.plugin.reload", "Puts what a plugin's files say now in its place.", Named.self
+                "bridge.plugin.reload", "Puts what a plugin's files say now in its place.", Replaced.self
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 try check(options.name)
-                return try change(.reload(name: options.name), call)
+                if let path = options.path { try check(path: path) }
+                return try change(.reload(name: options.name, path: options.path), call)
             },
         ]
     }
@@ -49,11 +45,29 @@ extension TaskRuntime {
         var path: String
     }
 
-    private func check(_ name: String) throws(BridgeError) {
-        guard !plugins.contains(where: { $0.name == name }) else { return }
-        let names = plugins.map(\.name).joined(separator: ", ")
+    private struct Replaced: Decodable {
+        var name: String
+        var path: String?
+    }
+
+    private func check(path: String) throws(BridgeError) {
+        guard !path.hasPrefix("/") else { return }
         throw BridgeError(
-            JSONMismatch(path: "$.name", expected: "a plugin: \(names)", got: "\"\(name.prefix(64))\""))
+            JSONMismatch(path: "$.path", expected: "a path from the root on", got: "\"\(path.prefix(256))\""))
+    }
+
+    private func check(_ name: String) throws(BridgeError) {
+        let names = plugins.map(\.name) + refusedPlugins.map(\.name)
+        guard !names.contains(name) else { return }
+        let question = Suggestion.question(for: name, among: names)
+        throw BridgeError(
+            .optionsInvalid,
+            "there is no plugin \(name.prefix(64))"
+                + (question.isEmpty ? "; bridge.plugins lists those that there are" : question),
+            data: [
+                "path": "$.name", "expected": .string("a plugin: \(names.joined(separator: ", "))"),
+                "got": .string("\"\(name.prefix(64))\""),
+            ])
     }
 
     private func change(_ change: PluginChange, _ call: Call) throws(BridgeError) -> JSON? {

@@ -85,8 +85,13 @@ extension TaskRuntime {
             "waiting": .number(JSONNumber(plugin.waitingCount)),
             "restarts": .number(JSONNumber(plugin.restartCount)),
         ]
+        summary["lagMs"] = describeLag(of: plugin)
         summary["pool"] = plugin.host.workerStatus?.pool.map(describe)
         return .object(summary)
+    }
+
+    private func describeLag(of plugin: PluginSlot) -> JSON? {
+        plugin.host.lag.map { .number(JSONNumber($0.wholeMilliseconds)) }
     }
 
     private func describe(_ metric: PluginMetric, of plugin: PluginSlot) -> JSON {
@@ -128,7 +133,8 @@ extension TaskRuntime {
             + refusedPlugins.map { plugin in { self.describe(plugin) } }
         let start = Int(clamping: try request.number())
         return try page(
-            "plugins", request, of: listed.enumerated().dropFirst(start), place: { String($0.offset + 1) },
+            "plugins", behind: localPluginDirectory.map { ["localDirectory": .string($0)] } ?? [:], request,
+            of: listed.enumerated().dropFirst(start), place: { String($0.offset + 1) },
             text: { $0.element().bytes })
     }
 
@@ -141,6 +147,7 @@ extension TaskRuntime {
             "waiting": .number(JSONNumber(plugin.waitingCount)),
             "restarts": .number(JSONNumber(plugin.restartCount)),
         ]
+        described["lagMs"] = describeLag(of: plugin)
         if !plugin.interceptors.isEmpty {
             described["interceptors"] = .array(plugin.interceptors.map { .string($0.name) })
         }
@@ -163,6 +170,9 @@ extension TaskRuntime {
     }
 
     private func describe(_ plugin: RefusedPlugin) -> JSON {
-        ["name": nil, "state": "refused", "path": .string(plugin.path), "error": .string(plugin.reason)]
+        [
+            "name": .string(plugin.name), "state": "refused", "path": .string(plugin.path),
+            "error": .string(plugin.reason),
+        ]
     }
 }

@@ -5,7 +5,7 @@ import BridgeMessage
 extension TaskRuntime {
     /// Hands a call to its provider, as ``dispatch(_:of:options:)`` does.
     func dispatchForeign(_ call: Call, of task: TaskEntry, _ message: UnsafePointer<CallMessage>) {
-        if message.pointee.dialect == Dialects.jsonRPC, call.hasID,
+        if message.pointee.dialect == .jsonRPC, call.hasID,
             let batch = call.record.pointee.session?._withUnsafeGuaranteedRef({ $0.openBatch })
         {
             call.extras.batch = batch
@@ -96,7 +96,7 @@ extension TaskRuntime {
 
     /// Writes an answer to a message that began no call.
     func write(to session: Session, _ dialect: DialectID, _ write: (OutputBuffer) -> Void) {
-        if let batch = session.openBatch, dialect == Dialects.jsonRPC {
+        if let batch = session.openBatch, dialect == .jsonRPC {
             batch.add(write)
             count(batch, of: session)
         } else {
@@ -111,9 +111,9 @@ extension TaskRuntime {
     ///
     /// - Parameter isRPC: what its first item is; nil: no message.
     /// - Returns: nil where it is none. Where its first item is no message, it is one if the session has spoken nothing
-    ///   else.
+    ///   else, or nothing yet.
     public func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {
-        guard isRPC ?? (session.onlyDialect == Dialects.jsonRPC) else { return nil }
+        guard isRPC ?? session.mayMeanRPC else { return nil }
         let batch = RPCBatch()
         session.openBatch = batch
         return batch
@@ -130,19 +130,6 @@ extension TaskRuntime {
         session.openBatch = nil
         batch.isComplete = true
         finish(batch, of: session)
-    }
-
-    /// Takes in the whole batch that a decoder has come upon, where it is one of JSON-RPC's.
-    ///
-    /// - Returns: Whether it is.
-    public func receiveRPCBatch(_ decoder: MessageDecoder, from session: Session) -> Bool {
-        guard let batch = openBatch(isRPC: decoder.isRPCBatch, of: session) else { return false }
-        _ = decoder.decodeBatch { item in
-            receive(item, from: session)
-            return session.takesMessages
-        }
-        close(batch, of: session)
-        return true
     }
 
     private func finish(_ batch: RPCBatch, of session: Session) {
@@ -189,7 +176,7 @@ enum PositionalOptions {
 
     /// The elements of an array as an object, by these names; as they are, where there are none.
     ///
-    /// - Parameter names: The properties of the options' schema, in their order.
+    /// - Parameter names: Those of the task's ``TaskParameters``.
     /// - Throws: `options.invalid`, where there are more elements than names.
     static func named(_ options: [UInt8], for task: String, _ names: [String]) throws(BridgeError) -> [UInt8] {
         guard !names.isEmpty, let values = (try? JSON(parsing: options))?.arrayValue else { return options }

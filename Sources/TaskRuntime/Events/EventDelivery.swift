@@ -33,7 +33,7 @@ extension TaskRuntime {
         // Each once, however often it was named.
         let named = Set(numbers).sorted().compactMap { sessions[$0] }
         // Whom a plugin names may get what it sends: that is the plugin's to know.
-        deliver(name, Array(data), to: unasked ? named : named.filter { $0.listens(to: name) })
+        deliver(name, Array(data), to: unasked ? named : subscriptions.those(of: named, listeningTo: name))
         return nil
     }
 
@@ -41,7 +41,11 @@ extension TaskRuntime {
         if isMonitored { showEvent(name, data, to: receivers) }
         let event = EventLines(name, data)
         for session in receivers where session.phase == .open || session.phase == .inputEnded {
-            send(event.line(in: session.eventDialect), to: session)
+            if session.listeners.isEmpty {
+                send(event.line(in: session.eventDialect), to: session)
+            } else {
+                sendToListeners(event, session)
+            }
         }
     }
 
@@ -49,17 +53,16 @@ extension TaskRuntime {
     private static var sharedLineBytes: Int { 4 * 1024 }
 
     /// Sends a line to a session, or has it wait behind the events that wait.
-    func send(_ line: SharedLine, to session: Session) {
-        if session.events.isEmpty, session.output.count < Self.slowReaderBytes, line.bytes.count < Self.sharedLineBytes
-        {
-            session.output.append(line.bytes)
+    func send(_ line: EventLine, to session: Session) {
+        if session.events.isEmpty, session.output.count < Self.slowReaderBytes, line.count < Self.sharedLineBytes {
+            line.append(to: session.output)
             markDirty(session)
         } else if !hasRoomForEvent(line, session) {
             session.events.drop()
             counters.droppedEvents += 1
             markDirty(session)
         } else if session.events.isEmpty, session.output.isEmpty {
-            session.output.lead(with: line)
+            session.output.lead(line.head, with: line.tail)
             countQueued(session)
             markDirty(session)
         } else {
@@ -71,8 +74,8 @@ extension TaskRuntime {
     }
 
     /// A shared line counts in full for each of its receivers, and before it waits.
-    private func hasRoomForEvent(_ line: SharedLine, _ session: Session) -> Bool {
-        !isOverQuota(session) && hasRoom(for: line.bytes.count, of: session.account)
+    private func hasRoomForEvent(_ line: EventLine, _ session: Session) -> Bool {
+        !isOverQuota(session) && hasRoom(for: line.count, of: session.account)
     }
 
     /// The client has read on: what waited for it goes out, as far as there is room. The server calls this when the
@@ -106,10 +109,10 @@ extension TaskRuntime {
         }
         while session.output.count < limitBytes, let line = session.events.first {
             // Long lines wait until nothing else does, so that they need not be copied.
-            if session.output.isEmpty, line.bytes.count >= Self.sharedLineBytes {
-                session.output.lead(with: line)
-            } else if line.bytes.count < Self.sharedLineBytes || limitBytes == .max {
-                session.output.append(line.bytes)
+            if session.output.isEmpty, line.count >= Self.sharedLineBytes {
+                session.output.lead(line.head, with: line.tail)
+            } else if line.count < Self.sharedLineBytes || limitBytes == .max {
+                line.append(to: session.output)
             } else {
                 break
             }
@@ -119,11 +122,32 @@ extension TaskRuntime {
     }
 }
 
-/// An event as a line, written once for each dialect that asks.
+/// An event on its way to a session. What is long is shared with other sessions.
+struct EventLine {
+    /// What is the session's own; mostly nothing.
+    var head: [UInt8] = []
+    /// The line, or the rest of it.
+    let tail: SharedLine
+
+    var count: Int { head.count + tail.bytes.count }
+
+    func append(to output: OutputBuffer) {
+        if !head.isEmpty { head.withUnsafeBytes { output.append($0) } }
+        output.append(tail.bytes)
+    }
+}
+
+/// An event as a line, written once for each dialect that asks, and for listeners.
 final class EventLines {
     let name: String
     private let data: [UInt8]
     private var lines: [(dialect: DialectID, line: SharedLine)] = []
+    /// What the lines of all listeners end with.
+    private lazy var listenerTail: SharedLine = {
+        let output = OutputBuffer()
+        data.withUnsafeBytes { EventListener.tail($0, to: output) }
+        return SharedLine(output)
+    }()
 
     /// - Parameter data: JSON.
     init(_ name: String, _ data: [UInt8]) {
@@ -134,12 +158,21 @@ final class EventLines {
     /// The event's data, JSON.
     var text: [UInt8] { data }
 
-    func line(in dialect: DialectID) -> SharedLine {
-        if let known = lines.first(where: { $0.dialect == dialect }) { return known.line }
+    /// The line for a listener.
+    ///
+    /// - Parameter id: its id as it was written.
+    func line(for id: [UInt8]) -> EventLine {
+        let output = OutputBuffer()
+        id.withUnsafeBytes { EventListener.head(of: $0, event: name, to: output) }
+        return EventLine(head: output.copy(), tail: listenerTail)
+    }
+
+    func line(in dialect: DialectID) -> EventLine {
+        if let known = lines.first(where: { $0.dialect == dialect }) { return EventLine(tail: known.line) }
         let output = OutputBuffer()
         data.withUnsafeBytes { MessageEncoder.event(in: dialect, name: name, data: $0, to: output) }
         let line = SharedLine(output)
         lines.append((dialect, line))
-        return line
+        return EventLine(tail: line)
     }
 }

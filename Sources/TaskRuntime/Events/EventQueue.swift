@@ -3,7 +3,7 @@ import DequeModule
 
 /// Events that wait for a session whose reader is slow: bounded in number and bytes, the oldest dropped first.
 struct EventQueue {
-    private var lines: Deque<SharedLine> = []
+    private var lines: Deque<EventLine> = []
     private(set) var queuedBytes = 0
     /// Dropped and not yet told.
     private(set) var untoldDrops = 0
@@ -12,12 +12,12 @@ struct EventQueue {
     var count: Int { lines.count }
 
     /// Takes in an event as a whole line. Returns how many had to go for it, itself included where it is too large.
-    mutating func append(_ line: SharedLine, limits: RuntimeLimits) -> Int {
+    mutating func append(_ line: EventLine, limits: RuntimeLimits) -> Int {
         lines.append(line)
-        queuedBytes += line.bytes.count
+        queuedBytes += line.count
         var dropped = 0
         while let oldest = lines.first, lines.count > limits.queuedEvents || queuedBytes > limits.queuedEventBytes {
-            queuedBytes -= oldest.bytes.count
+            queuedBytes -= oldest.count
             lines.removeFirst()
             dropped += 1
         }
@@ -29,12 +29,12 @@ struct EventQueue {
     mutating func drop() { untoldDrops += 1 }
 
     /// The next event.
-    var first: SharedLine? { lines.first }
+    var first: EventLine? { lines.first }
 
     /// Takes out the next event.
-    mutating func popFirst() -> SharedLine? {
+    mutating func popFirst() -> EventLine? {
         guard let line = lines.popFirst() else { return nil }
-        queuedBytes -= line.bytes.count
+        queuedBytes -= line.count
         return line
     }
 

@@ -54,21 +54,26 @@ final class PatternTree<Element> {
     // MARK: Finding
 
     /// Calls `body` with each element whose pattern matches the name.
-    func forEach(matching name: String, _ body: (Element) -> Void) {
+    ///
+    /// - Returns: how many nodes were looked at: one more than the name has bytes, at most.
+    @discardableResult
+    func forEach(matching name: String, _ body: (Element) -> Void) -> Int {
         var name = name
-        name.withUTF8 { bytes in
+        return name.withUTF8 { bytes in
             var node = root
             var offset = 0
+            var visited = 1
             while true {
                 for entry in node.beginnings { body(entry.element) }
                 guard offset < bytes.count else {
                     for entry in node.names { body(entry.element) }
-                    return
+                    return visited
                 }
                 let place = node.place(of: bytes[offset])
-                guard place.isThere else { return }
+                guard place.isThere else { return visited }
                 let child = node.children[place.index]
-                guard Self.hasPrefix(bytes, child.label, at: offset) else { return }
+                visited += 1
+                guard Self.hasPrefix(bytes, child.label, at: offset) else { return visited }
                 offset += child.label.count
                 node = child
             }

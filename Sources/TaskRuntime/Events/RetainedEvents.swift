@@ -68,8 +68,8 @@ struct RetainedEvents {
     /// Of one user who is not root or the daemon's: others have to find room, too.
     static let mostOfUser = Size(events: 256, bytes: 1 << 20)
 
-    /// By name. Names are ASCII, so that two are equal exactly where their bytes are.
-    private var entries: [String: Entry] = [:]
+    /// By name.
+    private var entries: [ExactText: Entry] = [:]
     private var lastOrder: UInt64 = 0
     private var size = Size()
     private var sizeOfUser: [Entry.Payer: Size] = [:]
@@ -87,7 +87,7 @@ struct RetainedEvents {
     /// What there would be with an event in the place of the one before of its name: of all, and of its user.
     func size(with new: Entry) -> (all: Size, ofUser: Size) {
         var sizes = (all: size, ofUser: sizeOfUser[new.payer] ?? Size())
-        if let old = entries[new.name] {
+        if let old = entries[ExactText(new.name)] {
             sizes.all.remove(old)
             if old.payer == new.payer { sizes.ofUser.remove(old) }
         }
@@ -97,7 +97,7 @@ struct RetainedEvents {
     }
 
     /// The event of this name.
-    func event(_ name: String) -> Entry? { entries[name] }
+    func event(_ name: String) -> Entry? { entries[ExactText(name)] }
 
     /// Keeps an event in the place of the one before of its name.
     mutating func keep(_ event: Entry) {
@@ -105,14 +105,14 @@ struct RetainedEvents {
         lastOrder += 1
         var entry = event
         entry.order = lastOrder
-        entries[event.name] = entry
+        entries[ExactText(event.name)] = entry
         size.add(entry)
         sizeOfUser[entry.payer, default: Size()].add(entry)
     }
 
     /// Keeps the event of this name no longer.
     mutating func forget(_ name: String) {
-        guard let entry = entries.removeValue(forKey: name) else { return }
+        guard let entry = entries.removeValue(forKey: ExactText(name)) else { return }
         size.remove(entry)
         var ofUser = sizeOfUser[entry.payer] ?? Size()
         ofUser.remove(entry)

@@ -96,6 +96,9 @@ final class SubscribingJob: StepJob {
         let firstNew = listener.begunSubscriptions
         runtime.subscriptions.begin(of: listener)
         listener.subscribedDialect = dialect
+        if !listener.listeners.isEmpty {
+            for pattern in reader.patterns { listener.listeners.keepSubscription(to: pattern.text) }
+        }
         replay = RetainedReplay(runtime.retained, to: listener, firstNew: firstNew)
         answer?.withUnsafeBytes { runtime.end(call, .result($0)) }
     }

@@ -39,6 +39,17 @@ final class Subscriptions {
         return found
     }
 
+    /// Up to so many sessions are asked one by one, each of which has a few hundred patterns.
+    private static let mostAsked = 16
+
+    /// Those of some sessions that subscribed to an event, in their order.
+    func those(of sessions: [Session], listeningTo event: String) -> [Session] {
+        guard sessions.count > Self.mostAsked else { return sessions.filter { $0.listens(to: event) } }
+        // Marks them all.
+        _ = self.sessions(for: event)
+        return sessions.filter { $0.eventMark == lastMark }
+    }
+
     /// Adds a pattern to those of a session; nothing happens where it has the pattern. No event is found for it before
     /// ``begin(of:)``.
     func enter(_ pattern: EventPattern, of session: Session) {

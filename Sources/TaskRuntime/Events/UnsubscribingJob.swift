@@ -30,6 +30,7 @@ final class UnsubscribingJob: StepJob {
         }
         while let pattern = left?.popFirst() {
             runtime.subscriptions.remove(pattern, from: listener)
+            listener.listeners.removeAll(to: pattern.text)
             if budget.isSpent { return .unfinished }
         }
         guard let call = runtime.calls.call(call) else { return .done }

@@ -1,4 +1,4 @@
-public import BridgeJSON
+import BridgeJSON
 import Logging
 
 // Calls on their way through interceptors: who is asked, and what comes of the answer.
@@ -205,7 +205,8 @@ extension TaskRuntime {
         data["rule"] = .string(decision(onCallOf: target, by: session).rule)
         throw BridgeError(
             .permissionDenied,
-            "uid \(session.peer.uid) may not call \(name), to which \(interceptor.label) redirected the call of \(task.name)",
+            "uid \(session.peer.uid) may not call \(name), to which \(interceptor.label) redirected the call of "
+                + "\(task.name)",
             data: .object(data))
     }
 
@@ -267,53 +268,5 @@ extension TaskRuntime {
         let task = call.task?.name ?? "the task"
         guard let asked = call.passage?.asked else { return "\(task) did not answer" }
         return "\(asked.interceptor.label) did not decide about \(task)"
-    }
-
-    // MARK: Who intercepts
-
-    /// The plugin's interceptors are asked from now on, before those that were there.
-    func joinInterceptors(of plugin: PluginSlot) {
-        guard !plugin.interceptors.isEmpty else { return }
-        registry.changeInterceptors { $0.join(plugin.interceptors) }
-    }
-
-    /// The plugin's interceptors are asked from now on, where those of another one were.
-    func joinInterceptors(of plugin: PluginSlot, inPlaceOf old: PluginSlot) {
-        guard !plugin.interceptors.isEmpty || !old.interceptors.isEmpty else { return }
-        registry.changeInterceptors { $0.replace(old, by: plugin.interceptors) }
-    }
-
-    /// They are asked no more. Calls that they have in hand fail as their descriptions say.
-    func leaveInterceptors(of plugin: PluginSlot) {
-        guard !plugin.interceptors.isEmpty else { return }
-        registry.changeInterceptors { $0.leave(plugin) }
-    }
-
-    /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
-    /// answered when it was started or configured anew.
-    ///
-    /// - Throws: `plugin.invalid_reply`, where that makes no sense; nothing has changed then.
-    public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginSlot) throws(BridgeError) {
-        guard let said = answer["interceptors"] else { return }
-        func refusal(_ reason: String) -> BridgeError {
-            BridgeError(.pluginInvalidReply, "\(plugin.providerName) says what it intercepts, and \(reason)")
-        }
-        var changes: [(Interceptor, [EventPattern])] = []
-        guard let members = said.objectValue else { throw refusal("interceptors is no object") }
-        for (name, tasks) in members {
-            guard let interceptor = plugin.interceptors.first(where: { $0.name == name }) else {
-                throw refusal("has no interceptor \(name)")
-            }
-            var patterns: [EventPattern] = []
-            guard let list = tasks.arrayValue else { throw refusal("the tasks of \(name) are no array") }
-            for task in list {
-                guard let pattern = task.stringValue.flatMap(EventPattern.init) else {
-                    throw refusal("\(name) has \(task.text), which is no name of a task with at most a * at its end")
-                }
-                patterns.append(pattern)
-            }
-            changes.append((interceptor, patterns))
-        }
-        registry.changeInterceptors { _ in for (interceptor, patterns) in changes { interceptor.replace(patterns) } }
     }
 }

@@ -106,14 +106,18 @@ enum InterceptorDecision {
         return .pass
     }
 
+    /// As long may be what is made into values here.
+    private static let mostBytes = TaskDescription.usualOptionBytes
+
     private static func name(_ text: UnsafeRawBufferPointer) throws(NoDecision) -> String {
-        guard let name = (try? JSON(parsing: text))?.stringValue, !name.isEmpty else {
+        guard text.count <= mostBytes, let name = (try? JSON(parsing: text))?.stringValue, !name.isEmpty else {
             throw NoDecision(reason: "task is not the name of one")
         }
         return name
     }
 
     private static func read(error text: UnsafeRawBufferPointer) throws(NoDecision) -> BridgeError {
+        guard text.count <= mostBytes else { throw NoDecision(reason: "error has more than \(mostBytes) bytes") }
         guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
             throw NoDecision(reason: "error is no object with code and message")
         }

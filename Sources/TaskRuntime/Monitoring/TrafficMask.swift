@@ -169,8 +169,10 @@ enum SecretNames {
 
     /// The same of a name as it stands in a text, quotes included.
     static func isOne(quoted name: UnsafeRawBufferPointer) -> Bool {
-        // Escapes can spell any name.
-        if name.contains(UInt8(ascii: "\\")), let text = try? JSON(parsing: name).stringValue { return isOne(text) }
+        // Escapes can spell any name; one that is too long to be read may be any.
+        let isEscaped = name.contains(UInt8(ascii: "\\"))
+        if isEscaped, name.count > TaskDescription.usualOptionBytes { return true }
+        if isEscaped, let text = try? JSON(parsing: name).stringValue { return isOne(text) }
         return isOne(name)
     }
 

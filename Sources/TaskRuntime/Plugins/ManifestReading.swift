@@ -121,7 +121,8 @@ extension PluginManifest {
             guard let verb = PolicyVerb(rawValue: text), PolicyVerb.ofOptions.contains(verb) else {
                 let known = PolicyVerb.ofOptions.map(\.rawValue).joined(separator: ", ")
                 throw refusal(
-                    "the option \(option) of the task \(task.name) has the verb \(JSON.string(text).text); expected \(known)"
+                    "the option \(option) of the task \(task.name) has the verb \(JSON.string(text).text); expected "
+                        + "\(known)"
                 )
             }
             verbs[option] = verb
@@ -150,7 +151,8 @@ extension PluginManifest {
         guard !said.name.isEmpty else { throw refusal("an interceptor has no name") }
         for task in said.tasks where EventPattern(task) == nil {
             throw refusal(
-                "the interceptor \(said.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name of a task: \(EventPattern.rule)"
+                "the interceptor \(said.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name "
+                    + "of a task: \(EventPattern.rule)"
             )
         }
         return InterceptorDescription(

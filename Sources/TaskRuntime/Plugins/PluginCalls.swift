@@ -46,7 +46,9 @@ extension TaskRuntime {
         do throws(BridgeError) {
             parent = try livingParent(request.parent)
             target = try targetSession(request.session)
-            guard let found = registry.find(request.task)?.takeUnretainedValue() else { throw notFound(request.task) }
+            guard let found = registry.find(request.task)?.takeUnretainedValue() else {
+                throw notFound(request.task, for: nil)
+            }
             task = found
             if parent == nil { try checkCall(of: found, by: plugin) }
             if let fault = check.fault(in: request.options) {

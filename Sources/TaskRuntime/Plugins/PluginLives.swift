@@ -19,7 +19,7 @@ extension TaskRuntime {
     ) throws(BridgeError) -> PluginSlot {
         let others = plugins.filter { $0 !== old }
         if let other = others.first(where: { $0.name == manifest.name }) {
-            throw BridgeError(.pluginUnavailable, "a plugin named \(manifest.name) was loaded from \(other.path)")
+            throw other.isLoadedAlready
         }
         try checkFree(manifest.tasks, others, besides: old)
         return PluginSlot(manifest, path: path, host: host, runtime: self)

@@ -22,6 +22,11 @@ final class PluginSchemas {
         var tasks: [Task]?
         var configuration: JSON?
         var errors: [String]?
+
+        /// Any thread.
+        static func read(_ text: [UInt8]) -> Result<Answer, JSONMismatch> {
+            Result { () throws(JSONMismatch) in try JSONCoding.decode(Answer.self, text: text) }
+        }
     }
 }
 
@@ -42,7 +47,9 @@ extension PluginSlot {
         if let manifest = schemas.manifest { return done(manifest) }
         schemas.waiting.append(done)
         guard schemas.waiting.count == 1 else { return }
-        perform(.describe, options: [:], timeout: PluginSchemas.patience) { [unowned self] answer in
+        perform(
+            .describe, options: [:], timeout: PluginSchemas.patience, reading: PluginSchemas.Answer.read
+        ) { [self] answer in
             let manifest = completed(by: answer)
             let waiting = schemas.waiting
             schemas.waiting = []
@@ -50,10 +57,12 @@ extension PluginSlot {
         }
     }
 
-    private func completed(by answer: Result<JSON, BridgeError>) -> PluginManifest {
+    private func completed(
+        by answer: Result<Result<PluginSchemas.Answer, JSONMismatch>, BridgeError>
+    ) -> PluginManifest {
         var manifest = manifest
         do {
-            let answer = try JSONCoding.decode(PluginSchemas.Answer.self, from: answer.get())
+            let answer = try answer.get().get()
             for (index, told) in (answer.tasks ?? []).prefix(manifest.tasks.count).enumerated() {
                 manifest.tasks[index].schemas.complete(
                     by: TaskSchemas(options: told.options, result: told.result, progress: told.progress))

@@ -82,11 +82,17 @@ extension PluginSlot {
         return call
     }
 
+    /// An answer came that nobody is owed: a fault of the plugin, which the log tells, 100 times a second at most.
+    public func noteSurplusAnswer(_ what: @autoclosure () -> String) {
+        let isTold = surplusLines.take(at: runtime.clock.now) != .leaveOut
+        runtime.dropReply(what(), [:], level: isTold ? .warning : .debug)
+    }
+
     private func dropLate(_ handle: CallHandle) {
-        runtime.dropReply(
-            "\(providerName) answered a call that has ended",
-            abandoned[handle].map { ["task": .string($0.name)] } ?? [:])
-        guard let task = abandoned.removeValue(forKey: handle) else { return }
+        guard let task = abandoned.removeValue(forKey: handle) else {
+            return noteSurplusAnswer("\(providerName) answered a call again that it had answered, or that never was")
+        }
+        runtime.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])
         task.runningCount -= 1
         afterWork()
     }

@@ -9,38 +9,6 @@ import Logging
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 public final class PluginSlot: TaskProvider {
-    /// What a plugin is doing.
-    public enum State: String, Sendable {
-        /// Its library is there, its work has not begun.
-        case loaded
-        /// It takes calls.
-        case running
-        /// Its process has ended, and another one is being started: calls wait.
-        case restarting
-        /// Its processes have ended too often: calls are refused.
-        case unavailable
-        /// It finishes.
-        case stopping
-        /// It takes calls no more.
-        case stopped
-    }
-
-    /// Why calls wait that could be worked on otherwise.
-    public struct PauseReasons: OptionSet, Sendable {
-        /// A bit for each.
-        public let rawValue: UInt8
-
-        /// Reasons by their bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        /// There is nobody to hand them to.
-        public static let noProcess = PauseReasons(rawValue: 1)
-        /// Its process does not read what it is sent.
-        public static let unread = PauseReasons(rawValue: 2)
-        /// What it knows of sessions is on its way to the plugin that takes its place.
-        public static let handover = PauseReasons(rawValue: 4)
-    }
-
     /// Its name, version, tasks and launch workers.
     public let manifest: PluginManifest
     /// The library's path.
@@ -78,6 +46,8 @@ public final class PluginSlot: TaskProvider {
     var ownCallsInFlight = 0
     /// For errors that it did not foresee.
     var unforeseenLines = LogAllowance()
+    /// For answers that nobody is owed.
+    var surplusLines = LogAllowance()
     /// Told once; see ``whenIdle(_:)``.
     var onIdle: (() -> Void)?
 
@@ -285,6 +255,18 @@ public final class PluginSlot: TaskProvider {
     public func perform(
         _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<JSON, BridgeError>) -> Void
     ) {
+        // `try?`: a result has been checked.
+        perform(work, options: options, timeout: timeout, reading: { (try? JSON(parsing: $0)) ?? .null }, done)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter read: makes of the answer's text what `done` is told. In the lane where it is long: what plugins
+    ///   know of all sessions, and what they describe, has no bound but a message's.
+    func perform<Value: Sendable>(
+        _ work: PluginWork, options: JSON, timeout: Duration?, reading read: @escaping @Sendable ([UInt8]) -> Value,
+        _ done: @escaping (Result<Value, BridgeError>) -> Void
+    ) {
         guard state != .stopped, let index = lifecycle.firstIndex(of: work) else {
             return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
         }
@@ -293,40 +275,21 @@ public final class PluginSlot: TaskProvider {
             CallRequest(
                 origin: .daemon, task: .passUnretained(lifecycleEntries[index]), startedAt: now,
                 deadline: timeout.map { now.advanced(by: $0) } ?? .never))
+        let lane = runtime.lane
+        let uid = runtime.policy.daemonUID
         call.extras.completion = { outcome in
             switch outcome {
             case .failure(let error): done(.failure(error))
-            // `try?`: a result has been checked.
-            case .result(let result): done(.success((try? JSON(parsing: result)) ?? .null))
+            case .result(let result):
+                let text = Array(result)
+                guard let lane, text.count > TaskDescription.usualOptionBytes else { return done(.success(read(text))) }
+                lane.run(for: uid) {
+                    read(text)
+                } then: {
+                    done(.success($0))
+                }
             }
         }
         options.bytes.withPadding { runtime.dispatch(call, of: lifecycleEntries[index], options: $0) }
-    }
-}
-
-extension [UInt8] {
-    /// The bytes, readable for 64 bytes past their end, as those of a call's options are.
-    func withPadding(_ body: (UnsafeRawBufferPointer) -> Void) {
-        let padded = self + repeatElement(0, count: 64)
-        padded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-    }
-}
-
-extension PluginWork {
-    /// The work's name, as the worker protocol calls it.
-    public var name: String {
-        switch self {
-        case .configure: "configure"
-        case .checkConfiguration: "check"
-        case .reconfigure: "reconfigure"
-        case .start: "start"
-        case .launch: "launch"
-        case .task: "call"
-        case .intercept: "intercept"
-        case .describe: "describe"
-        case .stop: "stop"
-        case .keepSessions: "keep_sessions"
-        case .restoreSessions: "restore_sessions"
-        }
     }
 }

@@ -23,6 +23,10 @@ public protocol TaskHost: AnyObject {
     func end()
     /// How it fares; nil: it runs where the daemon runs.
     var workerStatus: WorkerStatus? { get }
+    /// The longest that its code held its loop within the last five to ten seconds, of several processes the longest of
+    /// all; nil: that is not known, as of a worker without a loop. Of a plugin in the daemon's own process, zero where it
+    /// was less than half a second.
+    var lag: Duration? { get }
 }
 
 extension TaskHost {
@@ -34,6 +38,8 @@ extension TaskHost {
     public func end() {}
     /// It runs where the daemon runs.
     public var workerStatus: WorkerStatus? { nil }
+    /// It is not known.
+    public var lag: Duration? { nil }
 }
 
 /// How a plugin in a process of its own fares.
@@ -145,4 +151,23 @@ public struct EventSummary: Sendable, Hashable {
     public var summary: String
     /// Whether members of the group that the daemon is there for get them where no rule says anything.
     public var isOpen: Bool
+}
+
+extension PluginWork {
+    /// The work's name, as the worker protocol calls it.
+    public var name: String {
+        switch self {
+        case .configure: "configure"
+        case .checkConfiguration: "check"
+        case .reconfigure: "reconfigure"
+        case .start: "start"
+        case .launch: "launch"
+        case .task: "call"
+        case .intercept: "intercept"
+        case .describe: "describe"
+        case .stop: "stop"
+        case .keepSessions: "keep_sessions"
+        case .restoreSessions: "restore_sessions"
+        }
+    }
 }

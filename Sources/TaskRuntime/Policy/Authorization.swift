@@ -82,12 +82,13 @@ extension TaskRuntime {
     /// Whether events of this name reach the session, if it wants them.
     func mayGet(_ event: String, _ session: Session) -> Bool {
         if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
-        if let known = session.eventRights[event] { return known }
+        let name = ExactText(event)
+        if let known = session.eventRights[name] { return known }
         let isAllowed = decide(.subscribe, event, isOpen: isOpenEvent(event), by: session).isAllowed
         guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
         // Names are made up by whoever may publish.
         if session.eventRights.count >= Self.mostEventRights { session.eventRights.removeAll() }
-        session.eventRights[event] = isAllowed
+        session.eventRights[name] = isAllowed
         return isAllowed
     }
 

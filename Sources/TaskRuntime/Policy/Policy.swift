@@ -14,6 +14,8 @@ public struct PolicyDecision: Sendable, Equatable {
         case plugin
         /// What is stored for a session is that session's, whatever rules say.
         case own
+        /// It is open to that group, to which the caller does not belong, and no rule allows it.
+        case notInGroup(daemonUID: UInt32)
         /// No rule allows it.
         case nothing(daemonUID: UInt32)
         /// No rule allows it to a session that speaks for an origin.
@@ -35,10 +37,13 @@ public struct PolicyDecision: Sendable, Equatable {
         case .open: "default: root, the daemon's user and the group \(Policy.groupName) may use what is open"
         case .plugin: "default: plugins may do everything that no rule denies"
         case .own: "default: a session's own namespace is its own"
+        case .notInGroup(let uid):
+            "default: it is open to root, uid \(uid) and the group \(Policy.groupName), and no rule allows it to others"
         case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need none"
         case .notLocal(let uid):
             """
-            default: no rule with the condition origin allows it, and only local sessions of root and uid \(uid) need none
+            default: no rule with the condition origin allows it, and only local sessions of root and uid \(uid) need \
+            none
             """
         case .localOnly(let rule):
             "default: \(rule.summary) has no condition origin, so that it allows to local sessions only"
@@ -49,7 +54,7 @@ public struct PolicyDecision: Sendable, Equatable {
     public var decisive: PolicyRule? {
         switch reason {
         case .rule(let rule), .localOnly(let rule): rule
-        case .trusted, .open, .plugin, .own, .nothing, .notLocal: nil
+        case .trusted, .open, .plugin, .own, .notInGroup, .nothing, .notLocal: nil
         }
     }
 }
@@ -141,7 +146,7 @@ public struct Policy: Sendable {
         if subject.plugin != nil { return PolicyDecision(isAllowed: true, reason: .plugin) }
         if trusts(subject) { return PolicyDecision(isAllowed: true, reason: .trusted) }
         if isOpen, mayUseWhatIsOpen(subject) { return PolicyDecision(isAllowed: true, reason: .open) }
-        return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced))
+        return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced, isOpen: isOpen))
     }
 
     /// The rule by which the subject may administer the daemon, which includes closing others' sessions.
@@ -155,8 +160,11 @@ public struct Policy: Sendable {
         isTrusted(uid: subject.uid) || openGroup.map { subject.gids.contains($0) } ?? false
     }
 
-    private func whyNot(_ subject: PolicySubject, _ silenced: PolicyRule?) -> PolicyDecision.Reason {
+    private func whyNot(
+        _ subject: PolicySubject, _ silenced: PolicyRule?, isOpen: Bool
+    ) -> PolicyDecision.Reason {
         if let silenced { return .localOnly(silenced) }
+        if isOpen { return .notInGroup(daemonUID: daemonUID) }
         return subject.isLocal ? .nothing(daemonUID: daemonUID) : .notLocal(daemonUID: daemonUID)
     }
 }

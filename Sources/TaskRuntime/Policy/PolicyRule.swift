@@ -103,8 +103,11 @@ public struct PolicyRule: Sendable, Hashable {
 
     /// Whether it says anything about this.
     func applies(_ verb: PolicyVerb, _ name: String, _ subject: PolicySubject) -> Bool {
-        verbs.contains(verb) && names(verb, name) && isAbout(subject)
+        speaks(of: verb, name) && isAbout(subject)
     }
+
+    /// Whether it says anything about this, whoever does it.
+    func speaks(of verb: PolicyVerb, _ name: String) -> Bool { verbs.contains(verb) && names(verb, name) }
 
     private func names(_ verb: PolicyVerb, _ name: String) -> Bool {
         if effect == .allow, verb == .call, name.isExactly(Policy.administration) {

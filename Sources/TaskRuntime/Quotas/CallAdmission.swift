@@ -63,8 +63,8 @@ extension TaskRuntime {
         take(task.meters, now: gates.now)
     }
 
-    /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is held
-    ///   for the session.
+    /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is
+    ///   held for the session.
     func checkCalls(of session: Session, on account: UserAccount) throws(BridgeError) {
         guard account.callsInFlight + session.callsInFlight <= account.mostCallsInFlight else {
             throw tooManyInFlight(account.mostCallsInFlight, of: account.label)

@@ -1,3 +1,5 @@
+import BridgeJSON
+
 /// Counts the calls of a task, or of a plugin's tasks, that somebody has set a quota for. Loop thread only.
 final class CallMeter {
     let quota: CallQuota
@@ -15,20 +17,20 @@ final class CallMeter {
 
 /// The meters of tasks and plugins, by their names.
 struct CallMeters {
-    private var tasks: [String: CallMeter] = [:]
-    private var plugins: [String: CallMeter] = [:]
+    private var tasks: [ExactText: CallMeter] = [:]
+    private var plugins: [ExactText: CallMeter] = [:]
 
     init() {}
 
     init(_ limits: QuotaLimits) {
-        for (name, quota) in limits.tasks { tasks[name] = CallMeter(quota, label: "task \(name)") }
-        for (name, quota) in limits.plugins { plugins[name] = CallMeter(quota, label: "plugin \(name)") }
+        for (name, quota) in limits.tasks { tasks[ExactText(name)] = CallMeter(quota, label: "task \(name)") }
+        for (name, quota) in limits.plugins { plugins[ExactText(name)] = CallMeter(quota, label: "plugin \(name)") }
     }
 
     /// Those that a call of a task is counted by; nil: none.
     func those(of task: TaskEntry) -> TaskMeters? {
-        let own = tasks[task.name]
-        let plugin = (task.provider as? PluginSlot).flatMap { plugins[$0.name] }
+        let own = tasks[ExactText(task.name)]
+        let plugin = (task.provider as? PluginSlot).flatMap { plugins[ExactText($0.name)] }
         return own == nil && plugin == nil ? nil : TaskMeters(task: own, plugin: plugin)
     }
 }

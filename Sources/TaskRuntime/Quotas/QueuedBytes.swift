@@ -57,6 +57,13 @@ extension TaskRuntime {
         return hasRoom(for: resultBytes, of: session.account)
     }
 
+    /// Why a result that may be long is not made: there is hardly room for it any more. Nil: there is.
+    func longResultRefusal(of call: Call) -> BridgeError? {
+        guard let account = call.session?.account else { return nil }
+        let bytes = min(Self.uncountedBytes, account.quota.queuedBytes / 4)
+        return hasRoom(forResultOf: call, bytes) ? nil : resultRefusal(call, bytes)
+    }
+
     func resultRefusal(_ call: Call, _ resultBytes: Int) -> BridgeError {
         guard let account = call.session?.account else {
             return BridgeError(.busy, "there is no room for the result", isTransient: true)

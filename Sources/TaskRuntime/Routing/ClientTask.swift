@@ -24,34 +24,12 @@ public struct ProvidedDescription: Codable, Sendable, Equatable {
     var schemas: TaskSchemas { TaskSchemas(options: options, result: result, progress: progress) }
 }
 
-/// That a client provides a task, and how.
-struct Provision {
-    var scope = ProviderScope.any
-    /// The dialect in which it is called: that in which it registered.
-    var dialect = DialectID.native
-    private(set) var description: KeptDescription?
-    /// What options are checked against; nil: anything fits.
-    private(set) var check: SchemaCheck?
-
-    /// Nothing is said of the task.
-    init(scope: ProviderScope, dialect: DialectID) {
-        (self.scope, self.dialect, description) = (scope, dialect, nil)
-    }
-
-    /// - Throws: where the options' schema is none.
-    init(scope: ProviderScope, dialect: DialectID, description: ProvidedDescription?) throws(JSONSchemaError) {
-        self.init(scope: scope, dialect: dialect)
-        self.description = description.map { KeptDescription($0) }
-        check = try description?.schemas.optionsCheck()
-    }
-}
-
 /// A task that clients provide: which of them do, and which of them gets a call.
 final class ClientTask: TaskProvider {
     /// One provider. A class: what was decided about it is kept, and it is moved within lists.
     private final class Registration {
         let session: Session
-        let provision: Provision
+        var provision: Provision
         /// Grows with each registration of the task.
         let order: UInt64
         /// Whose it was when it registered.
@@ -140,12 +118,36 @@ final class ClientTask: TaskProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         do throws(BridgeError) {
             let registration = try provider(for: call)
-            let provision = registration.provision
-            if let check = provision.check, !runtime.fits(call, options, check) { return }
-            call.record.pointee.providerDialect = provision.dialect
+            switch registration.provision.optionsSchema {
+            case .none: break
+            case .read(let check): if !runtime.fits(call, options, check) { return }
+            case .unread(let text):
+                runtime.read(text, for: call, options) { [weak self] found in
+                    self?.take(found, of: registration, in: task)
+                }
+                return
+            }
+            call.record.pointee.providerDialect = registration.provision.dialect
             forward(call, of: task, options, to: registration.session)
         } catch {
             runtime.end(call, .failure(error))
+        }
+    }
+
+    /// The schema of a session that the daemon before had registered has been read. One that this daemon does not take
+    /// is never left out in silence: the session provides the task no more.
+    private func take(
+        _ found: Result<OptionsSchema, JSONSchemaError>, of registration: Registration, in task: TaskEntry
+    ) {
+        guard case .unread = registration.provision.optionsSchema else { return }
+        switch found {
+        case .success(let schema): registration.provision.optionsSchema = schema
+        case .failure(let error):
+            guard registrations.contains(where: { $0 === registration }) else { return }
+            runtime.log.warning(
+                "session \(registration.session.number) provides the task \(task.name) no more: its schema \(error)",
+                metadata: registration.session.logMetadata)
+            runtime.unregister(task.name, by: registration.session)
         }
     }
 
@@ -301,11 +303,13 @@ extension TaskRuntime {
         return calls.call(number, of: session)
     }
 
-    /// A reply to a call that has ended, or that never was: dropped, counted and logged.
-    /// A reply came to nobody: it is counted, and told where somebody debugs.
-    public func dropReply(_ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata) {
+    /// A reply came to nobody: it is counted, and told where somebody debugs, or at another level.
+    public func dropReply(
+        _ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata,
+        level: Logger.Level = .debug
+    ) {
         counters.droppedReplies += 1
-        log.debug("a reply was dropped: \(what())", metadata: metadata())
+        log.log(level: level, "a reply was dropped: \(what())", metadata: metadata())
     }
 
     // MARK: Registration

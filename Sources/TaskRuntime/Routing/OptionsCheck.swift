@@ -56,15 +56,58 @@ extension TaskRuntime {
     private func check(
         _ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck, in lane: any WorkLane
     ) {
+        run(in: lane, for: call, options) { text in
+            schema.misfit(of: text)
+        } then: { [self] handle, text, misfit in
+            guard let call = callBack(handle) else { return }
+            if let misfit { return end(call, error: BridgeError(misfit)) }
+            call.extras.fitting = schema
+            beginAnew(call, text)
+        }
+    }
+
+    /// Reads a schema that has been kept as text, in the lane where it is long, and begins the call once more.
+    ///
+    /// - Parameter take: told what has been read, before the call begins. Not told where the call has ended meanwhile
+    ///   and the reading had not begun.
+    @inline(never)
+    func read(
+        _ schema: [UInt8], for call: Call, _ options: UnsafeRawBufferPointer,
+        _ take: @escaping (Result<OptionsSchema, JSONSchemaError>) -> Void
+    ) {
+        let read: @Sendable () -> Result<OptionsSchema, JSONSchemaError> = {
+            Result { () throws(JSONSchemaError) in try OptionsSchema(reading: schema) }
+        }
+        guard let lane, !TaskRegistration.isQuick(schema) else {
+            take(read())
+            if let task = call.task { task.provider.start(call, of: task, options: options) }
+            return
+        }
+        run(in: lane, for: call, options) { _ in
+            read()
+        } then: { [self] handle, text, found in
+            take(found)
+            if let call = callBack(handle) { beginAnew(call, text) }
+        }
+    }
+    /// Does work on a call's options in the lane. Further input of its session waits until it is back.
+    ///
+    /// - Parameter done: told with the options and what has been found; not told where the call had ended before the
+    ///   work's turn came.
+    private func run<Value: Sendable>(
+        in lane: any WorkLane, for call: Call, _ options: UnsafeRawBufferPointer,
+        _ work: @escaping @Sendable ([UInt8]) -> Value,
+        then done: @escaping (CallHandle, [UInt8], Value) -> Void
+    ) {
         let handle = call.handle
         // Its later input must not come before this call. Of calls that others made for it the order is not kept.
         let waiting = call.origin == .session ? call.session : nil
         let text = Array(options)
         do throws(BridgeError) {
             try run(in: lane, for: call, holding: text.count) {
-                schema.misfit(of: text)
-            } then: { [self] (found: SchemaMisfit??) in
-                if let found { goOn(handle, text, schema, found) }
+                work(text)
+            } then: { [self] (found: Value?) in
+                if let found { done(handle, text, found) }
                 endWaiting(of: waiting)
             }
             beginWaiting(of: waiting)
@@ -73,13 +116,17 @@ extension TaskRuntime {
         }
     }
 
-    /// A call's options have been checked in the lane. Others have had turns meanwhile: it begins as if it came now,
-    /// but for what it waited for.
-    private func goOn(_ handle: CallHandle, _ options: [UInt8], _ schema: SchemaCheck, _ misfit: SchemaMisfit?) {
-        guard let call = calls.call(handle), let task = call.task else { return }
+    /// The call that is back from the lane, if it has not ended.
+    private func callBack(_ handle: CallHandle) -> Call? {
+        guard let call = calls.call(handle), let task = call.task else { return nil }
         if let session = call.session { noteStep(.call, task.number, of: session) }
-        if let misfit { return end(call, error: BridgeError(misfit)) }
-        call.extras.fitting = schema
+        return call
+    }
+
+    /// A call is back from the lane. Others have had turns meanwhile: it begins as if it came now, but for what it
+    /// waited for.
+    private func beginAnew(_ call: Call, _ options: [UInt8]) {
+        guard let task = call.task else { return }
         options.withPadding {
             if call.passage == nil {
                 start(call, of: task, options: $0)

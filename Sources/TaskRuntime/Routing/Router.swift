@@ -31,6 +31,7 @@ extension TaskRuntime {
             if let call = session.index.call(of: id) {
                 abort(call, BridgeError(.callCancelled, "the caller cancelled the call"), reason: .caller)
             }
+        case .listening(let change): receive(change, from: session)
         case .event:
             let error = BridgeError(.messageInvalid, "a client sends events with the task bridge.publish")
             answer(MessageProblem(error: error, callbackID: nil), to: session)
@@ -146,7 +147,7 @@ extension TaskRuntime {
         if target != CallMessage.anySession { _ = try targetSession(target) }
         if isDraining { throw Self.draining }
         guard let task = registry.find(message.pointee.task), !task._withUnsafeGuaranteedRef({ $0.isInternal }) else {
-            throw notFound(message.pointee.task)
+            throw notFound(message.pointee.task, for: session)
         }
         guard task._withUnsafeGuaranteedRef({ mayCall($0, session) }) else {
             throw callDenial(task.takeUnretainedValue(), session)
@@ -169,11 +170,6 @@ extension TaskRuntime {
         }
         guard !(task.provider is ClientTask) else { return }
         throw BridgeError(.taskNotFound, "session \(number) provides no task \(task.name)")
-    }
-
-    func notFound(_ name: UnsafeRawBufferPointer) -> BridgeError {
-        let name = String(decoding: name.prefix(256), as: UTF8.self)
-        return BridgeError(.taskNotFound, "there is no task \(name); bridge.tasks lists those that there are")
     }
 
     /// - Parameter milliseconds: what the caller says; 0: it does not say.
@@ -217,7 +213,7 @@ extension TaskRuntime {
             id = nil
         }
         // What stands in a batch of JSON-RPC's is answered within it.
-        let around = session.openBatch == nil ? session.onlyDialect : Dialects.jsonRPC
+        let around = session.openBatch == nil ? session.dialect(of: problem) : .jsonRPC
         let dialect = problem.dialect ?? problem.callbackID?.dialect ?? around
         var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))
         address.isNotJSON = problem.isNotJSON

@@ -89,7 +89,7 @@ public struct TaskSchemas: Codable, Sendable, Hashable {
     }
 
     /// What the parameters of calls by position are called.
-    var parameterNames: [String] { options?["properties"]?.objectValue?.keys ?? [] }
+    var parameterNames: [String] { TaskParameters(of: options).names }
 
     /// What options are checked against before the task is called; nil: anything fits.
     ///

@@ -93,9 +93,9 @@ final class TaskRegistration: StepJob {
     /// A longer description is read in the lane: each byte may take 100 ns.
     private static let quickBytes = 1_024
 
-    /// Whether a description is read in less than about 100 µs. What a pattern takes its length does not say, and with
-    /// an escape in it the word may be there and not be seen.
-    private static func isQuick(_ text: [UInt8]) -> Bool {
+    /// Whether a description, or its schema, is read in less than about 100 µs. What a pattern takes its length does
+    /// not say, and with an escape in it the word may be there and not be seen.
+    static func isQuick(_ text: [UInt8]) -> Bool {
         text.count <= quickBytes && !text.contains(UInt8(ascii: "\\")) && !text.contains("pattern".utf8)
     }
 

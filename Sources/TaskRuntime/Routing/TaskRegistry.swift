@@ -19,7 +19,8 @@ final class TaskRegistry {
     /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
     private var retired: [TaskEntry] = []
     private var retiredBound = 16
-    private let seed = NameHash.Seed.random()
+    /// Of this table alone.
+    let seed = NameHash.Seed.random()
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
     @exclusivity(unchecked) private var slotCount = 32
 

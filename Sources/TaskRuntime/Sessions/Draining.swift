@@ -2,8 +2,8 @@ import BridgeJSON
 
 // Stopping without losing a callback.
 extension TaskRuntime {
-    /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, nor anything that
-    /// they have begun for their sessions, such as retained events on their way: at once where there is none.
+    /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, nor anything
+    /// that they have begun for their sessions, such as retained events on their way: at once where there is none.
     public func drain(_ done: @escaping () -> Void) {
         guard !isDraining else { return }
         publish("daemon.draining", data: .object([:]))

@@ -98,7 +98,7 @@ public final class Session {
     private(set) lazy var unit = transport?.peerUnit()
     @exclusivity(unchecked) var callRights = CallRights()
     /// Which events reach it, as far as it has been decided.
-    var eventRights: [String: Bool] = [:]
+    var eventRights: [ExactText: Bool] = [:]
 
     /// What was decided about the session rests on something that has changed.
     func forgetRights() {
@@ -140,8 +140,22 @@ public final class Session {
     /// The batch of JSON-RPC that is being read.
     var openBatch: RPCBatch?
 
-    /// The one dialect that it has spoken so far; the native one, where it has spoken none or several.
-    var onlyDialect: DialectID { Dialects.all.first { $0.bit == dialects } ?? .native }
+    /// The dialect that it named as its own.
+    var namedDialect: DialectID?
+    /// The ids under which it gets events, as listeners.
+    var listeners = EventListeners()
+
+    /// The dialect that it named, or the one that it has spoken so far; the native one, where it has spoken none or
+    /// several.
+    var onlyDialect: DialectID { namedDialect ?? DialectID.allCases.first { $0.bit == dialects } ?? .native }
+    /// Whether what is no message of any dialect is taken for one of JSON-RPC: where it may be, as long as nothing else
+    /// has been spoken.
+    var mayMeanRPC: Bool { onlyDialect == .jsonRPC || namedDialect == nil && dialects == 0 }
+
+    /// The dialect in which the problem with a message is answered that is of none.
+    func dialect(of problem: MessageProblem) -> DialectID {
+        problem.mayBeRPC && mayMeanRPC ? .jsonRPC : onlyDialect
+    }
     /// The dialect for what it did not call for: events.
     var eventDialect: DialectID { subscribedDialect ?? onlyDialect }
 

@@ -31,6 +31,20 @@ public struct SessionRecord: Codable, Sendable, Equatable {
     public var dialects: [String]?
     /// The dialect in which it gets events; nil: it has not subscribed.
     public var eventDialect: String?
+    /// The dialect that it named as its own.
+    public var dialect: String?
+    /// Its listeners, beside what it subscribed to.
+    public var listeners: [ListenerRecord]?
+}
+
+/// The listeners of a session to the events of one name.
+public struct ListenerRecord: Codable, Sendable, Equatable {
+    /// The event's name.
+    public var event: String
+    /// The ids of the messages that began them.
+    public var ids: [JSON]
+    /// Whether the session subscribed for them alone.
+    public var isOwn: Bool
 }
 
 /// Which traffic a session watches: the options of `bridge.monitor`.
@@ -91,8 +105,9 @@ extension TaskRuntime {
             version: session.version, userAgent: session.userAgent, page: session.page,
             events: session.subscriptions.isEmpty ? nil : session.patterns.map(\.text),
             traffic: watchers.first { $0.session === session }?.filter.record,
-            dialects: Dialects.all.filter { $0.bit & session.dialects != 0 }.map(\.name),
-            eventDialect: session.subscribedDialect?.name)
+            dialects: DialectID.allCases.filter { $0.bit & session.dialects != 0 }.map(\.name),
+            eventDialect: session.subscribedDialect?.name, dialect: session.namedDialect?.name,
+            listeners: session.listeners.records)
     }
 
     /// Which of these sessions provide what.
@@ -132,6 +147,8 @@ extension TaskRuntime {
         for dialect in (record.dialects ?? []).compactMap(DialectID.init(named:)) { session.dialects |= dialect.bit }
         session.subscribedDialect = record.eventDialect.flatMap(DialectID.init(named:))
         for pattern in (record.events ?? []).compactMap(EventPattern.init) { subscriptions.add(pattern, to: session) }
+        session.namedDialect = record.dialect.flatMap(DialectID.init(named:))
+        session.listeners = EventListeners(record.listeners ?? [])
         if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
         sessions[session.number] = session
         for plugin in plugins { plugin.tell(.opened, session) }
@@ -142,15 +159,14 @@ extension TaskRuntime {
     public func continueSessions(after number: UInt64) { lastSessionNumber = max(lastSessionNumber, number) }
 
     /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or
-    /// the task belongs to a plugin now, is returned.
+    /// the task belongs to a plugin now, is returned. Schemas are read when their tasks are first called.
     public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
         providers.filter { provider in
             guard let session = sessions[provider.session], session.phase == .open, TaskName.isAllowed(provider.task)
             else { return true }
             do {
-                // A schema that this daemon does not take is never left out in silence: the task is not entered.
-                let provision = try Provision(
-                    scope: provider.scope.flatMap(ProviderScope.init) ?? .any,
+                let provision = Provision(
+                    restoring: provider.scope.flatMap(ProviderScope.init) ?? .any,
                     dialect: provider.dialect.flatMap(DialectID.init(named:)) ?? .native,
                     description: provider.description)
                 try register(provider.task, by: session, provision)

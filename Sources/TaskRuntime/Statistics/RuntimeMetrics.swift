@@ -92,6 +92,10 @@ extension TaskRuntime {
         for plugin in plugins { text.add(.init(plugin.restartCount), ["plugin": plugin.name]) }
         text.begin("trestle_plugin_calls_waiting", .gauge, "Calls that wait for their turn in the plugin.")
         for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }
+        text.begin(
+            "trestle_plugin_loop_lag", .gauge, unit: "seconds",
+            "The longest that the plugin's code held its loop within the last five to ten seconds.")
+        for plugin in plugins { if let lag = plugin.host.lag { text.add(.init(lag), ["plugin": plugin.name]) } }
         text.add("trestle_plugins_refused", .gauge, .init(refusedPlugins.count), "Plugins that could not be used.")
     }
 

@@ -23,10 +23,13 @@ extension BridgeCommand {
     }
 
     /// Calls a task of the daemon's that answers a table, and shows that.
-    func showList(_ task: String, _ member: String, first columns: [String]) async throws {
+    func showList(
+        _ task: String, _ member: String, first columns: [String], _ output: OutputOptions
+    ) async throws {
         try await withClient { client in
             let result = try await client.callPages(task, list: member)
-            Screen.output.show(list: result[member]?.arrayValue ?? [], first: columns)
+            Screen.output.show(
+                list: result[member]?.arrayValue ?? [], first: columns, as: output.format(on: .output))
         }
     }
 }

@@ -12,9 +12,10 @@ struct CallsCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
     @ParentCommand var root: Trestle
 
     func run() async throws {
-        try await showList("bridge.calls", "calls", first: ["call", "task", "state", "ageMs"])
+        try await showList("bridge.calls", "calls", first: ["call", "task", "state", "ageMs"], output)
     }
 }

@@ -8,9 +8,9 @@ struct ConformanceCommand: BridgeCommand {
         commandName: "conformance",
         abstract: "Tells whether a daemon speaks the protocol: one check for each rule.",
         discussion: """
-            Each file of the folder says what is sent and what must come back. A file that needs a task which the daemon \
-            does not provide is skipped. The checks register tasks, publish events and store records whose names begin \
-            with conformance; they want a daemon that lets them, such as one of your own.
+            Each file of the folder says what is sent and what must come back. A file that needs a task which the \
+            daemon does not provide is skipped. The checks register tasks, publish events and store records whose \
+            names begin with conformance; they want a daemon that lets them, such as one of your own.
 
             EXAMPLES
               trestle conformance

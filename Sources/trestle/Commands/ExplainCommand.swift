@@ -9,7 +9,8 @@ struct ExplainCommand: BridgeCommand {
         commandName: "explain",
         abstract: "Tells whether somebody may do something, and which rule decides.",
         discussion: """
-            Without --uid, --session or --plugin it is about who asks. Of a user, all groups count that this machine knows.
+            Without --uid, --session or --plugin it is about who asks. Of a user, all groups count that this machine \
+            knows.
             Ends with 0 where it is allowed, with 1 where it is not. docs/policy.md says how rules are written.
 
             EXAMPLES
@@ -131,6 +132,9 @@ enum ExplainText {
             lines.append("rule:       \(answer["rule"]?.stringValue ?? "") (\(file):\(line))")
         } else {
             lines.append("rule:       \(answer["rule"]?.stringValue ?? "")")
+        }
+        if let admitted = answer["admitted"]?.arrayValue?.compactMap(\.stringValue) {
+            lines.append("lets in:    \(admitted.isEmpty ? "nobody" : admitted.joined(separator: "; "))")
         }
         if let permission = answer["permission"]?.stringValue, permission != name {
             lines.append("permission: \(permission)")

@@ -6,16 +6,19 @@ import BridgeJSON
 struct GenerateCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Writes typed functions for the running daemon's tasks, in TypeScript or Python.",
+        abstract: "Writes typed functions for the running daemon's tasks, or Capacitor's plugins.",
         discussion: """
-            One file: for each task the types of its options, its result and its progress, as its JSON Schemas say, and \
-            a function that calls it by way of the client library (trestle-bridge, trestle_bridge). The same tasks make \
-            the same file, so that it can be committed. A task of which no schema is known takes and gives any JSON.
+            One file: for each task the types of its options, its result and its progress, as its JSON Schemas say, \
+            and a function that calls it by way of the client library (trestle-bridge, trestle_bridge). The same \
+            tasks make the same file, so that it can be committed. A task of which no schema is known takes and gives \
+            any JSON. For pages of Capacitor the file sets PluginHeaders, which registerPlugin looks for: load it \
+            before the page's own code.
 
             EXAMPLES
               trestle generate --language typescript --output tasks.ts
               trestle generate --language python --task 'persistence.*' login > tasks.py
               trestle generate --language typescript --check tasks.ts
+              trestle generate --language capacitor --output plugins.js
 
             EXIT STATUS of --check
               0  the file is as it would be written   1  it is not
@@ -24,7 +27,7 @@ struct GenerateCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Option(help: ArgumentHelp("typescript or python.", valueName: "language"))
+    @Option(help: ArgumentHelp("typescript, python or capacitor.", valueName: "language"))
     var language: GeneratedModule.Language
 
     @Option(

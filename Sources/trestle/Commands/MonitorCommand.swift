@@ -8,10 +8,10 @@ struct MonitorCommand: BridgeCommand {
         commandName: "monitor",
         abstract: "Shows the traffic of the bridge as it passes, until it is interrupted.",
         discussion: """
-            Calls and their callbacks, progress, events, calls that go on to clients, and what interceptors decide. What is secret is shown as \
-            <private>: options and results of private tasks, and members named password, token, secret and the like. \
-            Long payloads are cut. Who reads too slowly loses lines, and is told how many. Only root and the daemon's \
-            own user may watch. Its own traffic is not shown.
+            Calls and their callbacks, progress, events, calls that go on to clients, and what interceptors decide. \
+            What is secret is shown as <private>: options and results of private tasks, and members named password, \
+            token, secret and the like. Long payloads are cut. Who reads too slowly loses lines, and is told how \
+            many. Only root and the daemon's own user may watch. Its own traffic is not shown.
 
             EXAMPLES
               trestle monitor

@@ -4,17 +4,27 @@ import ArgumentParser
 struct PluginsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "Lists the daemon's plugins and their state.",
+        abstract: "Lists the daemon's plugins: how each is, where it runs, its tasks; the same as plugin list.",
         discussion: """
+            Of a plugin that could not be used, the reason.
+
             EXAMPLES
               trestle plugins
+              trestle plugins --format table | less -S
               trestle plugins | jq 'select(.state != "running")'
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
     @ParentCommand var root: Trestle
 
-    func run() async throws {
-        try await showList("bridge.plugins", "plugins", first: ["name", "version", "state", "isolation", "tasks"])
+    func run() async throws { try await showPlugins(output) }
+}
+
+extension BridgeCommand {
+    /// Lists the plugins, for `trestle plugins` and `trestle plugin list` alike.
+    func showPlugins(_ output: OutputOptions) async throws {
+        let first = ["name", "version", "state", "isolation", "waiting", "restarts", "error", "lastFault", "tasks"]
+        try await showList("bridge.plugins", "plugins", first: first, output)
     }
 }

@@ -12,8 +12,8 @@ struct PresentCommand: BridgeCommand {
         discussion: """
             Registers the task ui.alert, through which the daemon shows the alerts of this user's programs.
 
-            In a terminal, a button is chosen by its number or its label, the first one by an empty line. Ends with the \
-            end of input.
+            In a terminal, a button is chosen by its number or its label, the first one by an empty line. Ends with \
+            the end of input.
 
             With --desktop, alerts are notifications of the session that DBUS_SESSION_BUS_ADDRESS names, and their \
             buttons are actions; prompts are shown where the notification service lets an answer be written. What it \

@@ -12,8 +12,8 @@ struct RegisterCommand: BridgeCommand {
             error. A cancelled call ends the command by SIGTERM. TRESTLE_TASK, TRESTLE_SESSION, TRESTLE_UID, \
             TRESTLE_ORIGIN and TRESTLE_USER tell it who calls.
 
-            When the connection is lost, as by a restart of the daemon, the commands that run are ended as if cancelled; \
-            it connects again and provides the task anew. Standard error tells of both.
+            When the connection is lost, as by a restart of the daemon, the commands that run are ended as if \
+            cancelled; it connects again and provides the task anew. Standard error tells of both.
 
             EXAMPLES
               trestle register shout -- jq '.text |= ascii_upcase'

@@ -12,9 +12,10 @@ struct SessionsCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
     @ParentCommand var root: Trestle
 
     func run() async throws {
-        try await showList("bridge.sessions", "sessions", first: ["session", "uid", "pid", "client"])
+        try await showList("bridge.sessions", "sessions", first: ["session", "uid", "pid", "client"], output)
     }
 }

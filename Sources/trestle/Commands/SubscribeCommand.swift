@@ -8,8 +8,8 @@ struct SubscribeCommand: BridgeCommand {
         commandName: "subscribe",
         abstract: "Shows events as they come, until it is interrupted.",
         discussion: """
-            When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is published \
-            meanwhile is missed. Standard error tells of both.
+            When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is \
+            published meanwhile is missed. Standard error tells of both.
 
             EXAMPLES
               trestle subscribe '*'
@@ -34,6 +34,8 @@ struct SubscribeCommand: BridgeCommand {
     func run() async throws {
         try await withClient(reconnect: reconnecting.reconnection) { client in
             let events = try await client.subscribe(patterns)
+            // Beside the events, which do not wait for it; cancelled where the command ends before.
+            async let _ = UnknownEvents.mention(in: patterns, client)
             var left = count ?? .max
             for try await event in events {
                 show(event)

@@ -15,6 +15,7 @@ struct TasksCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
     @ParentCommand var root: Trestle
 
     @Flag(help: "Show all that is known of them, with their JSON Schemas, as one JSON document.")
@@ -26,6 +27,6 @@ struct TasksCommand: BridgeCommand {
                 Screen.output.show(try await client.callPages("bridge.describe", list: "tasks")["tasks"] ?? [])
             }
         }
-        try await showList("bridge.tasks", "tasks", first: ["name", "summary"])
+        try await showList("bridge.tasks", "tasks", first: ["name", "summary"], output)
     }
 }

@@ -63,10 +63,11 @@ struct UserCommand: AsyncParsableCommand {
                   trestle user list | jq -r .user
                 """)
 
+        @OptionGroup var output: OutputOptions
         @OptionGroup var connection: ConnectionOptions
         @ParentCommand var root: Trestle
 
-        func run() async throws { try await showList("login.users.list", "users", first: ["user"]) }
+        func run() async throws { try await showList("login.users.list", "users", first: ["user"], output) }
     }
 
     /// `trestle user remove`

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Where vectors are, and which.
@@ -33,17 +34,10 @@ enum VectorFolder {
     }
 
     private static func names(in path: String) throws(VectorError) -> [String] {
-        guard let folder = opendir(path) else {
-            throw VectorError(description: "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        do throws(SystemError) {
+            return try FolderContents.names(in: path).filter { $0.hasSuffix(".json") }.sorted()
+        } catch {
+            throw VectorError(description: "\(path) cannot be read: \(String(cString: strerror(error.code)))")
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".json") { names.append(name) }
-        }
-        return names.sorted()
     }
 }

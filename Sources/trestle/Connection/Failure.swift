@@ -41,8 +41,8 @@ enum Failure {
     static func sentence(_ error: BusError) -> String {
         switch error {
         case .noAddress, .unreachable:
-            "\(error): start this within the desktop's session, by systemctl --user start trestle-present for one, or set "
-                + "DBUS_SESSION_BUS_ADDRESS"
+            "\(error): start this within the desktop's session, by systemctl --user start trestle-present for one, or "
+                + "set DBUS_SESSION_BUS_ADDRESS"
         default: "\(error)"
         }
     }
@@ -59,9 +59,13 @@ enum Failure {
     static func sentence(_ error: BridgeError) -> String {
         switch error.code {
         case .daemonUnreachable:
-            return "\(error.message): start it with trestled, or name its socket with --socket"
+            let unit = ServiceUnit(serving: error).map { "`\($0.status(of: "socket"))` says more" }
+            return "\(error.message): \(unit ?? "start it with trestled"), or name its socket with --socket"
         case .connectionDenied:
             return "\(error.message); name another with --socket"
+        case "config.invalid" where error.isTransient:
+            let log = ServiceUnit(serving: error).map { ": `\($0.status(of: "service"))` shows them" } ?? ""
+            return "\(error.message)\(log) (\(error.code))"
         default:
             let again = error.retryAfter.map { "; try again after \(HumanDuration.text($0))" } ?? ""
             return "\(error.message) (\(error.code))\(again)"

@@ -11,10 +11,11 @@ enum Interruption {
     ///   too, and so does output that nobody reads any more; elsewhere these end the process.
     /// - Throws: what `body` throws; after a signal the exit code of that signal, whatever `body` did.
     @LoopActor
-    static func cancelling(
-        puttingAway putsAway: Bool = false, _ body: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let work = Work(task: Task { @concurrent in try await body() })
+    static func cancelling<T: Sendable>(
+        puttingAway putsAway: Bool = false, _ body: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        let task = Task { @concurrent in try await body() }
+        let work = Work { task.cancel() }
         let signals = [SIGINT, SIGTERM] + (putsAway && !isIgnored(SIGHUP) ? [SIGHUP] : [])
         let watchers = try signals.map { signal in
             try SignalWatcher(signal) {
@@ -28,24 +29,24 @@ enum Interruption {
             signal(SIGPIPE, SIG_IGN)
             Screen.whenUnread { EventLoop.post { work.cancel(because: SIGPIPE) } }
         }
-        let result = await work.task.result
+        let result = await task.result
         for watcher in watchers { watcher.close() }
         if let received = work.received { throw ExitCode(128 + received) }
-        try result.get()
+        return try result.get()
     }
 
     /// What is cancelled, and why.
     @LoopActor
     private final class Work {
-        let task: Task<Void, any Error>
+        private let stop: () -> Void
         /// The first signal.
         private(set) var received: Int32?
 
-        init(task: Task<Void, any Error>) { self.task = task }
+        init(_ stop: @escaping () -> Void) { self.stop = stop }
 
         func cancel(because signal: Int32) {
             received = received ?? signal
-            task.cancel()
+            stop()
         }
     }
 

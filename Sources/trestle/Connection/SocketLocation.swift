@@ -27,11 +27,15 @@ struct SocketLocation {
         return own
     }
 
+    /// Where the user's own socket unit listens; nil: nowhere.
+    var ofUserUnit: String? {
+        guard let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty else { return nil }
+        return directory + "/trestle/bridge.sock"
+    }
+
     /// Where a daemon of this user's listens; nil: nowhere.
     private var own: String? {
-        if let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty {
-            return directory + "/trestle/bridge.sock"
-        }
+        if let ofUserUnit { return ofUserUnit }
         // Without a runtime directory. Anybody may make a directory in /tmp: one that is not this user's is somebody
         // else's trap.
         let directory = "/tmp/trestle-\(uid)"

@@ -14,36 +14,57 @@ struct SchemaPage {
     private static let greatestDepth = 4
     /// Alternatives that words name at most, each of which may have as many.
     private static let mostAlternatives = 16
+    /// What a page costs at most: the bytes that it shows, and as many more for each schema looked at. Members whose
+    /// alternatives refer back to them are as many as the alternatives to the power of the depth.
+    private static let mostWork = 1 << 20
+    private static let workOfSchema = 32
 
     private let document: JSON
+    private var workLeft = Self.mostWork
 
-    init(_ schema: JSON) { document = schema }
+    private init(_ document: JSON) { self.document = document }
 
-    /// The members; empty where the schema names none.
-    var lines: [Line] { members(of: resolved(document), depth: 0) }
+    /// The members of a schema; empty where it names none. Where there are more than a page has room for, the last
+    /// line says so.
+    static func lines(_ schema: JSON) -> [Line] {
+        var page = SchemaPage(schema)
+        var lines: [Line] = []
+        page.addMembers(of: page.resolved(schema), depth: 0, to: &lines)
+        if page.workLeft <= 0 { lines.append(Line(depth: 0, name: "…", words: "more than a page shows", note: "")) }
+        return lines
+    }
 
     /// What may stand there, in a few words.
-    var words: String { words(document) }
+    static func words(_ schema: JSON) -> String {
+        var page = SchemaPage(schema)
+        return page.words(schema)
+    }
 
     /// The same of a part. A description is any client's: only here does what it says become a line for a terminal.
-    private func words(_ schema: JSON) -> String { PlainText.line(words(schema, depth: 0)) }
+    private mutating func words(_ schema: JSON) -> String { PlainText.line(words(schema, depth: 0)) }
 
-    private func members(of schema: JSON, depth: Int) -> [Line] {
-        guard depth < Self.greatestDepth, let properties = schema["properties"]?.objectValue else { return [] }
-        let required = schema["required"]?.arrayValue ?? []
-        return properties.flatMap { key, member -> [Line] in
-            let line = Line(
-                depth: depth, name: key, words: words(member),
-                note: note(member, isRequired: required.contains(.string(key))))
-            return [line] + parts(of: resolved(member), depth: depth + 1)
+    private mutating func addMembers(of schema: JSON, depth: Int, to lines: inout [Line]) {
+        workLeft -= Self.workOfSchema
+        guard depth < Self.greatestDepth, let properties = schema["properties"]?.objectValue else { return }
+        let required = Set((schema["required"]?.arrayValue ?? []).compactMap(\.stringValue).map { ExactText($0) })
+        for (key, member) in properties {
+            guard workLeft > 0 else { return }
+            let note = note(member, isRequired: required.contains(ExactText(key)))
+            let line = Line(depth: depth, name: key, words: words(member), note: note)
+            workLeft -= key.utf8.count + line.words.utf8.count + note.utf8.count
+            lines.append(line)
+            addParts(of: resolved(member), depth: depth + 1, to: &lines)
         }
     }
 
     /// What is in a member: the members of an object, or of the objects of an array.
-    private func parts(of schema: JSON, depth: Int) -> [Line] {
-        if let items = schema["items"] { return members(of: resolved(items), depth: depth) }
-        let alternatives = (schema["anyOf"] ?? schema["oneOf"])?.arrayValue ?? []
-        return members(of: schema, depth: depth) + alternatives.flatMap { members(of: resolved($0), depth: depth) }
+    private mutating func addParts(of schema: JSON, depth: Int, to lines: inout [Line]) {
+        if let items = schema["items"] { return addMembers(of: resolved(items), depth: depth, to: &lines) }
+        addMembers(of: schema, depth: depth, to: &lines)
+        for alternative in (schema["anyOf"] ?? schema["oneOf"])?.arrayValue ?? [] {
+            guard workLeft > 0 else { return }
+            addMembers(of: resolved(alternative), depth: depth, to: &lines)
+        }
     }
 
     private func note(_ schema: JSON, isRequired: Bool) -> String {
@@ -53,33 +74,46 @@ struct SchemaPage {
         return parts.joined(separator: "; ")
     }
 
-    private func words(_ schema: JSON, depth: Int) -> String {
-        guard depth < Self.greatestDepth else { return "…" }
+    private mutating func words(_ schema: JSON, depth: Int) -> String {
+        workLeft -= Self.workOfSchema
+        guard depth < Self.greatestDepth, workLeft > 0 else { return "…" }
         let schema = resolved(schema)
         if let names = schema["enum"]?.arrayValue {
-            return names.filter { $0 != .null }.map { $0.stringValue ?? $0.text }.joined(separator: " | ")
+            let words = names.filter { $0 != .null }.map { $0.stringValue ?? $0.text }.joined(separator: " | ")
+            // Here too: where several alternatives refer to it, it is read for each.
+            workLeft -= words.utf8.count
+            return words
         }
-        if let value = schema["const"] { return value.text }
+        if let value = schema["const"] {
+            let text = value.text
+            workLeft -= text.utf8.count
+            return text
+        }
         if let choice = (schema["anyOf"] ?? schema["oneOf"])?.arrayValue {
-            let named = choice.prefix(Self.mostAlternatives).map { words($0, depth: depth + 1) }
+            var named: [String] = []
+            for alternative in choice.prefix(Self.mostAlternatives) {
+                named.append(words(alternative, depth: depth + 1))
+            }
             return unique(named + (choice.count > named.count ? ["…"] : [])).joined(separator: " or ")
         }
-        let types = (schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []).compactMap(\.stringValue)
-        let named = unique(types).filter { $0 != "null" || types.count == 1 }.map { kind($0, schema, depth) }
+        let types = (schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []).prefix(Self.mostAlternatives)
+            .compactMap(\.stringValue)
+        var named: [String] = []
+        for type in unique(types) where type != "null" || types.count == 1 { named.append(kind(type, schema, depth)) }
         return named.isEmpty ? "anything" : named.joined(separator: " or ")
     }
 
-    private func kind(_ type: String, _ schema: JSON, _ depth: Int) -> String {
+    private mutating func kind(_ type: String, _ schema: JSON, _ depth: Int) -> String {
         switch type {
-        case "array": schema["items"].map { "array of \(words($0, depth: depth + 1))" } ?? "array"
-        case "integer", "number": type + range(schema["minimum"], schema["maximum"])
-        case "boolean": "true or false"
-        case "object": schema["properties"] == nil ? table(schema, depth) : "object"
-        default: type
+        case "array": return schema["items"].map { "array of \(words($0, depth: depth + 1))" } ?? "array"
+        case "integer", "number": return type + range(schema["minimum"], schema["maximum"])
+        case "boolean": return "true or false"
+        case "object": return schema["properties"] == nil ? table(schema, depth) : "object"
+        default: return type
         }
     }
 
-    private func table(_ schema: JSON, _ depth: Int) -> String {
+    private mutating func table(_ schema: JSON, _ depth: Int) -> String {
         guard let values = schema["additionalProperties"], values.objectValue != nil else { return "object" }
         return "object of \(words(values, depth: depth + 1))"
     }
@@ -95,8 +129,7 @@ struct SchemaPage {
 
     /// The schema that another refers to, within the document.
     private func resolved(_ schema: JSON) -> JSON {
-        guard let pointer = schema["$ref"]?.stringValue, pointer.hasPrefix("#/") else { return schema }
-        return pointer.dropFirst(2).split(separator: "/").reduce(document) { $0?[String($1)] } ?? schema
+        schema["$ref"]?.stringValue.flatMap(JSONPointer.init(reference:)).flatMap { document[$0] } ?? schema
     }
 
     private func unique(_ words: [String]) -> [String] {

@@ -26,20 +26,19 @@ struct TaskPage {
     /// How it is called from a shell, the options that may be left out in brackets.
     private var example: String {
         let options = description["options"] ?? true
-        let required = options["required"]?.arrayValue ?? []
+        let required = Set((options["required"]?.arrayValue ?? []).compactMap(\.stringValue).map { ExactText($0) })
         let members = (options["properties"]?.objectValue ?? [:]).map { key, _ in
-            required.contains(.string(key)) ? "\(PlainText.line(key))=…" : "[\(PlainText.line(key))=…]"
+            required.contains(ExactText(key)) ? "\(PlainText.line(key))=…" : "[\(PlainText.line(key))=…]"
         }
         return (["trestle call", name] + members).joined(separator: " ")
     }
 
     private func section(_ title: String, _ schema: JSON?, absent: String) -> String {
-        let page = SchemaPage(schema ?? true)
-        let lines = page.lines
+        let lines = SchemaPage.lines(schema ?? true)
         var text = "\n\(heading(title))\n"
         if lines.isEmpty {
             let isAnything = schema == nil || schema == true
-            return text + "  \(isAnything ? absent : page.words)\n"
+            return text + "  \(isAnything ? absent : SchemaPage.words(schema ?? true))\n"
         }
         let names = lines.map { String(repeating: "  ", count: $0.depth) + PlainText.line($0.name) }
         let width = names.map(PlainText.width).max() ?? 0

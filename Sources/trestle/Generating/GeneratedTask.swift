@@ -60,7 +60,7 @@ struct GeneratedTask: Sendable {
 
 /// What is generated, from which daemon, in which language.
 struct GeneratedModule {
-    enum Language: String, CaseIterable, Sendable { case typescript, python }
+    enum Language: String, CaseIterable, Sendable { case typescript, python, capacitor }
 
     var language: Language
     /// "trestled 0.1.0"
@@ -74,6 +74,7 @@ struct GeneratedModule {
         switch language {
         case .typescript: return TypeScriptModule.text(sorted, header: header)
         case .python: return PythonModule.text(sorted, header: header)
+        case .capacitor: return CapacitorHeaders.text(sorted, header: header)
         }
     }
 
@@ -82,12 +83,17 @@ struct GeneratedModule {
     /// What the module says of itself.
     var header: [String] {
         let choice = patterns.isEmpty ? "" : " --task " + patterns.map(ShellWord.quoted).joined(separator: " ")
+        let content =
+            language == .capacitor
+            ? "The tasks of Trestle's daemon as methods of Capacitor's plugins. Generated, not to be edited:"
+            : "Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:"
         return [
-            "Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:",
+            content,
             "",
             "    trestle generate --language \(language.rawValue)\(GeneratedText.line(choice))",
             "",
-            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it anew; with --check FILE it says whether",
+            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it anew; with --check FILE it says "
+                + "whether",
             "that would change anything.",
         ]
     }

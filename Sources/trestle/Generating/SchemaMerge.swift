@@ -24,29 +24,8 @@ enum SchemaMerge {
             .contains { schema[$0] != nil }
     }
 
-    /// What a pointer within the document leads to: `#`, `#/$defs/name`.
-    static func target(of pointer: String, in document: JSON) -> JSON? {
-        guard pointer.hasPrefix("#") else { return nil }
-        guard pointer != "#" else { return document }
-        let parts = pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        return parts.reduce(document) { place, part in
-            let key = unescaped(part)
-            return place?[key] ?? Int(key).flatMap { place?[$0] }
-        }
-    }
-
-    /// `~1` stands for a slash, `~0` for the tilde.
-    private static func unescaped(_ part: Substring) -> String {
-        var result = ""
-        var isEscape = false
-        for character in part {
-            if isEscape {
-                result.append(character == "1" ? "/" : "~")
-            } else if character != "~" {
-                result.append(character)
-            }
-            isEscape = !isEscape && character == "~"
-        }
-        return result
+    /// What a reference within the document leads to: `#`, `#/$defs/name`.
+    static func target(of reference: String, in document: JSON) -> JSON? {
+        JSONPointer(reference: reference).flatMap { document[$0] }
     }
 }

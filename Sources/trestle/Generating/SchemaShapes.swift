@@ -197,7 +197,7 @@ struct SchemaShapes {
         }
         if let schema = target.objectValue, isPlainObject(schema) {
             // Called after itself, not after the one place from which it happened to be reached first.
-            let own = pointer.split(separator: "/").last.map { NameWords.suffix(String($0)) } ?? ""
+            let own = JSONPointer(reference: pointer)?.keys.last.map(NameWords.suffix) ?? ""
             return object(schema, Place(name: rootName).inside(own).at(place.depth + 1), pointer: pointer)
         }
         var next = place

@@ -43,4 +43,9 @@ enum PlainText {
     static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
+
+    /// The text at the right end of so many columns.
+    static func padded(before text: String, to columns: Int) -> String {
+        String(repeating: " ", count: max(0, columns - width(text))) + text
+    }
 }

@@ -3,7 +3,9 @@ import BridgeJSON
 /// An object as a report: its plain members aligned, lists of objects as tables, everything else as indented JSON.
 /// Shows whatever the object holds, in its order.
 enum Report {
-    static func text(_ object: JSON, colour: Bool) -> String {
+    ///
+    /// - Parameter columns: how wide a table may be; nil: as wide as it is.
+    static func text(_ object: JSON, colour: Bool, columns: Int? = nil) -> String {
         let members = object.objectValue.map(Array.init) ?? []
         let plain = members.filter { isPlain($0.value) }
         let width = plain.map { PlainText.width(Cell.title($0.key)) }.max() ?? 0
@@ -15,7 +17,7 @@ enum Report {
         for (key, value) in members where !isPlain(value) && !Cell.isEmpty(value) {
             result += "\n\(bold(PlainText.line(key), colour))\n"
             if case .array(let rows) = value, rows.allSatisfy({ $0.objectValue != nil }) {
-                result += Table(rows, first: ["name"]).text(bold: false, indent: "  ")
+                result += Table(rows, first: ["name"]).text(bold: false, indent: "  ", columns: columns)
             } else {
                 let json = JSONPrinter(colour: colour).print(value)
                 result += json.split(separator: "\n").map { "  \($0)\n" }.joined()

@@ -7,7 +7,7 @@ struct Screen: Sendable {
     static let output = Screen(STDOUT_FILENO)
     static let error = Screen(STDERR_FILENO)
 
-    private let descriptor: Int32
+    let descriptor: Int32
     let isTerminal: Bool
     /// A terminal that is to show colours: NO_COLOR is not set, and it is not a dumb one.
     let hasColour: Bool
@@ -39,18 +39,11 @@ struct Screen: Sendable {
     /// Text from elsewhere, to the byte for programs. On a terminal what that would obey is escaped, but for line ends.
     func write(foreign text: String) { write(isTerminal ? VisibleText.escaped(text, keepsLines: true) : text) }
 
-    /// A list: a table for people, one line for each entry for programs.
-    func show(list: [JSON], first columns: [String]) {
-        if isTerminal {
-            write(Table(list, first: columns).text(bold: hasColour))
-        } else {
-            for entry in list { write(entry.text + "\n") }
-        }
-    }
-
-    /// An object with much in it: a report for people, one line for programs.
-    func show(report: JSON) {
-        if isTerminal { write(Report.text(report, colour: hasColour)) } else { write(line: report) }
+    /// How many columns the terminal has; nil: it is none, or does not say.
+    var columns: Int? {
+        var size = winsize()
+        guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

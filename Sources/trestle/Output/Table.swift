@@ -1,44 +1,78 @@
 import BridgeJSON
 import Glibc
 
-/// A list of objects as an aligned table. Shows whatever the objects hold: columns appear in the order in which their
-/// members first do, those named ahead; one that is empty in every row is left out.
+/// A list of objects as an aligned table, numbers to the right. Shows whatever the objects hold: columns appear in the
+/// order in which their members first do, those named ahead; one that is empty in every row is left out.
 struct Table {
-    /// A cell shows at most so many columns, so that one long value does not push the others off the screen.
-    private static let widestCell = 60
+    /// A column of text that has to give way keeps so much, or its title.
+    private static let narrowestColumn = 8
+    private static let gap = 2
 
     private let keys: [String]
     private let rows: [[String]]
+    /// By column: whether it has numbers alone.
+    private let isNumeric: [Bool]
 
     init(_ objects: [JSON], first preferred: [String]) {
         var seen = Set<String>()
         let all = (preferred + objects.flatMap { $0.objectValue?.keys ?? [] }).filter { seen.insert($0).inserted }
         let keys = all.filter { key in objects.contains { !Cell.isEmpty($0[key]) } }
         self.keys = keys
-        rows = objects.map { object in
-            // The last one pushes nothing off.
-            keys.map { PlainText.cut(Cell.text(object[$0], key: $0), to: $0 == keys.last ? .max : Self.widestCell) }
+        isNumeric = keys.map { key in
+            objects.allSatisfy { object in
+                switch object[key] {
+                case nil, .null, .number: true
+                default: false
+                }
+            }
         }
+        rows = objects.map { object in keys.map { Cell.text(object[$0], key: $0) } }
     }
 
     /// The table with its heading, each line indented, empty where there are no rows.
-    func text(bold: Bool, indent: String = "") -> String {
+    ///
+    /// - Parameter columns: how wide a line may be; nil: as wide as it is. Columns of text give way first, the widest
+    ///   before the others, then the end of the line.
+    func text(bold: Bool, indent: String = "", columns: Int? = nil) -> String {
         guard !rows.isEmpty else { return "" }
         let heading = keys.map { PlainText.line(Cell.title($0)) }
-        let widths = keys.indices.map { column in
-            ([heading] + rows).map { PlainText.width($0[column]) }.max() ?? 0
-        }
-        var result = line(heading, widths, indent, style: bold ? ("\u{1B}[1m", "\u{1B}[0m") : ("", ""))
-        for row in rows { result += line(row, widths, indent, style: ("", "")) }
+        let room = columns.map { max(0, $0 - PlainText.width(indent)) }
+        let widths = fitted(heading, into: room)
+        var result = line(heading, widths, room, indent, style: bold ? ("\u{1B}[1m", "\u{1B}[0m") : ("", ""))
+        for row in rows { result += line(row, widths, room, indent, style: ("", "")) }
         return result
     }
 
+    private func fitted(_ heading: [String], into room: Int?) -> [Int] {
+        var widths = keys.indices.map { column in
+            ([heading] + rows).map { PlainText.width($0[column]) }.max() ?? 0
+        }
+        guard let room else { return widths }
+        let least = keys.indices.map { column in
+            isNumeric[column] ? widths[column] : max(Self.narrowestColumn, PlainText.width(heading[column]))
+        }
+        var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - room
+        while excess > 0 {
+            let widest = widths.indices.filter { widths[$0] > least[$0] }.max { widths[$0] < widths[$1] }
+            guard let widest else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
     private func line(
-        _ cells: [String], _ widths: [Int], _ indent: String, style: (start: String, end: String)
+        _ cells: [String], _ widths: [Int], _ room: Int?, _ indent: String, style: (start: String, end: String)
     ) -> String {
-        let padded = zip(cells, widths).map { PlainText.padded($0, to: $1) }.joined(separator: "  ")
+        let padded = cells.indices.map { column in
+            let cell = PlainText.cut(cells[column], to: widths[column])
+            return isNumeric[column]
+                ? PlainText.padded(before: cell, to: widths[column]) : PlainText.padded(cell, to: widths[column])
+        }
+        .joined(separator: String(repeating: " ", count: Self.gap))
         let end = padded.lastIndex { $0 != " " }.map { padded.index(after: $0) } ?? padded.startIndex
-        return indent + style.start + padded[..<end] + style.end + "\n"
+        let shown = String(padded[..<end])
+        return indent + style.start + (room.map { PlainText.cut(shown, to: $0) } ?? shown) + style.end + "\n"
     }
 }
 

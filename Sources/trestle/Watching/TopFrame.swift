@@ -5,8 +5,8 @@ enum TopFrame {
     /// - Parameter rates: the object that `TopRates` makes.
     static func lines(_ rates: JSON, rows: Int, columns: Int, bold: (String) -> String) -> [String] {
         var lines = head(rates).map { PlainText.cut($0, to: columns) }
-        let tasks = table(rates["tasks"], taskColumns)
-        let sessions = table(rates["sessions"], sessionColumns)
+        let tasks = table(rates["tasks"], taskColumns, columns)
+        let sessions = table(rates["sessions"], sessionColumns, columns)
         // Two lines for the blank ones above the tables. Sessions get a third, or what the tasks leave.
         let room = max(0, rows - lines.count - 2)
         let share = min(sessions.count, max(room / 3, room - tasks.count))
@@ -15,8 +15,8 @@ enum TopFrame {
         for (table, count) in [(tasks, room - sessionRoom), (sessions, sessionRoom)] {
             guard let heading = table.first, count > 1 else { continue }
             lines.append("")
-            lines.append(bold(PlainText.cut(heading, to: columns)))
-            lines += table.dropFirst().prefix(count - 1).map { PlainText.cut($0, to: columns) }
+            lines.append(bold(heading))
+            lines += table.dropFirst().prefix(count - 1)
         }
         return Array(lines.prefix(rows))
     }
@@ -30,12 +30,15 @@ enum TopFrame {
         let long = longTurns > 0 ? "   long turns \(longTurns)" : ""
         let state = rates["draining"]?.boolValue == true ? "   stopping" : ""
         return [
-            "trestled \(text("version"))   up \(text("uptimeMs"))   lag \(text("loopLagUs"))\(long)\(state)   (q quits)",
-            "calls \(text("callsPerSecond"))/s   errors \(text("errorsPerSecond"))/s   in flight "
-                + "\(text("callsInFlight"))   waiting \(text("waitingCalls"))   sessions \(text("sessionCount"))",
-            "in \(size("receivedBytesPerSecond"))   out \(size("sentBytesPerSecond"))   "
-                + "unread \(text("queuedBytes"))   events queued \(text("queuedEvents")), "
+            "trestled \(text("version"))   up \(text("uptimeMs"))   lag \(text("loopLagUs"))\(long)\(state)   (q "
+                + "quits)",
+            "calls \(text("callsPerSecond"))/s   errors \(text("errorsPerSecond"))/s   "
+                + "refused \(text("refusedCallsPerSecond"))/s   invalid \(text("invalidMessagesPerSecond"))/s",
+            "in flight \(text("callsInFlight"))   waiting \(text("waitingCalls"))   "
+                + "sessions \(text("sessionCount"))   events queued \(text("queuedEvents")), "
                 + "lost \(text("droppedEventsPerSecond"))/s",
+            "in \(size("receivedBytesPerSecond"))   out \(size("sentBytesPerSecond"))   "
+                + "unread \(text("queuedBytes"))",
         ]
     }
 
@@ -53,7 +56,7 @@ enum TopFrame {
     ]
 
     /// The lines of a table, the heading first; none where it has no rows.
-    private static func table(_ rows: JSON?, _ columns: [Column]) -> [String] {
+    private static func table(_ rows: JSON?, _ columns: [Column], _ width: Int) -> [String] {
         let rows = (rows?.arrayValue ?? []).map { row -> JSON in
             var object = JSONObject()
             for (title, member) in columns {
@@ -64,6 +67,7 @@ enum TopFrame {
             }
             return .object(object)
         }
-        return Table(rows, first: columns.map(\.title)).text(bold: false).split(separator: "\n").map(String.init)
+        return Table(rows, first: columns.map(\.title)).text(bold: false, columns: width).split(separator: "\n")
+            .map(String.init)
     }
 }

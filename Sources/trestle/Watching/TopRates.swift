@@ -31,6 +31,8 @@ struct TopRates {
         object["sessionCount"] = after.status["sessions"] ?? .null
         object["callsPerSecond"] = Self.sum(tasks, "callsPerSecond")
         object["errorsPerSecond"] = Self.sum(tasks, "errorsPerSecond")
+        object["refusedCallsPerSecond"] = rate("refusedCalls", before.status, after.status)
+        object["invalidMessagesPerSecond"] = rate("invalidMessages", before.status, after.status)
         object["droppedEventsPerSecond"] = rate("droppedEvents", before.status, after.status)
         object["receivedBytesPerSecond"] = Self.sum(sessions, "receivedBytesPerSecond")
         object["sentBytesPerSecond"] = Self.sum(sessions, "sentBytesPerSecond")

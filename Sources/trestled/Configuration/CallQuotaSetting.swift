@@ -1,4 +1,5 @@
 // Tables of quotas: `[quotas.tasks."persistence.query"]`.
+import BridgeJSON
 import TOMLDocument
 import TaskRuntime
 
@@ -7,9 +8,15 @@ extension SettingType where Value == [String: CallQuota] {
     static var callQuotas: SettingType {
         SettingType(
             shape: .callQuotas,
-            read: { value throws(SettingMismatch) in
+            read: { value throws(SettingMismatches) in
                 var quotas: [String: CallQuota] = [:]
-                for entry in try table(value).entries { quotas[entry.key] = try quota(entry) }
+                var mismatches: [SettingMismatch] = []
+                for entry in try table(value).entries {
+                    do throws(SettingMismatches) { quotas[entry.key] = try quota(entry) } catch {
+                        mismatches += error.items
+                    }
+                }
+                guard mismatches.isEmpty else { throw SettingMismatches(mismatches) }
                 return quotas
             },
             write: { quotas in
@@ -18,32 +25,43 @@ extension SettingType where Value == [String: CallQuota] {
             })
     }
 
-    private static func table(_ value: TOMLValue) throws(SettingMismatch) -> TOMLTable {
+    private static func table(_ value: TOMLValue) throws(SettingMismatches) -> TOMLTable {
         if let table = value.table { return table }
         let reason = "expected \(SettingShape.callQuotas.expected); got \(TOMLText.named(value))"
-        throw SettingMismatch(position: value.position, reason: reason)
+        throw SettingMismatches(position: value.position, reason: reason)
     }
 
-    private static func quota(_ entry: TOMLTable.Entry) throws(SettingMismatch) -> CallQuota {
+    private static func quota(_ entry: TOMLTable.Entry) throws(SettingMismatches) -> CallQuota {
         var quota = CallQuota()
+        var mismatches: [SettingMismatch] = []
         for bound in try table(entry.value).entries {
-            guard let key = CallQuotaKey(rawValue: bound.key) else {
-                let hint = Suggestion.hint(for: bound.key, among: CallQuotaKey.allCases.map(\.rawValue))
-                throw SettingMismatch(
-                    position: bound.keyPosition, reason: "\(TOMLText.key(entry.key)).\(bound.key): unknown key\(hint)")
-            }
-            guard let number = bound.value.integer.flatMap({ Int(exactly: $0) }), CallQuotaKey.range.contains(number)
-            else {
-                throw SettingMismatch(
-                    position: bound.value.position,
-                    reason: """
-                        \(TOMLText.key(entry.key)).\(bound.key): expected a number of calls from 0 to \(CallQuotaKey.most); got \
-                        \(TOMLText.named(bound.value))
-                        """)
-            }
-            quota[keyPath: key.path] = number
+            if let mismatch = read(bound, into: &quota, of: TOMLText.key(entry.key)) { mismatches.append(mismatch) }
         }
+        guard mismatches.isEmpty else { throw SettingMismatches(mismatches) }
         return quota
+    }
+
+    /// Reads one bound; what is wrong with it.
+    private static func read(
+        _ bound: TOMLTable.Entry, into quota: inout CallQuota, of name: String
+    ) -> SettingMismatch? {
+        guard let key = CallQuotaKey(rawValue: bound.key) else {
+            let hint =
+                MisplacedKey.hint(bound.key, in: name, Configuration.settings)
+                ?? Suggestion.hint(for: bound.key, among: CallQuotaKey.allCases.map(\.rawValue))
+            return SettingMismatch(position: bound.keyPosition, reason: "\(name).\(bound.key): unknown key\(hint)")
+        }
+        guard let number = bound.value.integer.flatMap({ Int(exactly: $0) }), CallQuotaKey.range.contains(number)
+        else {
+            return SettingMismatch(
+                position: bound.value.position,
+                reason: """
+                    \(name).\(bound.key): expected a number of calls from 0 to \(CallQuotaKey.most); \
+                    got \(TOMLText.named(bound.value))
+                    """)
+        }
+        quota[keyPath: key.path] = number
+        return nil
     }
 
     private static func text(_ quota: CallQuota) -> String {

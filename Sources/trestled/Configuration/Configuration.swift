@@ -82,24 +82,23 @@ struct Configuration: Sendable, Equatable {
         stateDirectory = environment.defaultStateDirectory
         policyDirectory = environment.defaultPolicyDirectory
         policy = PolicyRules()
-        pluginSearch = .beside(executable: executable)
+        pluginSearch = .beside(executable: executable, ownLocal: environment.ownPluginDirectory)
     }
 
     /// These settings, with those of a document over them, and those of flags over both.
     func overlaid(
         by document: TOMLDocument?, _ overrides: ConfigurationOverrides, workingDirectory: String
-    ) throws(ConfigurationErrors) -> Configuration {
+    ) -> ConfigurationReading {
         var reader = SettingsReader(Self.settings, sectionsTable: "plugins", defaults: self)
         if let document { reader.read(document) }
         reader.read(overrides, workingDirectory: workingDirectory)
-        guard reader.problems.isEmpty else { throw ConfigurationErrors(problems: reader.problems) }
         var configuration = reader.target
         configuration.origins = reader.origins
         if let document {
             configuration.file = document.file
             configuration.pluginSections = reader.sections.map { PluginSection($0, file: document.file) }
         }
-        return configuration
+        return ConfigurationReading(configuration: configuration, problems: reader.problems, faulty: reader.faulty)
     }
 
     /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of

@@ -69,6 +69,12 @@ struct ConfigurationEnvironment: Sendable {
     /// The directory of rules where none is named: beside the configuration file.
     var defaultPolicyDirectory: String { defaultConfigurationFile.parentFolder + "/policy.d" }
 
+    /// Where a user installs plugins for that user's own daemon; nil: this is the machine's.
+    var ownPluginDirectory: String? {
+        guard !isRoot, directories("STATE_DIRECTORY") == nil else { return nil }
+        return (base("XDG_DATA_HOME") ?? homeDirectory + "/.local/share") + "/trestle/plugins"
+    }
+
     private var isRoot: Bool { userID == 0 }
 
     /// The first of the directories that systemd names in a variable, separated by colons.

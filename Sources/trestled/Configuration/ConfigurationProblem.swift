@@ -25,9 +25,22 @@ extension ConfigurationProblem {
     }
 }
 
-/// Everything that is wrong with a configuration, in the order in which it stands there. Never empty.
+/// Everything that is wrong with a configuration: file by file, in the order in which it stands there. Never empty.
 struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
-    var problems: [ConfigurationProblem]
+    let problems: [ConfigurationProblem]
+
+    init(problems: [ConfigurationProblem]) {
+        var sources: [String: Int] = [:]
+        for problem in problems where sources[problem.source] == nil { sources[problem.source] = sources.count }
+        let placed = problems.enumerated().map { index, problem in
+            let position = problem.position
+            return (
+                problem: problem,
+                order: [sources[problem.source] ?? 0, position?.line ?? 0, position?.column ?? 0, index]
+            )
+        }
+        self.problems = placed.sorted { $0.order.lexicographicallyPrecedes($1.order) }.map(\.problem)
+    }
 
     /// One line for each problem.
     var description: String {

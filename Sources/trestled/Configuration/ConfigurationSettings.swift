@@ -11,8 +11,8 @@ extension Configuration {
         "": "The daemon itself.",
         "limits": "What one session, and all of them together, may take.",
         "quotas": """
-        What each session, user, plugin and task may take, so that none of them takes what others need. Of calls per second, \
-        and of calls in flight where nobody says how many, 0 stands for any number.
+        What each session, user, plugin and task may take, so that none of them takes what others need. Of calls per \
+        second, and of calls in flight where nobody says how many, 0 stands for any number.
         """,
         "dialects": "The forms of messages that clients may use beside the native one.",
         "plugins": "Which plugins are started.",
@@ -30,8 +30,8 @@ extension Configuration {
         Declaration(
             "socket_mode", .fileMode, \.socketMode, .reload,
             """
-            The socket's permission bits, in octal: who may open it may call. A change holds for those who connect from \
-            then on.
+            The socket's permission bits, in octal: who may open it may call. A change holds for those who connect \
+            from then on.
             """),
         Declaration(
             "state_dir", .path, \.stateDirectory, .restart,
@@ -46,30 +46,45 @@ extension Configuration {
             defaultNote: "policy.d beside the configuration file."),
         Declaration(
             "plugin_dir", .list(of: .path), \.pluginSearch.named, .restart,
-            "Directories whose libraries (*.so) are loaded as plugins: one, or an array of them.",
+            """
+            Directories whose libraries (*.so) are loaded as plugins, in place of those that came with the daemon: one, \
+            or an array of them.
+            """,
             defaultNote: """
                 what lies beside the daemon's executable: the directory plugins, else ../lib/trestle/plugins (this is \
                 it for /usr/bin/trestled), else the executable's own directory, where only lib*Plugin.so counts.
                 """,
             example: #""/usr/lib/trestle/plugins""#),
         Declaration(
+            "local_plugin_dir", .list(of: .path), \.pluginSearch.local, .restart,
+            """
+            Directories of plugins that are loaded beside those of plugin_dir. trestle plugin install puts plugins into \
+            the first of them, which need not exist before.
+            """,
+            defaultNote: """
+                /usr/local/lib/trestle/local-plugins for /usr/bin/trestled, else ../lib/trestle/local-plugins beside the \
+                daemon's executable; of a user's own daemon also, and first, $XDG_DATA_HOME/trestle/plugins or \
+                ~/.local/share/trestle/plugins; none where plugin_dir is set.
+                """,
+            example: #""/usr/local/lib/trestle/local-plugins""#),
+        Declaration(
             "plugin_watch", .truth, \.watchesPlugins, .restart,
             """
-            Whether plugins are loaded, loaded anew and unloaded while the daemon serves, as their files come, change and \
-            go. Whoever may write there has code run by the daemon, at once.
+            Whether plugins are loaded, loaded anew and unloaded while the daemon serves, as their files come, change \
+            and go. Whoever may write there has code run by the daemon, at once.
             """),
         Declaration("log_level", .choice, \.logLevel, .reload, "The least severe messages that are logged."),
         Declaration(
             "log_format", .choice, \.logFormat, .restart,
             """
-            The form of the log: text for people, json with an object in each line, journal with entries of the systemd \
-            journal, or auto, which is journal where standard error is the systemd journal, else text.
+            The form of the log: text for people, json with an object in each line, journal with entries of the \
+            systemd journal, or auto, which is journal where standard error is the systemd journal, else text.
             """),
         Declaration(
             "protect_memory", .truth, \.protectsMemory, .restart,
             """
-            Whether the daemon's memory, which holds what clients send, stays out of core files and crash reports, and away \
-            from debuggers of its own user. Set it to false to debug the daemon or a plugin in it.
+            Whether the daemon's memory, which holds what clients send, stays out of core files and crash reports, \
+            and away from debuggers of its own user. Set it to false to debug the daemon or a plugin in it.
             """),
         Declaration(
             "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout, .reload,
@@ -83,8 +98,8 @@ extension Configuration {
         Declaration(
             "worker_timeout", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.workerTimeout, .restart,
             """
-            How long a plugin's process may take to say what it is, and to answer a ping; it is pinged as often. One that \
-            takes longer is killed, and started again.
+            How long a plugin's process may take to say what it is, and to answer a ping; it is pinged as often. One \
+            that takes longer is killed, and started again.
             """),
     ]
 

@@ -27,21 +27,31 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the configuration. Blocks.
     ///
-    /// - Throws: Everything that is wrong, at once; where the file is not TOML, its syntax error; where others may
-    ///   write it, that alone.
-    func load() throws(ConfigurationErrors) -> Configuration {
-        let document: TOMLDocument?
-        do throws(TOMLError) {
-            document = try read()
+    /// - Throws: Everything that is wrong, as in ``read()``.
+    func load() throws(ConfigurationErrors) -> Configuration { try read().checked() }
+
+    /// Reads the configuration as far as it is good. Blocks.
+    ///
+    /// Of a file that is not TOML, or that others may write, nothing is used, and the rules are not looked at: where
+    /// they are, the file may say.
+    func read() -> ConfigurationReading {
+        do throws(ConfigurationErrors) {
+            var reading = defaults.overlaid(
+                by: try trustedDocument(), overrides, workingDirectory: environment.workingDirectory)
+            if !reading.faulty.contains("policy_dir") { reading.readPolicy() }
+            return reading
         } catch {
+            return ConfigurationReading(configuration: defaults, problems: error.problems, isOfFile: false)
+        }
+    }
+
+    private func trustedDocument() throws(ConfigurationErrors) -> TOMLDocument? {
+        let document: TOMLDocument?
+        do throws(TOMLError) { document = try readDocument() } catch {
             throw ConfigurationErrors(problems: [ConfigurationProblem(error)])
         }
         if let document { try Self.check(document.file) }
-        var configuration = try defaults.overlaid(
-            by: document, overrides, workingDirectory: environment.workingDirectory)
-        configuration.policy = try PolicyRules(
-            folder: configuration.policyDirectory, isNamed: configuration.origins["policy_dir"] != nil)
-        return configuration
+        return document
     }
 
     /// Who may write the file may have the daemon run whatever they like, and listen wherever they like.
@@ -55,12 +65,12 @@ struct ConfigurationSource: Sendable {
     }
 
     /// What flags alone make of the defaults, whatever the file says.
-    func withoutFile() throws(ConfigurationErrors) -> Configuration {
-        try defaults.overlaid(by: nil, overrides, workingDirectory: environment.workingDirectory)
+    func withoutFile() -> ConfigurationReading {
+        defaults.overlaid(by: nil, overrides, workingDirectory: environment.workingDirectory)
     }
 
     /// The file named, or the default one; nil where that does not exist.
-    private func read() throws(TOMLError) -> TOMLDocument? {
+    private func readDocument() throws(TOMLError) -> TOMLDocument? {
         if let file { return try TOMLDocument(contentsOf: file) }
         do {
             return try TOMLDocument(contentsOf: environment.defaultConfigurationFile)

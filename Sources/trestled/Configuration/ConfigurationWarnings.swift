@@ -5,7 +5,18 @@ extension Configuration {
     ///
     /// - Parameter descriptors: How many the process may have at the most.
     func warnings(descriptors: Int = DescriptorLimit.hard) -> [ConfigurationProblem] {
-        [tooManySessions(descriptors), tooLargeEvents].compactMap { $0 } + policy.warnings
+        [tooManySessions(descriptors), tooLargeEvents, droppedPlugins].compactMap { $0 } + policy.warnings
+    }
+
+    /// Plugins that came with the daemon, and that a file leaves out.
+    private var droppedPlugins: ConfigurationProblem? {
+        guard origins["plugin_dir"]?.isFile == true, let shipped = shippedDirectory,
+            !pluginSearch.named.contains(where: isShippedDirectory)
+        else { return nil }
+        return problem(
+            with: "plugin_dir",
+            "the plugins that came with the daemon, in \(shipped), are not loaded: add that directory, or leave "
+                + "plugin_dir out and install your own plugins beside them with `trestle plugin install`")
     }
 
     private func tooManySessions(_ descriptors: Int) -> ConfigurationProblem? {
@@ -23,7 +34,7 @@ extension Configuration {
         let bound = Quantity.text(bytes: limits.messageBytes)
         return problem(
             with: "limits.event_queue_bytes",
-            "an event may be as long as a message (\(bound)); one that is longer than this queue never reaches a session "
-                + "that is behind with its reading")
+            "an event may be as long as a message (\(bound)); one that is longer than this queue never reaches a "
+                + "session that is behind with its reading")
     }
 }

@@ -1,4 +1,5 @@
 // Which files are plugins: libraries, and manifests of executables.
+import EventLoop
 import Glibc
 
 /// Where plugins are looked for.
@@ -14,18 +15,39 @@ struct PluginSearch: Sendable, Equatable {
     private(set) var isNamed: Bool
     /// Those named; else the candidates, of which the first that holds a plugin counts.
     private(set) var directories: [Directory]
+    /// The directories of plugins that were installed beside those that came with the daemon; they need not be there.
+    private var localDirectories: [String]
+    /// Whether somebody named those.
+    private var isLocalNamed = false
 
     /// The places beside the daemon's own file: an unpacked release, an installation, a build folder.
-    static func beside(executable: String) -> PluginSearch {
+    ///
+    /// - Parameter ownLocal: the directory of plugins that a user has installed for that user's own daemon.
+    static func beside(executable: String, ownLocal: String? = nil) -> PluginSearch {
         let slash = executable.lastIndex(of: "/")
         let directory = slash.map { String(executable[..<$0]) } ?? "."
+        // What the machine's administrator adds to /usr belongs below /usr/local.
+        let prefix = directory == "/usr/bin" ? "/usr/local" : directory.parentFolder
         return PluginSearch(
             isNamed: false,
             directories: [
                 Directory(path: directory + "/plugins"), Directory(path: directory + "/../lib/trestle/plugins"),
                 Directory(path: directory.isEmpty ? "/" : directory, onlyPluginNames: true),
-            ])
+            ], localDirectories: [ownLocal, prefix.withTrailingSlash + "lib/trestle/local-plugins"].compactMap { $0 })
     }
+
+    /// The setting of the directories of installed plugins, whether they count or not.
+    var local: [String] {
+        get { localDirectories }
+        set {
+            isLocalNamed = true
+            localDirectories = newValue
+        }
+    }
+
+    /// The directories of plugins that were installed beside those that came with the daemon. Where `plugin_dir` is
+    /// set, there are none but those that somebody named.
+    var localInForce: [String] { isNamed && !isLocalNamed ? [] : localDirectories }
 
     /// The directories by their paths. Set, these and no others count.
     var named: [String] {
@@ -38,7 +60,9 @@ struct PluginSearch: Sendable, Equatable {
 
     /// A directory that cannot be looked through.
     struct Failure: Error, Sendable, Equatable {
-        /// Its index in `directories`.
+        /// The setting that names it.
+        var key = "plugin_dir"
+        /// Its index in `directories`, or `localInForce`.
         var index: Int
         /// Why not, for a person.
         var reason: String
@@ -46,9 +70,10 @@ struct PluginSearch: Sendable, Equatable {
 
     /// The paths of the libraries to load, directory by directory, each in the order of the names. Blocks.
     ///
-    /// - Throws: A named directory that cannot be read; `Configuration.problem(with: "plugin_dir", …)` gives it its
-    ///   place.
-    func libraries() throws(Failure) -> [String] {
+    /// - Throws: A named directory that cannot be read; `Configuration.problem(with:_:)` gives it its place.
+    func libraries() throws(Failure) -> [String] { try shippedLibraries() + localLibraries() }
+
+    private func shippedLibraries() throws(Failure) -> [String] {
         var libraries: [String] = []
         for (index, directory) in directories.enumerated() {
             do {
@@ -64,6 +89,46 @@ struct PluginSearch: Sendable, Equatable {
         }
         return libraries
     }
+
+    private func localLibraries() throws(Failure) -> [String] {
+        var libraries: [String] = []
+        for (index, path) in localInForce.enumerated() {
+            do {
+                libraries += try LocalPluginDirectory(path: path).libraries()
+            } catch  where error.code == ENOENT {
+                // It comes with the first plugin that is installed.
+                continue
+            } catch {
+                let reason = String(cString: strerror(error.code))
+                throw Failure(
+                    key: "local_plugin_dir", index: index, reason: "the directory \(path) cannot be read: \(reason)")
+            }
+        }
+        return libraries
+    }
+}
+
+/// A directory into which `trestle plugin install` puts plugins: each has a folder of its own there.
+struct LocalPluginDirectory {
+    let path: String
+
+    /// The plugins in it and in its folders, in the order of the names. Blocks.
+    func libraries() throws(SystemError) -> [String] {
+        let directory = PluginSearch.Directory(path: path)
+        var libraries = try directory.libraries()
+        for name in try FolderContents.names(in: path).sorted() where !name.hasPrefix(".") {
+            let folder = PluginSearch.Directory(path: "\(path)/\(name)")
+            // Files, and what this process may not read: whoever installs a plugin sees to that.
+            guard let found = try? folder.libraries() else { continue }
+            // A worker may have libraries that are no plugins.
+            let manifests = found.filter { $0.hasSuffix(WorkerManifest.suffix) }
+            libraries += manifests.isEmpty ? found : manifests
+        }
+        return libraries
+    }
+
+    /// Whether a plugin lies in it.
+    func holds(_ plugin: String) -> Bool { plugin.hasPrefix(path.hasSuffix("/") ? path : "\(path)/") }
 }
 
 extension Configuration {
@@ -72,27 +137,14 @@ extension Configuration {
         do throws(PluginSearch.Failure) {
             return try pluginSearch.libraries()
         } catch {
-            throw ConfigurationErrors(problems: [problem(with: "plugin_dir", index: error.index, error.reason)])
+            throw ConfigurationErrors(problems: [problem(with: error.key, index: error.index, error.reason)])
         }
     }
 }
 
 extension PluginSearch.Directory {
-    struct Unreadable: Error {
-        var code: Int32
-    }
-
-    func libraries() throws(Unreadable) -> [String] {
-        guard let stream = opendir(path) else { throw Unreadable(code: errno) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if counts(name) { names.append(name) }
-        }
-        return names.sorted().map { "\(path)/\($0)" }
+    func libraries() throws(SystemError) -> [String] {
+        try FolderContents.names(in: path).filter(counts).sorted().map { "\(path)/\($0)" }
     }
 
     /// Whether a file of that name is a plugin.

@@ -39,7 +39,7 @@ struct PluginSection: Sendable, Equatable {
         let known = refusal.data?["known"]?.arrayValue?.compactMap(\.stringValue)
         let reason =
             if let known {
-                "unknown key\(Suggestion.hint(for: lastKey(of: path) ?? "", among: known))"
+                "unknown key\(hint(for: path, among: known))"
             } else if let expected = refusal.data?["expected"]?.stringValue, let got = refusal.data?["got"]?.stringValue
             {
                 "expected \(expected); got \(got)"
@@ -63,8 +63,13 @@ struct PluginSection: Sendable, Equatable {
         return ConfigurationProblem(source: file, position: place ?? position, key: key, reason: reason)
     }
 
-    private func lastKey(of path: String) -> String? {
-        steps(along: path).last?.key
+    /// The member of the section that a path begins with; nil: it leads to none.
+    func member(at path: String) -> String? { steps(along: path).first?.key }
+
+    private func hint(for path: String, among known: [String]) -> String {
+        let key = steps(along: path).last?.key ?? ""
+        return MisplacedKey.hint(key, in: "plugins.\(name)", Configuration.settings)
+            ?? Suggestion.hint(for: key, among: known)
     }
 
     /// One part of a path: a table's key or an array's item.

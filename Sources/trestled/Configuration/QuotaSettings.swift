@@ -11,7 +11,8 @@ extension Configuration {
         Declaration(
             "quotas.session_calls_burst", .count("calls", in: 0...CallQuotaKey.most), \.quotas.sessionCalls.burst,
             .reload,
-            "Calls of one session that may begin at once where there were none for a while; 0: as many as in a second."),
+            "Calls of one session that may begin at once where there were none for a while; 0: as many as in a "
+                + "second."),
         Declaration(
             "quotas.session_subscriptions", .count("patterns", in: 1...100_000), \.quotas.sessionSubscriptions, .reload,
             "Patterns of events that one session listens to."),
@@ -30,14 +31,16 @@ extension Configuration {
             \.quotas.user.calls.callsPerSecond, .reload, "Calls of one uid's sessions that begin in a second."),
         Declaration(
             "quotas.uid_calls_burst", .count("calls", in: 0...CallQuotaKey.most), \.quotas.user.calls.burst, .reload,
-            "Calls of one uid's sessions that may begin at once where there were none for a while; 0: as many as in a second."
+            "Calls of one uid's sessions that may begin at once where there were none for a while; 0: as many as in a "
+                + "second."
         ),
         Declaration(
             "quotas.uid_queued_bytes", .bytes(in: 64 * kibibyte...1_024 * 1_024 * mebibyte), \.quotas.user.queuedBytes,
             .reload,
             """
-            What the daemon holds for one uid: answers and events that are not read yet, lines without an end, options of calls \
-            in flight. Beyond it, answers and calls of size become busy, and who has unread answers is not read.
+            What the daemon holds for one uid: answers and events that are not read yet, lines without an end, \
+            options of calls in flight. Beyond it, answers and calls of size become busy, and who has unread answers \
+            is not read.
             """),
         Declaration(
             "quotas.uid_subscriptions", .count("patterns", in: 1...10_000_000), \.quotas.user.subscriptions, .reload,
@@ -47,7 +50,8 @@ extension Configuration {
             "Tasks that one uid's sessions provide."),
         Declaration(
             "quotas.trusted_factor", .count("times", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
-            "How many times as much local sessions of root and of the daemon's own user may take of what is bounded for a uid."
+            "How many times as much local sessions of root and of the daemon's own user may take of what is bounded "
+                + "for a uid."
         ),
         Declaration(
             "quotas.queued_bytes", .bytes(in: mebibyte...1_024 * 1_024 * mebibyte), \.quotas.queuedBytes, .reload,

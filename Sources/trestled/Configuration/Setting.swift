@@ -25,7 +25,7 @@ struct Setting<Target>: Sendable {
     /// What the sample shows where the default is no value that anybody would write; TOML.
     let example: String?
     /// Reads the value into the target.
-    let read: @Sendable (TOMLValue, inout Target) throws(SettingMismatch) -> Void
+    let read: @Sendable (TOMLValue, inout Target) throws(SettingMismatches) -> Void
     /// The target's value as TOML. Asked of a target that nobody has configured, this is the default. Two targets of
     /// one text have one value.
     let write: @Sendable (Target) -> String
@@ -42,7 +42,7 @@ struct Setting<Target>: Sendable {
         self.documentation = documentation
         self.defaultNote = defaultNote
         self.example = example
-        read = { value, target throws(SettingMismatch) in target[keyPath: path] = try type.read(value) }
+        read = { value, target throws(SettingMismatches) in target[keyPath: path] = try type.read(value) }
         write = { target in type.write(target[keyPath: path]) }
         copy = { source, target in target[keyPath: path] = source[keyPath: path] }
     }

@@ -48,12 +48,24 @@ indirect enum SettingShape: Sendable, Hashable {
     }
 }
 
-/// Why a value does not fit its setting.
-struct SettingMismatch: Error, Sendable, Hashable {
+/// One thing that does not fit a setting.
+struct SettingMismatch: Sendable, Hashable {
     /// The value that does not fit: in a list, its item.
     var position: TOMLPosition
     /// The item's index in a list.
     var index: Int?
     /// What was expected, what came, and what was probably meant.
     var reason: String
+}
+
+/// Everything that does not fit a setting. Never empty.
+struct SettingMismatches: Error, Sendable, Hashable {
+    var items: [SettingMismatch]
+
+    init(_ items: [SettingMismatch]) { self.items = items }
+
+    /// A single one.
+    init(position: TOMLPosition, reason: String) {
+        items = [SettingMismatch(position: position, reason: reason)]
+    }
 }

@@ -1,11 +1,12 @@
 // The types of settings: how each is read and written.
+import BridgeJSON
 import TOMLDocument
 
 /// A type of settings: its shape, and the way from TOML to a Swift value and back.
 struct SettingType<Value: Sendable>: Sendable {
     let shape: SettingShape
     /// The value that TOML holds.
-    let read: @Sendable (TOMLValue) throws(SettingMismatch) -> Value
+    let read: @Sendable (TOMLValue) throws(SettingMismatches) -> Value
     /// The value as TOML.
     let write: @Sendable (Value) -> String
 }
@@ -25,11 +26,11 @@ extension SettingType {
     ) {
         self.shape = shape
         self.write = write
-        read = { value throws(SettingMismatch) in
+        read = { value throws(SettingMismatches) in
             if let converted = convert(value) { return converted }
             let question = advice(value).map { "; did you mean \($0)?" } ?? ""
             let reason = "expected \(shape.expected); got \(TOMLText.named(value))\(question)"
-            throw SettingMismatch(position: value.position, reason: reason)
+            throw SettingMismatches(position: value.position, reason: reason)
         }
     }
 
@@ -37,16 +38,20 @@ extension SettingType {
     static func list<Item>(of item: SettingType<Item>) -> SettingType where Value == [Item] {
         SettingType(
             shape: .list(of: item.shape),
-            read: { value throws(SettingMismatch) in
+            read: { value throws(SettingMismatches) in
                 guard let items = value.array else { return [try item.read(value)] }
                 var values: [Item] = []
+                var mismatches: [SettingMismatch] = []
                 for (index, element) in items.enumerated() {
-                    do throws(SettingMismatch) {
+                    do throws(SettingMismatches) {
                         values.append(try item.read(element))
                     } catch {
-                        throw SettingMismatch(position: error.position, index: index, reason: error.reason)
+                        mismatches += error.items.map {
+                            SettingMismatch(position: $0.position, index: index, reason: $0.reason)
+                        }
                     }
                 }
+                guard mismatches.isEmpty else { throw SettingMismatches(mismatches) }
                 return values
             },
             write: { values in "[" + values.map(item.write).joined(separator: ", ") + "]" })

@@ -1,4 +1,5 @@
 // From a document and flags to values, with everything that is wrong on the way.
+import BridgeJSON
 import TOMLDocument
 
 /// Reads settings of `Target` from layers, the later beating the earlier, and gathers the problems of all of them.
@@ -10,6 +11,8 @@ struct SettingsReader<Target> {
     private(set) var target: Target
     /// Everything wrong so far.
     private(set) var problems: [ConfigurationProblem] = []
+    /// The settings whose values are wrong: they are as they were before.
+    private(set) var faulty: Set<String> = []
     /// The somebody else's tables, in order.
     private(set) var sections: [TOMLTable.Entry] = []
     /// Where each setting that somebody gave comes from.
@@ -32,7 +35,7 @@ struct SettingsReader<Target> {
         for override in overrides.entries {
             guard let setting = settings.first(where: { $0.key == override.key }) else {
                 let hint = Suggestion.hint(for: override.key, among: settings.map(\.key))
-                report(override.flag, nil, nil, "there is no setting `\(override.key)`\(hint)")
+                report(override.flag, nil, nil, "there is no setting '\(override.key)'\(hint)")
                 continue
             }
             let value = override.value(for: setting.shape, workingDirectory: workingDirectory)
@@ -65,12 +68,15 @@ struct SettingsReader<Target> {
     }
 
     private mutating func read(_ value: TOMLValue, _ setting: Setting<Target>, _ origin: SettingOrigin) {
-        do {
+        do throws(SettingMismatches) {
             try setting.read(value, &target)
             origins[setting.key] = origin
         } catch {
-            let key = error.index.map { "\(setting.key)[\($0)]" } ?? setting.key
-            report(origin.source, origin.isFile ? error.position : nil, origin.isFile ? key : nil, error.reason)
+            faulty.insert(setting.key)
+            for item in error.items {
+                let key = item.index.map { "\(setting.key)[\($0)]" } ?? setting.key
+                report(origin.source, origin.isFile ? item.position : nil, origin.isFile ? key : nil, item.reason)
+            }
         }
     }
 
@@ -80,6 +86,7 @@ struct SettingsReader<Target> {
 
     /// The names that a table knows and, where one is near, which was meant. Of a key that belongs elsewhere, where.
     private func hint(for name: String, in table: String) -> String {
+        if let hint = MisplacedKey.hint(name, in: table, settings) { return hint }
         var known = settings.filter { $0.table == table }.map(\.name)
         if table.isEmpty { known += tables }
         if table == sectionsTable { known.append("a table [\(sectionsTable).NAME] for each plugin") }
@@ -87,7 +94,7 @@ struct SettingsReader<Target> {
             let elsewhere = Suggestion.nearest(to: name, among: settings.map(\.name)),
             let setting = settings.first(where: { $0.name == elsewhere })
         {
-            return "; did you mean `\(setting.key)`? (known: \(known.joined(separator: ", ")))"
+            return "; did you mean '\(setting.key)'? (known: \(known.joined(separator: ", ")))"
         }
         return Suggestion.hint(for: name, among: known)
     }

@@ -82,7 +82,28 @@ extension Daemon {
     ///
     /// - Returns: how many plugins there are.
     /// - Throws: everything that is wrong.
-    func checkConfiguration() async throws(ConfigurationErrors) -> Int { try await pluginSet.load().enabled.count }
+    func checkConfiguration() async throws(ConfigurationErrors) -> Int {
+        var problems = reading.problems
+        var count = 0
+        if reading.knowsPlugins {
+            do throws(ConfigurationErrors) { count = try await pluginSet.load().enabled.count } catch {
+                problems += error.problems
+            }
+        }
+        guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
+        return count
+    }
+
+    /// Logs all that is wrong with a configuration of which something is.
+    func refuseConfiguration() async throws(Misconfiguration) {
+        do throws(ConfigurationErrors) { _ = try await checkConfiguration() } catch { throw note(error) }
+    }
+
+    private func note(_ errors: ConfigurationErrors) -> Misconfiguration {
+        isMisconfigured = true
+        for problem in errors.problems { log.error("\(problem)") }
+        return Misconfiguration(problemCount: errors.problems.count)
+    }
 
     /// What the rules say of the tasks that were loaded, and will hardly be meant.
     func taskWarnings() -> [ConfigurationProblem] {
@@ -104,16 +125,14 @@ extension Daemon {
             plugins = try await pluginSet.load()
             installedPlugins = plugins.installed
         } catch {
-            isMisconfigured = true
-            for problem in error.problems { log.error("\(problem)") }
-            throw Misconfiguration(problemCount: error.problems.count)
+            throw note(error)
         }
         await pluginSet.start(plugins.enabled)
     }
 }
 
 /// Why plugins are not started: errors of the configuration, which have been told one by one.
-private struct Misconfiguration: Error, CustomStringConvertible {
+struct Misconfiguration: Error, CustomStringConvertible {
     let problemCount: Int
 
     var description: String { "errors in the configuration: \(problemCount)" }

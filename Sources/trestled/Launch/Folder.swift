@@ -62,6 +62,13 @@ extension String {
         return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
+    /// The path without links; nil: nothing is there. Blocks.
+    var resolvedPath: String? {
+        guard let resolved = realpath(self, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// The path of a folder, ready for the name of what is in it.
     var withTrailingSlash: String { hasSuffix("/") ? self : self + "/" }
 }

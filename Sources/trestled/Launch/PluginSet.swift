@@ -37,7 +37,7 @@ struct PluginSet {
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
         for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
         for plugin in enabled {
-            if let problem = await configure(plugin) { problems.append(problem) }
+            problems += await configure(plugin)
         }
         guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
         let installed = InstalledPlugins(
@@ -125,18 +125,16 @@ struct PluginSet {
     }
 
     /// Has a plugin check and keep its section; what is wrong with it.
-    func configure(_ plugin: PluginSlot) async -> ConfigurationProblem? {
-        if let problem = configuration.isolationProblem(of: plugin.name)
-            ?? configuration.poolProblem(of: plugin.name, plugin.isolation)
-        {
-            return problem
-        }
-        do throws(BridgeError) {
-            try await loader.configure(plugin, section: configuration.json(of: plugin.name))
-            return nil
-        } catch {
-            return configuration.problem(of: plugin.name, error)
-        }
+    func configure(_ plugin: PluginSlot) async -> [ConfigurationProblem] {
+        let problems = [
+            configuration.isolationProblem(of: plugin.name),
+            configuration.poolProblem(of: plugin.name, plugin.isolation),
+        ]
+        let loader = loader
+        return await problems.compactMap { $0 }
+            + configuration.refusals(of: plugin.name) { section throws(BridgeError) in
+                try await loader.configure(plugin, section: section)
+            }
     }
 }
 

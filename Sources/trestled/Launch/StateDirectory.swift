@@ -22,7 +22,7 @@ enum StateDirectory {
         }
         let status = try status(of: directory)
         try check(status, of: directory)
-        let names = try names(in: directory)
+        let names = try FolderContents.names(in: directory)
         if status.st_mode & 0o077 != 0 { try close(directory, names) }
         for name in names { try secure(file: "\(directory)/\(name)") }
     }
@@ -82,19 +82,6 @@ enum StateDirectory {
         }
         guard status.st_uid == geteuid() else { throw foreign(path, status) }
         if status.st_mode & 0o077 != 0 { try change(path, to: status.st_mode & 0o700) }
-    }
-
-    private static func names(in path: String) throws(SystemError) -> [String] {
-        guard let stream = opendir(path) else { throw SystemError(code: errno, operation: "read", subject: path) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 
     private static func status(of path: String) throws(SystemError) -> stat {

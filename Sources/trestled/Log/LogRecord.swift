@@ -17,9 +17,14 @@ struct LogRecord {
         self.time = time
     }
 
+    /// The priority of its level.
+    var priority: Int { level.priority }
+}
+
+extension Logger.Level {
     /// The priorities of syslog, which the journal knows too.
     var priority: Int {
-        switch level {
+        switch self {
         case .critical: 2
         case .error: 3
         case .warning: 4

@@ -32,34 +32,53 @@ extension Daemon {
             switch change {
             case .load(let path): return try await load(path)
             case .unload(let name): return try await unload(try plugin(name))
-            case .reload(let name): return try await reload(try plugin(name))
+            case .reload(let name, let path):
+                switch try plugin(name) {
+                case .loaded(let plugin): return try await reload(plugin, from: path ?? plugin.path)
+                case .refused(let plugin): return try await load(path ?? plugin.path)
+                }
             }
         }
     }
 
-    private func plugin(_ name: String) throws(BridgeError) -> PluginSlot {
-        guard let plugin = runtime.plugins.first(where: { $0.name == name }) else {
-            throw BridgeError(.pluginUnavailable, "the plugin \(name) is not there any more")
-        }
-        return plugin
+    /// A plugin that a change is about.
+    private enum KnownPlugin {
+        case loaded(PluginSlot)
+        case refused(RefusedPlugin)
     }
 
-    // MARK: Load
+    private func plugin(_ name: String) throws(BridgeError) -> KnownPlugin {
+        if let plugin = runtime.plugins.first(where: { $0.name == name }) { return .loaded(plugin) }
+        if let plugin = runtime.refusedPlugins.last(where: { $0.name == name }) { return .refused(plugin) }
+        throw BridgeError(.pluginUnavailable, "the plugin \(name) is not there any more")
+    }
 
-    private func load(_ path: String) async throws(BridgeError) -> JSON {
+    private func checkPath(_ path: String) throws(BridgeError) {
         guard path.hasSuffix(".so") || path.hasSuffix(WorkerManifest.suffix) else {
             throw BridgeError(
                 JSONMismatch(
                     path: "$.path", expected: "a library, NAME.so, or a manifest, NAME\(WorkerManifest.suffix)",
                     got: "\"\(path)\""))
         }
-        if let plugin = runtime.plugins.first(where: { $0.path == path }) {
-            throw BridgeError(
-                .pluginUnavailable,
-                "the plugin \(plugin.name) was loaded from there: bridge.plugin.reload loads it anew")
+    }
+
+    /// Whether the plugin of a file is there again when the daemon is started again.
+    private func isPermanent(_ path: String) async -> Bool {
+        let search = configuration.pluginSearch
+        return await BlockingWork.run {
+            guard let libraries = try? search.libraries() else { return false }
+            return libraries.contains { $0 == path || $0.resolvedPath == path.resolvedPath }
         }
+    }
+
+    // MARK: Load
+
+    private func load(_ path: String) async throws(BridgeError) -> JSON {
+        try checkPath(path)
+        if let plugin = runtime.plugins.first(where: { $0.path == path }) { throw plugin.isLoadedAlready }
         let set = try await pluginSetByFile()
-        let plugin = try await set.open(path)
+        let plugin: PluginSlot
+        do throws(BridgeError) { plugin = try await set.open(path) } catch { throw await explained(error) }
         do throws(BridgeError) {
             if set.configuration.disabledPlugins.contains(plugin.name) {
                 throw BridgeError(.pluginUnavailable, "the configuration disables the plugin \(plugin.name)")
@@ -72,7 +91,20 @@ extension Daemon {
         }
         if !installedPlugins.names.contains(plugin.name) { installedPlugins.names.append(plugin.name) }
         installedPlugins.libraries.insert(path)
-        return note(plugin, set, "was loaded")
+        var answer = note(plugin, set, "was loaded")
+        answer["permanent"] = .bool(await isPermanent(path))
+        return .object(answer)
+    }
+
+    /// A refusal because of a plugin that is there, which also says whether that one outlives the daemon.
+    private func explained(_ error: BridgeError) async -> BridgeError {
+        guard var loaded = error.data?["loaded"]?.objectValue, let path = loaded["path"]?.stringValue else {
+            return error
+        }
+        loaded["permanent"] = .bool(await isPermanent(path))
+        var error = error
+        error.data = ["loaded": .object(loaded)]
+        return error
     }
 
     /// The plugins as the configuration's file has them now: a plugin that comes, or comes anew, goes by its section
@@ -92,12 +124,13 @@ extension Daemon {
     }
 
     private func configure(_ plugin: PluginSlot, _ set: PluginSet) async throws(BridgeError) {
-        guard let problem = await set.configure(plugin) else { return }
-        throw BridgeError(.configInvalid, "\(problem)", data: ["problems": [problem.json]])
+        let problems = await set.configure(plugin)
+        guard let first = problems.first else { return }
+        throw BridgeError(.configInvalid, "\(first)", data: ["problems": .array(problems.map(\.json))])
     }
 
     /// The plugin is at work, by the section that it has now.
-    private func note(_ plugin: PluginSlot, _ set: PluginSet, _ what: String) -> JSON {
+    private func note(_ plugin: PluginSlot, _ set: PluginSet, _ what: String) -> JSONObject {
         let isOfOther = { (section: PluginSection) in section.name != plugin.name }
         configuration.pluginSections =
             configuration.pluginSections.filter(isOfOther) + set.configuration.pluginSections.filter { !isOfOther($0) }
@@ -111,24 +144,37 @@ extension Daemon {
 
     // MARK: Unload
 
-    private func unload(_ plugin: PluginSlot) async throws(BridgeError) -> JSON {
-        await loader.unload(plugin)
-        log.notice("the plugin \(plugin.name) was unloaded")
-        return [:]
+    private func unload(_ plugin: KnownPlugin) async throws(BridgeError) -> JSON {
+        switch plugin {
+        case .loaded(let plugin):
+            await loader.unload(plugin)
+            log.notice("the plugin \(plugin.name) was unloaded")
+            return isConfigured(plugin.name) ? ["configured": true] : [:]
+        case .refused(let plugin):
+            runtime.refusedPlugins.removeAll { $0.path == plugin.path }
+            return isConfigured(plugin.name) ? ["configured": true] : [:]
+        }
+    }
+
+    /// Whether the configuration names a plugin, which has to be there when the daemon starts then.
+    private func isConfigured(_ name: String) -> Bool {
+        configuration.section(of: name) != nil || configuration.disabledPlugins.contains(name)
     }
 
     // MARK: Reload
 
-    private func reload(_ old: PluginSlot) async throws(BridgeError) -> JSON {
+    private func reload(_ old: PluginSlot, from path: String) async throws(BridgeError) -> JSON {
+        try checkPath(path)
         do throws(BridgeError) {
             let set = try await pluginSetByFile()
-            let new = try await set.open(old.path, inPlaceOf: old)
+            let new = try await set.open(path, inPlaceOf: old)
             do throws(BridgeError) { try await configure(new, set) } catch {
                 await loader.discard(new)
                 throw error
             }
             try await loader.replace(old, by: new)
-            return note(new, set, "was loaded anew")
+            installedPlugins.libraries.insert(path)
+            return .object(note(new, set, "was loaded anew"))
         } catch {
             log.error("the plugin \(old.name) stays as it is: \(error.message)")
             throw BridgeError(

@@ -33,18 +33,25 @@ extension Configuration {
 
     /// Whether a file lies in a directory that came with the daemon.
     func isShipped(_ path: String) -> Bool {
-        guard pluginSearch.isNamed else { return true }
-        let place = Self.resolved(path.parentFolder)
-        return PluginSearch.beside(executable: Self.executable).named.contains { Self.resolved($0) == place }
+        isShippedDirectory(path.parentFolder)
+            && !pluginSearch.localInForce.contains { LocalPluginDirectory(path: $0).holds(path) }
     }
 
-    private static func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
+    /// Whether a directory came with the daemon.
+    func isShippedDirectory(_ path: String) -> Bool {
+        let place = path.resolvedPath
+        return PluginSearch.beside(executable: Self.executable).named.contains { $0.resolvedPath == place }
     }
 
-    private static var executable: String { resolved("/proc/self/exe") ?? CommandLine.arguments[0] }
+    /// The directory that holds the plugins that came with the daemon; nil: there are none. Blocks.
+    var shippedDirectory: String? {
+        let search = PluginSearch.beside(executable: Self.executable)
+        return search.directories.first { (try? $0.libraries())?.isEmpty == false }.map {
+            $0.path.resolvedPath ?? $0.path
+        }
+    }
+
+    private static var executable: String { "/proc/self/exe".resolvedPath ?? CommandLine.arguments[0] }
 }
 
 /// The program that loads a library in a process of its own.

@@ -91,7 +91,7 @@ extension Daemon {
         let isThere = access(path, F_OK) == 0
         do throws(BridgeError) {
             switch (plugin, isThere) {
-            case (let plugin?, true): _ = try await carryOut(.reload(name: plugin.name))
+            case (let plugin?, true): _ = try await carryOut(.reload(name: plugin.name, path: nil))
             case (let plugin?, false): _ = try await carryOut(.unload(name: plugin.name))
             case (nil, true): _ = try await carryOut(.load(path: path))
             case (nil, false): runtime.refusedPlugins.removeAll { $0.path == path }

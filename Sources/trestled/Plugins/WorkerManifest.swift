@@ -70,7 +70,7 @@ enum WorkerManifest {
                 "\(problem(in: document, JSONMismatch(path: "$.command", expected: "a program and its arguments", got: "none")))"
             )
         }
-        let directory = path.parentFolder
+        let directory = folder(ofManifest: path)
         for file in files(of: text.command, in: directory) where isThere(file) { try check(file) }
         if let file = searched(program, text.environment?["PATH"]) { try check(file) }
         var manifest = JSON(document.root).objectValue ?? [:]
@@ -81,7 +81,8 @@ enum WorkerManifest {
         }
         for key in ["command", "environment", "limits", "pool"] { manifest[key] = nil }
         return WorkerCommand(
-            path: path, name: name(of: path), arguments: text.command, environment: text.environment ?? [:],
+            path: path, name: name(of: path), arguments: text.command,
+            environment: PythonPackage.added(to: text.environment ?? [:]),
             directory: directory, limits: try limits(text.limits, document), pool: pool,
             manifest: .object(manifest))
     }
@@ -90,6 +91,14 @@ enum WorkerManifest {
     static func name(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         return String(file.dropLast(suffix.count))
+    }
+
+    /// Where the manifest is, in which its command starts. Where the path is a link, that is the folder of the file that
+    /// it leads to: so a worker runs from its own files, and its tracebacks name them.
+    private static func folder(ofManifest path: String) -> String {
+        guard let real = realpath(path, nil) else { return path.parentFolder }
+        defer { free(real) }
+        return String(cString: real).parentFolder
     }
 
     /// What a command may name of files.

@@ -38,10 +38,12 @@ struct PolicyFile {
             return problem(value.position, path, "expected a table; got \(TOMLText.named(value))")
         }
         let count = problems.count
-        guard var rule = effect(of: table, value.position, path) else { return }
+        let known = effect(of: table, value.position, path)
+        // The rest of a rule that neither allows nor denies anything is looked at, too.
+        var rule = known ?? PolicyRule(.deny, [], file: file, line: value.position.line)
         for entry in table.entries { read(entry, into: &rule, "\(path).\(TOMLText.key(entry.key))") }
         check(rule, value.position, path)
-        if problems.count == count { rules.append(rule) }
+        if known != nil, problems.count == count { rules.append(rule) }
     }
 
     private mutating func effect(of table: TOMLTable, _ place: TOMLPosition, _ path: String) -> PolicyRule? {

@@ -1,4 +1,5 @@
 // policy.d: all files of rules.
+import EventLoop
 import FileTrust
 import Glibc
 import TOMLDocument
@@ -45,20 +46,12 @@ struct PolicyRules: Sendable, Equatable {
     }
 
     private static func names(in folder: String, isNamed: Bool) throws(ConfigurationErrors) -> [String] {
-        guard let stream = opendir(folder) else {
-            let code = errno
-            if code == ENOENT, !isNamed { return [] }
-            let reason = "the policy cannot be read: \(String(cString: strerror(code)))"
+        do throws(SystemError) {
+            return try FolderContents.names(in: folder).filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
+        } catch {
+            if error.code == ENOENT, !isNamed { return [] }
+            let reason = "the policy cannot be read: \(String(cString: strerror(error.code)))"
             throw ConfigurationErrors(problems: [ConfigurationProblem(source: folder, reason: reason)])
         }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
     }
 }

@@ -61,8 +61,8 @@ struct PolicyReview {
         guard !strange.isEmpty else { return nil }
         let names = strange.map(\.text).joined(separator: ", ")
         return """
-            the rule allows to local sessions only; its users may also speak for \(names), and no rule with the condition \
-            origin allows the like to those. Where local sessions are meant, origin = "local" says so
+            the rule allows to local sessions only; its users may also speak for \(names), and no rule with the \
+            condition origin allows the like to those. Where local sessions are meant, origin = "local" says so
             """
     }
 
@@ -168,7 +168,8 @@ struct PolicyReview {
             return ConfigurationProblem(
                 source: "\(rule.file):\(rule.line)",
                 reason:
-                    "nobody can call \(tasks.map(\.task).joined(separator: ", ")), not even root: the rule has no condition"
+                    "nobody can call \(tasks.map(\.task).joined(separator: ", ")), not even root: the rule has no "
+                    + "condition"
             )
         }
     }

@@ -55,7 +55,8 @@ extension ConfigurationErrors {
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return BridgeError(
             .configInvalid,
-            "the configuration is not good, and everything stays as it was: \(problems.first?.description ?? "")\(more)",
+            "the configuration is not good, and everything stays as it was: "
+                + "\(problems.first?.description ?? "")\(more)",
             data: ["problems": .array(problems.map(\.json))])
     }
 }

@@ -83,10 +83,10 @@ final class Reloader {
     // MARK: Finding what is wrong
 
     /// What the file says, before the plugins have been asked.
-    private struct Reading: Sendable {
+    fileprivate struct Reading: Sendable {
         var configuration: Configuration
-        var problems: [ConfigurationProblem] = []
-        var warnings: [ConfigurationProblem]
+        var problems: [ConfigurationProblem]
+        var warnings: [ConfigurationProblem] = []
     }
 
     /// Reads the file and looks for the plugins' directories, where that blocks nobody.
@@ -95,16 +95,12 @@ final class Reloader {
         let installed = daemon.installedPlugins
         do throws(ConfigurationErrors) {
             return try await BlockingWork.run { () throws(ConfigurationErrors) in
-                let new = try source.load()
-                let libraries = try new.pluginLibraries()
-                var reading = Reading(configuration: new, warnings: new.warnings())
-                let unknown = new.problems(installedPlugins: installed.names)
-                // What is not loaded yet may be what bears such a name.
-                if installed.isComplete, installed.libraries == Set(libraries) {
-                    reading.problems = unknown
-                } else {
-                    reading.warnings += unknown
-                }
+                let read = source.read()
+                var reading = Reading(configuration: read.configuration, problems: read.problems)
+                guard read.isOfFile else { throw ConfigurationErrors(problems: read.problems) }
+                if read.problems.isEmpty { reading.warnings = read.configuration.warnings() }
+                guard read.knowsPlugins else { return reading }
+                reading.addPluginProblems(installed)
                 return reading
             }
         } catch {
@@ -116,11 +112,12 @@ final class Reloader {
     private func check(_ plugins: [PluginSlot], _ new: Configuration) async -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for plugin in plugins {
-            do throws(BridgeError) {
-                try await daemon.loader.check(plugin, section: new.json(of: plugin.name))
-            } catch {
-                if error.isOfLostProcess, hasSameSection(plugin, new) { continue }
-                problems.append(new.problem(of: plugin.name, error))
+            problems += await new.refusals(of: plugin.name) { section throws(BridgeError) in
+                do throws(BridgeError) {
+                    try await daemon.loader.check(plugin, section: section)
+                } catch {
+                    if !error.isOfLostProcess || !hasSameSection(plugin, new) { throw error }
+                }
             }
         }
         return problems
@@ -175,6 +172,24 @@ final class Reloader {
         case .refused(let errors):
             daemon.log.error("\(occasion): the configuration is not good, and everything stays as it was")
             for problem in errors.problems { daemon.log.error("\(problem)") }
+        }
+    }
+}
+
+extension Reloader.Reading {
+    /// Adds what the file says of plugins that there are not.
+    fileprivate mutating func addPluginProblems(_ installed: InstalledPlugins) {
+        do throws(ConfigurationErrors) {
+            let libraries = try configuration.pluginLibraries()
+            let unknown = configuration.problems(installedPlugins: installed.names)
+            // What is not loaded yet may be what bears such a name.
+            if installed.isComplete, installed.libraries == Set(libraries) {
+                problems += unknown
+            } else {
+                warnings += unknown
+            }
+        } catch {
+            problems += error.problems
         }
     }
 }

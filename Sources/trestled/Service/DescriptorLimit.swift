@@ -36,8 +36,8 @@ enum DescriptorLimit {
         guard limit < sessions + reserve else { return nil }
         return """
             the process may have \(limit) descriptors, which is enough for \(max(0, limit - reserve)) sessions, and \
-            limits.sessions is \(sessions): raise the hard limit (LimitNOFILE=, ulimit -Hn) to \(sessions + reserve), or \
-            lower the setting
+            limits.sessions is \(sessions): raise the hard limit (LimitNOFILE=, ulimit -Hn) to \(sessions + reserve), \
+            or lower the setting
             """
     }
 }

@@ -43,7 +43,8 @@ struct StatusLine {
         start = now
         let refused = newer.refusedPlugins == 0 ? "" : " (\(newer.refusedPlugins) refused)"
         return
-            "\(Self.count(newer.sessions, "session")), \(rate) calls/s, \(Self.count(newer.plugins, "plugin"))\(refused)"
+            "\(Self.count(newer.sessions, "session")), \(rate) calls/s, "
+            + "\(Self.count(newer.plugins, "plugin"))\(refused)"
     }
 
     /// To two digits, so that a steady load keeps the line as it is; "<1" is what is not nothing.

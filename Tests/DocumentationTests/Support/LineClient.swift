@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A connection that sends and receives lines. Blocking; one thread at a time.
 final class LineClient {
@@ -19,7 +20,7 @@ final class LineClient {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard status == 0 else { throw Failure("nobody answers at \(path): \(String(cString: strerror(errno)))") }
+        guard status == 0 else { throw TestFailure("nobody answers at \(path): \(String(cString: strerror(errno)))") }
     }
 
     deinit { close(descriptor) }
@@ -30,7 +31,7 @@ final class LineClient {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else {
-                throw Failure("the daemon does not take what is sent: \(String(cString: strerror(errno)))")
+                throw TestFailure("the daemon does not take what is sent: \(String(cString: strerror(errno)))")
             }
             rest = rest.dropFirst(count)
         }
@@ -54,7 +55,7 @@ final class LineClient {
     private func readMore() throws {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&ready, 1, Self.patienceMilliseconds) == 1 else {
-            throw Failure("no answer came within \(Self.patienceMilliseconds / 1000) s")
+            throw TestFailure("no answer came within \(Self.patienceMilliseconds / 1000) s")
         }
         var chunk = [UInt8](repeating: 0, count: 65_536)
         let count = read(descriptor, &chunk, chunk.count)

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// Programs that run as another user.
 enum AnotherUser {

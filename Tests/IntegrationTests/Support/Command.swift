@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 extension DaemonHome {
     /// Runs the command line against this daemon, to its end.
@@ -10,7 +11,7 @@ extension DaemonHome {
 /// A command of the command line that goes on until it is told to end; what it writes is read line by line.
 final class Command {
     let process: SpawnedProcess
-    private let lines: LineReader
+    private let lines: SocketLineReader
     private let output: Int32
     private let folder: TemporaryFolder
 
@@ -20,7 +21,7 @@ final class Command {
         let ends = try connectedPair()
         defer { close(ends.theirs) }
         output = ends.ours
-        lines = LineReader(output)
+        lines = SocketLineReader(output)
         process = try SpawnedProcess(
             Place.program("trestle"), ["--socket", home.socketPath] + arguments, environment: environment,
             output: .descriptor(ends.theirs), errors: .file(folder.file("errors")))

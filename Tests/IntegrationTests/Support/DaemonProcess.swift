@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The paths of a daemon, which outlive it: one may be started on them again.
@@ -41,7 +42,7 @@ final class DaemonHome {
         do {
             return try Wire(path: socketPath)
         } catch {
-            throw Failure("nobody answers at \(socketPath): \(String(cString: strerror(error.code)))")
+            throw TestFailure("nobody answers at \(socketPath): \(String(cString: strerror(error.code)))")
         }
     }
 }
@@ -67,8 +68,8 @@ final class DaemonProcess {
         let deadline = Deadline()
         while (try? home.connect()) == nil {
             // Between two attempts its end is waited for: that is one event that may come instead.
-            if process.hasEnded(within: 2) { throw Failure("the daemon ended: \(try process.wait())") }
-            if deadline.isOver { throw Failure("the daemon does not get ready") }
+            if process.hasEnded(within: 2) { throw TestFailure("the daemon ended: \(try process.wait())") }
+            if deadline.isOver { throw TestFailure("the daemon does not get ready") }
         }
     }
 
@@ -95,7 +96,7 @@ func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) thr
         if !daemon.hasEnded { #expect(try daemon.stop() == .exited(0), "\(daemon.log)") }
         return result
     } catch {
-        throw Failure("\(error)\nThe daemon's log:\n\(daemon.log.suffix(8_192))")
+        throw TestFailure("\(error)\nThe daemon's log:\n\(daemon.log.suffix(8_192))")
     }
 }
 

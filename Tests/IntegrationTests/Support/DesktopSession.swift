@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 
 /// A daemon, a session bus and a desktop presenter between them; and a client that has alerts shown.
 final class DesktopSession {

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 
 /// A real notification service, on a screen that nobody sees, and a hand for its buttons.
 final class Dunst {
@@ -26,7 +27,7 @@ final class Dunst {
         screen = try SpawnedProcess(
             "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
             output: .descriptor(ends.theirs))
-        guard let number = try LineReader(ends.ours).line() else { throw Failure("Xvfb says nothing") }
+        guard let number = try SocketLineReader(ends.ours).line() else { throw TestFailure("Xvfb says nothing") }
         let display = String(decoding: number, as: UTF8.self)
         environment = bus.environment + ["DISPLAY=:\(display)", "HOME=\(folder.path)"]
         // What is asked to choose from its menu takes the line with the wanted text.
@@ -44,8 +45,8 @@ final class Dunst {
             let run = try control("count", "displayed")
             if run.end == .exited(0), run.output == "\(count)\n" { return }
             // Between two questions its end is waited for: that is one event that may come instead.
-            if process.hasEnded(within: 20) { throw Failure("dunst ended: \(try process.wait())") }
-            if deadline.isOver { throw Failure("dunst never shows \(count): \(run.output)\(run.errors)") }
+            if process.hasEnded(within: 20) { throw TestFailure("dunst ended: \(try process.wait())") }
+            if deadline.isOver { throw TestFailure("dunst never shows \(count): \(run.output)\(run.errors)") }
         }
     }
 
@@ -69,7 +70,7 @@ final class Dunst {
 
     private func must(_ arguments: String...) throws {
         let control = try run("/usr/bin/dunstctl", arguments, environment: environment)
-        guard control.end == .exited(0) else { throw Failure("dunstctl \(arguments): \(control.errors)") }
+        guard control.end == .exited(0) else { throw TestFailure("dunstctl \(arguments): \(control.errors)") }
     }
 
     private func control(_ arguments: String...) throws -> ProgramRun {

@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Calls of Echo with large options, numbered from 0, and the callbacks that they must get.
@@ -69,7 +70,7 @@ struct Sender {
             // Answered while this one stuffs the daemon: nobody's full buffer delays another's call.
             let sessions = try observer.result("bridge.sessions")["sessions"]?.arrayValue ?? []
             queued = sessions.compactMap { $0["queuedBytes"]?.int64Value }.max() ?? 0
-            guard !isDone, !deadline.isOver else { throw Failure("the daemon reads on: \(queued) bytes wait") }
+            guard !isDone, !deadline.isOver else { throw TestFailure("the daemon reads on: \(queued) bytes wait") }
         }
     }
 

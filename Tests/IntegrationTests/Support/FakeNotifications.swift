@@ -30,7 +30,7 @@ final class FakeNotifications {
     init(_ address: String, capabilities: [String] = ["actions", "body"], named: Bool = true) throws {
         self.capabilities = capabilities
         var bus: OpaquePointer?
-        guard sd_bus_new(&bus) >= 0, let bus else { throw Failure("no bus connection can be made") }
+        guard sd_bus_new(&bus) >= 0, let bus else { throw TestFailure("no bus connection can be made") }
         self.bus = bus
         sd_bus_set_address(bus, address)
         sd_bus_set_bus_client(bus, 1)
@@ -41,7 +41,7 @@ final class FakeNotifications {
     deinit { sd_bus_flush_close_unref(bus) }
 
     private static func check(_ status: Int32, _ what: String) throws {
-        if status < 0 { throw Failure("the fake service cannot \(what): \(String(cString: strerror(-status)))") }
+        if status < 0 { throw TestFailure("the fake service cannot \(what): \(String(cString: strerror(-status)))") }
     }
 
     /// Gives up the name, as a service that ends.
@@ -62,7 +62,7 @@ final class FakeNotifications {
             case .string(let summary) = message.body[3], case .string(let body) = message.body[4],
             case .strings(let actions) = message.body[5], case .properties(let hints) = message.body[6],
             case .int32(let expiry) = message.body[7]
-        else { throw Failure("Notify does not fit: \(message)") }
+        else { throw TestFailure("Notify does not fit: \(message)") }
         lastNumber += 1
         let notification = Notification(
             presenter: message.sender, number: lastNumber, summary: summary, body: body, actions: actions, hints: hints,
@@ -75,7 +75,7 @@ final class FakeNotifications {
     /// Waits until a notification is to be taken away, and does so.
     func awaitClosing() throws -> UInt32 {
         let call = try call("CloseNotification")
-        guard case .uint32(let number)? = try call.content().body.first else { throw Failure("CloseNotification") }
+        guard case .uint32(let number)? = try call.content().body.first else { throw TestFailure("CloseNotification") }
         try emit("NotificationClosed", number, .uint32(3))
         try answer(call, [])
         return number
@@ -92,11 +92,11 @@ final class FakeNotifications {
                 let handle = MessageHandle(adopting: message)
                 guard sd_bus_message_is_method_call(message, Self.name, nil) > 0 else { continue }
                 let member = sd_bus_message_get_member(message).map { String(cString: $0) } ?? ""
-                guard member == method else { throw Failure("\(member) was called instead of \(method)") }
+                guard member == method else { throw TestFailure("\(member) was called instead of \(method)") }
                 return handle
             }
             if status > 0 { continue }
-            if deadline.isOver { throw Failure("\(method) is never called") }
+            if deadline.isOver { throw TestFailure("\(method) is never called") }
             try Self.check(sd_bus_wait(bus, UInt64(deadline.millisecondsLeft) * 1_000), "wait")
         }
     }

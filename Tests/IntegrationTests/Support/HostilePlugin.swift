@@ -1,5 +1,6 @@
 import BridgeJSON
 import Glibc
+import TestSupport
 import Testing
 
 /// Where a plugin runs.
@@ -50,7 +51,7 @@ enum HostilePlugin: Sendable {
         case .library:
             let made = try run(
                 "/usr/bin/make", ["-s", "-C", "\(Self.folder)/libraries", "OUT=\(folder.path)", folder.file(file)])
-            guard made.end == .exited(0) else { throw Failure("\(name) cannot be built: \(made.errors)") }
+            guard made.end == .exited(0) else { throw TestFailure("\(name) cannot be built: \(made.errors)") }
         }
     }
 
@@ -76,7 +77,7 @@ enum HostilePlugin: Sendable {
     private static func copy(_ file: String, to folder: TemporaryFolder, as name: String, mode: mode_t) throws {
         let path = folder.file(name)
         let copied = try run("/bin/cp", [file, path])
-        guard copied.end == .exited(0), chmod(path, mode) == 0 else { throw Failure("\(file) cannot be copied") }
+        guard copied.end == .exited(0), chmod(path, mode) == 0 else { throw TestFailure("\(file) cannot be copied") }
     }
 
     // MARK: In a daemon
@@ -106,7 +107,7 @@ enum HostilePlugin: Sendable {
     func status(_ client: Wire) throws -> JSON {
         let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
         guard let own = plugins.first(where: { $0["path"]?.stringValue?.hasSuffix("/\(file)") == true }) else {
-            throw Failure("the daemon knows nothing of \(file): \(plugins)")
+            throw TestFailure("the daemon knows nothing of \(file): \(plugins)")
         }
         return own
     }
@@ -231,7 +232,7 @@ func isAlive(_ pid: pid_t) -> Bool {
 func awaitEnd(of pid: pid_t) throws {
     let deadline = Deadline()
     while isAlive(pid) {
-        if deadline.isOver { throw Failure("the process \(pid) does not end") }
+        if deadline.isOver { throw TestFailure("the process \(pid) does not end") }
         // Nobody reports the end of a process that is no child.
         poll(nil, 0, 5)
     }

@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 /// Checks a plugin; what failed, each as "TASK CHECK" or "CHECK", in their order.

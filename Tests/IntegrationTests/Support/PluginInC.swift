@@ -1,3 +1,4 @@
+import TestSupport
 /// A plugin in C that a test compiles: one task, which answers with its own name, unless it is told to do otherwise.
 struct PluginInC {
     var name = "specimen"
@@ -65,7 +66,7 @@ func compile(_ source: String, in folder: TemporaryFolder, to path: String) thro
     let file = try folder.write(source, to: "source.c")
     let header = Place.package + "/Sources/CTaskPlugin/include"
     let compiler = try run("/usr/bin/cc", ["-shared", "-fPIC", "-pthread", "-I", header, "-o", path, file])
-    guard compiler.end == .exited(0) else { throw Failure("the plugin cannot be compiled:\n\(compiler.errors)") }
+    guard compiler.end == .exited(0) else { throw TestFailure("the plugin cannot be compiled:\n\(compiler.errors)") }
 }
 
 extension String {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal of a test's own: the test sits in front of it, a program runs in it.
 final class PseudoTerminal {
@@ -10,19 +11,19 @@ final class PseudoTerminal {
 
     init(rows: UInt16, columns: UInt16) throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard master >= 0 else { throw Failure("there are no pseudo-terminals") }
+        guard master >= 0 else { throw TestFailure("there are no pseudo-terminals") }
         // From <asm-generic/ioctls.h>; Swift does not see macros that compute their value.
         let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
         var (lock, number) = (Int32(0), Int32(-1))
         guard ioctl(master, setLock, &lock) == 0, ioctl(master, getNumber, &number) == 0 else {
             close(master)
-            throw Failure("a pseudo-terminal cannot be used")
+            throw TestFailure("a pseudo-terminal cannot be used")
         }
         path = "/dev/pts/\(number)"
         slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else {
             close(master)
-            throw Failure("\(path) cannot be opened")
+            throw TestFailure("\(path) cannot be opened")
         }
         resize(rows: rows, columns: columns)
     }
@@ -59,7 +60,7 @@ final class PseudoTerminal {
                 return shown
             }
             guard receive(within: deadline.millisecondsLeft), !deadline.isOver else {
-                throw Failure("the terminal does not show \(wanted.debugDescription), but \(text.debugDescription)")
+                throw TestFailure("the terminal does not show \(wanted.debugDescription), but \(text.debugDescription)")
             }
         }
     }

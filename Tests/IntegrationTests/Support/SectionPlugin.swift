@@ -1,3 +1,4 @@
+import TestSupport
 /// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while
 /// it is at work, unless it is told to refuse that.
 struct SectionPlugin {

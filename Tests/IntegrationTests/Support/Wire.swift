@@ -1,67 +1,11 @@
 import BridgeJSON
 import Glibc
-
-/// Takes lines from a socket, waiting with a deadline.
-final class LineReader {
-    private let descriptor: Int32
-    private var buffer: [UInt8] = []
-    /// Where the first line that has not been taken begins.
-    private var start = 0
-    private(set) var hasEnded = false
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    /// The next line without its end; nil at the end of the stream.
-    func line(_ deadline: Deadline = Deadline()) throws -> [UInt8]? {
-        while true {
-            if let line = takeLine() { return line }
-            if hasEnded { return nil }
-            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&state, 1, deadline.millisecondsLeft) >= 0 || errno == EINTR else {
-                throw Failure("poll failed")
-            }
-            if deadline.isOver { throw Failure("nothing came where a line was waited for") }
-            fill()
-        }
-    }
-
-    /// A line that has been read already.
-    func takeLine() -> [UInt8]? {
-        let end = buffer.withUnsafeBytes { bytes -> Int? in
-            guard let base = bytes.baseAddress, start < bytes.count,
-                let found = memchr(base + start, 0x0A, bytes.count - start)
-            else { return nil }
-            return UnsafeRawPointer(found) - base
-        }
-        guard let end else { return nil }
-        let line = Array(buffer[start..<end])
-        start = end + 1
-        if start > 1 << 20 || start == buffer.count {
-            buffer.removeFirst(start)
-            start = 0
-        }
-        return line
-    }
-
-    /// Reads what is there, without waiting.
-    func fill() {
-        while !hasEnded {
-            let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { chunk in
-                let count = recv(descriptor, chunk.baseAddress, chunk.count, Int32(MSG_DONTWAIT))
-                if count > 0 { buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
-                return count
-            }
-            if count > 0 { continue }
-            if count == 0 || errno != EAGAIN && errno != EINTR { hasEnded = true }
-            return
-        }
-    }
-}
+import TestSupport
 
 /// A client of the simplest kind: lines out, lines in, on the caller's thread.
 final class Wire {
     let descriptor: Int32
-    private let reader: LineReader
+    private let reader: SocketLineReader
     /// Messages that came while another one was waited for.
     private var setAside: [JSON] = []
     private var lastID = 0
@@ -70,7 +14,7 @@ final class Wire {
     init(path: String) throws(ConnectFailure) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_UNIX, kind, 0)
-        reader = LineReader(descriptor)
+        reader = SocketLineReader(descriptor)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
@@ -113,7 +57,7 @@ final class Wire {
             guard count == 0 else { continue }
             var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             poll(&state, 1, deadline.millisecondsLeft)
-            if deadline.isOver { throw Failure("the daemon does not take what is sent to it") }
+            if deadline.isOver { throw TestFailure("the daemon does not take what is sent to it") }
         }
     }
 
@@ -122,7 +66,7 @@ final class Wire {
         let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if count >= 0 { return count }
         guard errno == EAGAIN || errno == EINTR else {
-            throw Failure("the daemon has closed the connection: \(String(cString: strerror(errno)))")
+            throw TestFailure("the daemon has closed the connection: \(String(cString: strerror(errno)))")
         }
         return 0
     }
@@ -164,12 +108,14 @@ final class Wire {
         let deadline = Deadline()
         var state = pollfd(fd: descriptor, events: 0, revents: 0)
         while poll(&state, 1, deadline.millisecondsLeft) < 1 {
-            if deadline.isOver { throw Failure("the daemon does not close the connection") }
+            if deadline.isOver { throw TestFailure("the daemon does not close the connection") }
         }
     }
 
     private func next() throws -> JSON {
-        guard let line = try reader.line() else { throw Failure("the connection ended where a message was waited for") }
+        guard let line = try reader.line() else {
+            throw TestFailure("the connection ended where a message was waited for")
+        }
         return try JSON(parsing: line)
     }
 
@@ -196,7 +142,7 @@ final class Wire {
     /// Calls a task that must succeed; returns its result.
     func result(_ task: String, _ options: JSON = [:]) throws -> JSON {
         let callback = try call(task, options)
-        guard let result = callback["result"] else { throw Failure("\(task) failed: \(callback.text)") }
+        guard let result = callback["result"] else { throw TestFailure("\(task) failed: \(callback.text)") }
         return result
     }
 
@@ -207,7 +153,7 @@ final class Wire {
         while true {
             let result = try result(task)
             if isWanted(result) { return result }
-            if deadline.isOver { throw Failure("\(task) never answered what is waited for: \(result.text)") }
+            if deadline.isOver { throw TestFailure("\(task) never answered what is waited for: \(result.text)") }
             // Asked without a pause, this process and the daemon may keep all others from running: Linux 6.18 lets
             // processes starve for seconds beside two pairs that wake each other.
             poll(nil, 0, 5)

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A worker in Python that a test writes: one task of its name, which answers with its options, unless it is told to do
 /// otherwise.
@@ -23,7 +24,7 @@ struct WorkerInPython {
     private var script: String {
         """
         #!/usr/bin/env python3
-        import json, os, signal, socket, sys, time
+        import fcntl, json, os, signal, socket, sys, time
         s = socket.socket(fileno=3)
         f = s.makefile("w")
         lines = s.makefile("r")
@@ -73,7 +74,7 @@ struct WorkerInPython {
     /// Writes it into a plugin directory.
     func write(to folder: TemporaryFolder) throws {
         let path = try folder.write(script + "\n", to: "\(name).py")
-        guard chmod(path, 0o755) == 0 else { throw Failure("\(path) cannot be made executable") }
+        guard chmod(path, 0o755) == 0 else { throw TestFailure("\(path) cannot be made executable") }
         try folder.write(manifest + "\n", to: "\(name).plugin.toml")
     }
 }

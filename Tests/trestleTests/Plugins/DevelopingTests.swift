@@ -2,6 +2,7 @@ import ArgumentParser
 import BridgeJSON
 import EventLoop
 import Foundation
+import TestSupport
 import Testing
 
 @testable import trestle
@@ -58,9 +59,91 @@ struct DevelopingTests {
         let error = #expect(throws: ProjectFailure.self) { try worker.plugin() }
         #expect(error?.description.contains("--plugin") == true)
         try touch("Package.swift")
-        let package = try PluginProject(path, plugin: nil)
+        let package = try PluginProject(path, plugin: nil, cache: nil)
         #expect(package.command == ["swift", "build"])
+        #expect(
+            try PluginProject(path, plugin: nil, isRelease: true).command == ["swift", "build", "-c", "release"])
         #expect(throws: ProjectFailure.self) { try package.plugin() }
+    }
+
+    private func makeFolder(_ folder: TemporaryFolder, _ name: String) throws {
+        try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+    }
+
+    /// A folder with the manifest of a Swift plugin of this name, and with another dependency where that is wanted.
+    private func package(_ name: String, in folder: TemporaryFolder, at place: String, extra: String = "") throws {
+        try makeFolder(folder, place)
+        try folder.write(
+            """
+            let package = Package(
+                products: [.library(name: "\(name)Plugin", type: .dynamic, targets: [])],
+                dependencies: [.package(name: "trestle", path: "/t"),
+                    \(extra)]
+
+            """, to: "\(place)/Package.swift")
+    }
+
+    @Test("Swift plugins that depend on TaskKit alone share a scratch folder; others have their own")
+    func shared() throws {
+        let folder = try TemporaryFolder()
+        try package("One", in: folder, at: "one")
+        try package("Two", in: folder, at: "two")
+        try package("One", in: folder, at: "other")
+        try package("Three", in: folder, at: "three", extra: ".package(url: \"u\")")
+        let cache = folder.file("cache")
+        func scratch(_ place: String) throws -> SharedScratch? {
+            try PluginProject(folder.file(place), plugin: nil, cache: cache).shared
+        }
+        let one = try #require(try scratch("one"))
+        #expect(one.path.hasPrefix("\(cache)/"))
+        #expect(try scratch("two")?.path == one.path)
+        #expect(try scratch("two")?.library == "\(one.path)/debug/libTwoPlugin.so")
+        #expect(try PluginProject(folder.file("one"), plugin: nil, cache: cache).command?.last == one.path)
+        // Another plugin of the same name would overwrite its library, as long as it is there.
+        #expect(try scratch("other") == nil)
+        #expect(try scratch("one") == one)
+        unlink(folder.file("one/Package.swift"))
+        #expect(try scratch("other")?.path == one.path)
+        #expect(try scratch("three") == nil)
+        // What was built by hand before is built there from then on.
+        try makeFolder(folder, "two/.build")
+        try folder.write("{}", to: "two/.build/workspace-state.json")
+        #expect(try scratch("two") == nil)
+    }
+
+    @Test("A library in the shared folder is found where a build by hand would have put it")
+    func linked() throws {
+        let folder = try TemporaryFolder()
+        try package("One", in: folder, at: "one")
+        let project = try PluginProject(folder.file("one"), plugin: nil, cache: folder.file("cache"))
+        let shared = try #require(project.shared)
+        #expect(throws: ProjectFailure.self) { try project.plugin() }
+        for _ in 0..<2 {
+            try makeFolder(folder, String(shared.path.dropFirst(folder.path.count + 1)) + "/debug")
+            try folder.write("library", to: String(shared.library.dropFirst(folder.path.count + 1)))
+            shared.link(into: project.folder)
+            #expect(try project.plugin() == shared.library)
+            #expect(contents(of: folder.file("one/.build/debug/libOnePlugin.so")) == "library")
+        }
+    }
+
+    @Test("A shared folder that nobody has used for long is removed, and nothing else")
+    func unused() throws {
+        let folder = try TemporaryFolder()
+        try package("One", in: folder, at: "one")
+        for (name, isOld) in [("0.0.9-old", true), ("0.0.9-new", false)] {
+            try makeFolder(folder, "cache/\(name)/plugins")
+            guard isOld else { continue }
+            var times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+            utimensat(AT_FDCWD, folder.file("cache/\(name)/plugins"), &times, 0)
+        }
+        try makeFolder(folder, "cache/somebody-elses")
+        let used = try #require(try PluginProject(folder.file("one"), plugin: nil, cache: folder.file("cache")).shared)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache"))
+        #expect(
+            Set(left.map { "\(folder.file("cache"))/\($0)" }) == [
+                used.path, folder.file("cache/0.0.9-new"), folder.file("cache/somebody-elses"),
+            ])
     }
 
     @Test("What a build writes is no save")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import trestle
@@ -127,13 +128,12 @@ struct NewPluginTests {
             let new = PluginTemplate(name: try PluginName("qr-scan"), place: place)
             try NewFolder.write(new.files(language), to: "\(folder)/new")
 
-            let make = Process()
-            make.executableURL = URL(filePath: "/usr/bin/make")
-            make.arguments = ["--silent", "-C", "\(folder)/new", "all", "test"].filter { language != .c || $0 != "all" }
-            make.standardOutput = FileHandle.nullDevice
-            try make.run()
-            make.waitUntilExit()
-            #expect(make.terminationStatus == 0)
+            let make = try run(
+                "/usr/bin/make",
+                ["--silent", "-C", "\(folder)/new", "all", "test"].filter { language != .c || $0 != "all" },
+                environment: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
+                patience: .seconds(300))
+            #expect(make.end == .exited(0), "\(make.errors)")
             let asked = try String(contentsOfFile: "\(folder)/new/asked", encoding: .utf8)
             #expect(asked.hasPrefix("plugin check ") && asked.contains("--call qr-scan={"))
         }

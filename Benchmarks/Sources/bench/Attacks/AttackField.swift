@@ -1,3 +1,4 @@
+import CEpoll
 import Glibc
 
 /// A daemon that is attacked, its attacker's connections and its victim.
@@ -11,12 +12,17 @@ final class AttackField {
 
     let server: Server
     private(set) var connections: [AttackConnection] = []
+    private var byDescriptor: [Int32: AttackConnection] = [:]
+    /// Waits for all connections. A `poll` of a thousand is one long system call, and the victim, on the same core,
+    /// would wait for its end.
+    private let ready: Int32
     private(set) var victim: Victim?
     private let bench: Bench
     private let loopStatistics: String
 
     init(_ bench: Bench, _ settings: DaemonSettings) throws {
         self.bench = bench
+        ready = cepoll_make()
         server = try bench.startDaemon(settings)
         let threads = "/proc/\(server.pid)/task"
         guard
@@ -33,12 +39,17 @@ final class AttackField {
     func connect(asOperator: Bool = false) throws -> AttackConnection {
         let connection = try AttackConnection(
             to: server.socket, uid: Self.isRoot && !asOperator ? Self.attackerUID : nil, isOperator: asOperator)
+        guard cepoll_add(ready, connection.descriptor) == 0 else { throw Failure("epoll: \(lastError())") }
         connections.append(connection)
+        byDescriptor[connection.descriptor] = connection
         return connection
     }
 
     func close(_ closing: [AttackConnection]) {
-        for connection in closing { connection.close() }
+        for connection in closing {
+            byDescriptor[connection.descriptor] = nil
+            connection.close()
+        }
         connections.removeAll { $0.isClosed }
     }
 
@@ -78,19 +89,17 @@ final class AttackField {
     /// Writes and reads on all connections until something is so.
     func pump(until isDone: () -> Bool) throws {
         let end = monotonicNanoseconds() + UInt64(Self.limitSeconds * 1e9)
-        var polled = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var found = [Int32](repeating: 0, count: 256)
         for connection in connections { connection.write() }
         while !isDone() {
             if Interruption.hasCome { throw Failure("interrupted") }
             guard monotonicNanoseconds() < end else { throw AttackTimeout() }
-            for (index, connection) in connections.enumerated() {
-                polled[index].fd = connection.isClosed ? -1 : connection.descriptor
-                polled[index].events = Int16(connection.hasUnsent ? POLLIN | POLLOUT : POLLIN)
-            }
-            poll(&polled, nfds_t(polled.count), 2)
-            for (index, connection) in connections.enumerated() where polled[index].revents != 0 {
-                connection.write()
+            let count = Int(cepoll_wait(ready, &found, Int32(found.count), 2))
+            for descriptor in found.prefix(count) {
+                guard let connection = byDescriptor[descriptor] else { continue }
                 connection.read()
+                // What there was no room for, and what reading has answered.
+                connection.write()
             }
             victim?.listen()
         }
@@ -122,6 +131,8 @@ final class AttackField {
         close(connections)
         server.stop()
     }
+
+    deinit { Glibc.close(ready) }
 
     /// For a daemon that does not listen to anybody.
     func kill() {

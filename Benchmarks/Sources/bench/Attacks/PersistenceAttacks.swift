@@ -1,4 +1,5 @@
-// Attacks on the store's lanes. Users who do not call the store should not notice them; those who do wait for their turn.
+// Attacks on the store's lanes. Users who do not call the store should not notice them; those who do wait for their
+// turn.
 
 private func transaction(_ operations: some Sequence<String>) -> String {
     callLine("persistence.transaction", #"{"operations":["# + operations.joined(separator: ",") + "]}")

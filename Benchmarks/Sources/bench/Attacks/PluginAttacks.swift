@@ -6,7 +6,7 @@ private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws
     _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
     _ = try ChildProcess(["install", "-m", "600", bench.place.besideDaemon("libEchoPlugin.so"), folder]).finish()
     _ = try ChildProcess(["install", "-m", "700", bench.place.program("flooder"), folder + "/flooder"]).finish()
-    let tasks = ["publish", "array", "metrics", "log", "progress", "answers"].map {
+    let tasks = ["publish", "array", "metrics", "log", "progress", "answers", "error"].map {
         "[[tasks]]\nname = \"flood.\($0)\"\nsummary = \"Floods.\"\n"
     }
     try writeFile(
@@ -35,4 +35,5 @@ let pluginAttacks = [
     flood("plugin: 15,000 lines of log", task: "flood.log", bytes: 1_000_000, lines: 15_000),
     flood("plugin: 15,000 times progress", task: "flood.progress", bytes: 480_000, lines: 15_000),
     flood("plugin: 15,000 answers to nothing", task: "flood.answers", bytes: 555_000, lines: 15_000),
+    flood("plugin: an error of 1 MB", task: "flood.error", bytes: 1_000_000),
 ]

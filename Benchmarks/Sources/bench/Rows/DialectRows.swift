@@ -23,7 +23,7 @@ func measureDialects(_ bench: Bench) throws -> [Line] {
                         ? nil
                         : Finding(
                             what: "CPU per call in \(dialect.name), \(shape.name)", value: ratio, unit: " × native",
-                            bound: .atMost(1.25))))
+                            bound: .atMost(3))))
         }
     }
     return lines

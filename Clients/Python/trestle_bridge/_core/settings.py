@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Callable, Optional
 
 from .backoff import Backoff
+
+LONGEST_NAME_BYTES = 64
+"""Of a script's name as this program's."""
 
 LONGEST_TIMEOUT = 365 * 24 * 3600.0
 """Seconds: no call may wait for longer than a year."""
@@ -60,8 +65,20 @@ class Settings:
     @property
     def hello_options(self) -> dict[str, str]:
         """The options of `bridge.hello`."""
-        named = {"client": self.client, "version": self.version, "origin": self.origin}
+        client = script_name() if self.client is None else self.client
+        named = {"client": client, "version": self.version, "origin": self.origin}
         return {name: value for name, value in named.items() if value is not None}
+
+
+def script_name() -> str:
+    """What this program is called where it says nothing: its script without `.py`, or the package that `-m` names."""
+    script = Path(sys.argv[0] if sys.argv else "")
+    name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
+    # `python -c` and an interpreter that somebody types on have no script.
+    if name in ("", "-c", "-m", "-"):
+        name = "python"
+    # A name of a file is any bytes, and the daemon takes text of a bounded length.
+    return name.encode("utf-8", "replace")[:LONGEST_NAME_BYTES].decode("utf-8", "ignore")
 
 
 def check_timeout(seconds: Optional[float]) -> None:

@@ -96,12 +96,13 @@ class Declarations:
         self.handlers["plugin.intercept"] = Handler(_nobody, choose=self._interceptor)
 
     def _interceptor(self, question: Any) -> Handler:
-        found = self._interceptors.get(question.get("interceptor") if isinstance(question, dict) else None)
+        name = question.get("interceptor") if isinstance(question, dict) else None
+        found = self._interceptors.get(name) if isinstance(name, str) else None
         return found[2] if found else Handler(_nobody)
 
     def all_handlers(self) -> dict[str, Handler]:
-        """The handlers, complete. Where tasks of interceptors come from a function, they are told at the start, and when
-        there is another configuration."""
+        """The handlers, complete. Where tasks of interceptors come from a function, they are told at the start, and
+        when there is another configuration."""
         handlers = dict(self.handlers)
         if any(callable(tasks) for _, tasks, _ in self._interceptors.values()):
             for task in ("plugin.start", "plugin.reconfigure"):

@@ -14,7 +14,8 @@ from .calls import WorkerCall
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a call. Made by `PASS`, `rewrite`, `redirect` and `answer`; to refuse one, raise a `BridgeError`."""
+    """What becomes of a call. Made by `PASS`, `rewrite`, `redirect` and `answer`; to refuse one, raise a
+    `BridgeError`."""
 
     json: Any
 
@@ -29,7 +30,8 @@ def rewrite(options: Any) -> Decision:
 
 
 def redirect(task: str, options: Any = ABSENT) -> Decision:
-    """The call becomes one of another task, with its own options or with others. Its caller must be allowed to call it."""
+    """The call becomes one of another task, with its own options or with others. Its caller must be allowed to
+    call it."""
     return Decision({"task": task} if options is ABSENT else {"task": task, "options": options})
 
 

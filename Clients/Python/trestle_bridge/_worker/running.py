@@ -18,8 +18,8 @@ Answer = Callable[[IncomingCall, Optional[bytes], Optional[BridgeError]], None]
 
 
 class Threads:
-    """As many threads as there is work for, of which some stay for what comes next. There is no bound: a task that calls
-    another of the same worker's tasks must not wait for a thread that waits for it."""
+    """As many threads as there is work for, of which some stay for what comes next. There is no bound: a task that
+    calls another of the same worker's tasks must not wait for a thread that waits for it."""
 
     _MOST_IDLE = 16
 

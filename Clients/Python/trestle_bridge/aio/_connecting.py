@@ -26,7 +26,7 @@ def connect(
 
     Args:
         path: the socket; None: the one that `TRESTLE_SOCKET` names, else this user's own, else the system's.
-        client: what the daemon shall call this program in its lists.
+        client: what the daemon shall call this program in its lists; None: the name of its script.
         version: this program's version.
         origin: what the session speaks for, such as `https://example.org`; None: `local`.
         reconnect: whether a connection that is lost is made again, and after which pauses.

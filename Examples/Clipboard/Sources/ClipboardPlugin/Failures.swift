@@ -44,8 +44,8 @@ enum Failure {
     static func tooLarge(_ textBytes: Int) -> BridgeError {
         BridgeError(
             "clipboard.too_large",
-            "The text has more than \(textBytes) bytes of UTF-8, which is the bound: take less of it, or raise text_bytes"
-                + " in [plugins.clipboard] of the daemon's configuration.",
+            "The text has more than \(textBytes) bytes of UTF-8, which is the bound: take less of it, or raise "
+                + "text_bytes in [plugins.clipboard] of the daemon's configuration.",
             data: ["mostBytes": .number(JSONNumber(textBytes))])
     }
 }

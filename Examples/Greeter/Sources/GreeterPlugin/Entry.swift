@@ -10,8 +10,9 @@ func makeGreeter() -> Plugin {
         Page()
         Introduce()
         Mirror()
+        Bell()
     }
-    .event("greet.signed", "Somebody signed the guest book.")
+    .event(Signed.self)
     .configuration(
         Manners.Section.self, settings: Manners.Section.settings, effect: .reload,
         check: { section in try section.check() }, apply: { section in manners.take(section) }

@@ -1,3 +1,4 @@
+import Glibc
 import TaskKit
 
 struct Sign: BridgeTask {
@@ -15,7 +16,7 @@ struct Sign: BridgeTask {
             throw BridgeError("greet.signed_already", "This session has signed the guest book.")
         }
         try await book.sign(options.name)
-        call.emit("greet.signed", ["name": options.name])
+        call.publish(Signed(name: options.name))
         return Result(place: await book.names().count)
     }
 }
@@ -79,5 +80,27 @@ struct Mirror: RawTask {
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         reply.succeed(options)
+    }
+}
+
+struct Signed: BridgeEvent {
+    static let name = "greet.signed"
+    static let summary = "Somebody signed the guest book."
+    var name: String
+}
+
+struct Bell: BridgeTask {
+    static let name = "greet.bell"
+    static let summary = "Waits until somebody rings: writes to a named pipe."
+    struct Options: Codable, Sendable { var pipe: String }
+    struct Result: Codable, Sendable { var bytes: Int }
+
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let pipe = open(options.pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard pipe >= 0 else { throw BridgeError("greet.no_bell", "There is no pipe that can be opened.") }
+        defer { close(pipe) }
+        try await call.readable(pipe)
+        var ring = [UInt8](repeating: 0, count: 64)
+        return Result(bytes: read(pipe, &ring, ring.count))
     }
 }

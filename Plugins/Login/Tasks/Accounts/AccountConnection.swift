@@ -54,8 +54,8 @@ struct AccountConnection: Sendable {
     }
 
     /// Makes sure that a transaction that failed cannot come back: where only its `fsync` failed, its pages and its
-    /// commit mark stand in the log already, and whoever opens the file next would take them for committed. A small
-    /// transaction writes over their beginning, whether it gets through or not.
+    /// commit mark are in the write-ahead log already, and the next connection would take them for committed. A small
+    /// transaction overwrites the start of them, whether its own commit succeeds or not.
     private static func overwriteFailure(_ queue: DatabaseQueue) {
         try? queue.write { database in
             let count = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0

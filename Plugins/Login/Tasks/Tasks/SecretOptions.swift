@@ -2,6 +2,7 @@ import TaskKit
 
 /// Reads options that hold secrets. What does not fit is told without showing what came, as the coder would.
 struct SecretOptions {
+    private static let known: Set = ["user", "password", "token"]
     private let object: JSONObject
 
     init(from decoder: any Decoder) throws {
@@ -45,8 +46,11 @@ struct SecretOptions {
     private func string(_ key: String) throws(JSONMismatch) -> String {
         switch object[key] {
         case .string(let text): return text
-        case let other:
-            throw JSONMismatch(path: "$.\(key)", expected: "a string", got: other?.typeName ?? "nothing")
+        case nil:
+            throw JSONMismatch(
+                missing: key, expected: "a string", given: object.keys.filter { !Self.known.contains($0) })
+        case let other?:
+            throw JSONMismatch(path: "$.\(key)", expected: "a string", got: other.typeName)
         }
     }
 }

@@ -107,8 +107,13 @@ enum StoreLane: Int, CaseIterable, Sendable {
         }
     }
 
+    /// A thread for it. Commits and queries may take long, and others need not wait for them; reads by key do not.
+    var blockingLane: BlockingLane {
+        self == .reads ? BlockingLane(name: threadName) : BlockingLane(batch: threadName)
+    }
+
     /// What its thread is called.
-    var threadName: String {
+    private var threadName: String {
         switch self {
         case .commits: "records-commits"
         case .reads: "records-reads"

@@ -90,7 +90,7 @@ struct ExportReader {
         } catch let error as BridgeError {
             throw error.of(line: lines.number)
         } catch {
-            throw (error as? JSONMismatch).map { BridgeError($0) }?.of(line: lines.number)
+            throw (error as? JSONMismatch).map { BridgeError($0, noun: "member") }?.of(line: lines.number)
                 ?? BridgeError(storage: error)
         }
     }

@@ -50,8 +50,8 @@ extension BridgeError {
     static var transactionTooLarge: BridgeError {
         BridgeError(
             .transactionTooLarge,
-            "One call reads and writes at most \(Limits.touchedBytes) bytes of records that it changes, and nothing was "
-                + "changed: send fewer operations at a time.",
+            "One call reads and writes at most \(Limits.touchedBytes) bytes of records that it changes, and nothing "
+                + "was changed: send fewer operations at a time.",
             data: ["limit": .number(JSONNumber(Limits.touchedBytes))])
     }
 

@@ -11,7 +11,7 @@ protocol CopyTask: BridgeTask {
 extension CopyTask {
     /// No deadline: a store may be large.
     static var settings: TaskSettings {
-        TaskSettings(permission: "store.copy", timeout: .none, optionBytes: TaskSettings.anyOptionBytes)
+        TaskSettings(permission: "store.copy", timeout: .none)
     }
 }
 

@@ -88,10 +88,14 @@ enum Schemas {
     static let changed = result(["key": text, "version": version])
     static let shownRecord = result(["key": text, "version": version, "record": record])
 
+    private static let namespaceDescription =
+        "whose records, as UID:ORIGIN, such as 1000:local; the caller's own by default, another's by the verb store of "
+        + "the policy"
+
     /// Options: `namespace` is the last of every task's.
     static func object(_ properties: JSONObject, optional: Set<String> = []) -> JSON {
         var properties = properties
-        properties["namespace"] = ["type": "string", "description": "UID:ORIGIN, for trusted callers only"]
+        properties["namespace"] = ["type": "string", "description": .string(namespaceDescription)]
         var schema = result(properties, optional: optional.union(["namespace"])).objectValue ?? JSONObject()
         schema["additionalProperties"] = false
         return .object(schema)

@@ -69,7 +69,10 @@ struct UploadTask: CopyTask {
 struct UploadWriteTask: RawTask {
     static let name = "persistence.upload.write"
     static let summary = "Takes a part of an upload, as base 64."
-    static var settings: TaskSettings { UploadTask.settings }
+    /// Decoded on a lane.
+    static var settings: TaskSettings {
+        TaskSettings(permission: "store.copy", timeout: .none, optionBytes: TaskSettings.anyOptionBytes)
+    }
     static let optionsSchema: JSON? = try? JSONSchema.derive(from: Options.self)
     static var checksOptions: Bool { true }
     static let resultSchema: JSON? = try? JSONSchema.derive(from: Result.self)

@@ -75,7 +75,7 @@ extension Checking {
             if has(node, name) { continue }
             return fail(
                 "a value, because there is \(JSON.string(String(tape.string(key).unicodeScalars.prefix(64))).text)",
-                JSONMismatch.nothing, at: .key(graph.string(name)))
+                "none", at: .key(graph.string(name)))
         }
         return dependents.schema == .none ? true : try fits(node, dependents.schema, known)
     }
@@ -133,11 +133,21 @@ extension Checking {
     private func failMissing(_ node: Int, _ object: SchemaObject) -> Bool {
         if trialDepth > 0 { return false }
         for member in graph.members[object.members.indices] where member.isRequired && !has(node, member.key) {
+            let key = graph.string(member.key)
+            let similar = Suggestion.nearest(to: key, among: unknownKeys(node, object))
             return fail(
-                member.schema == .none ? "a value" : words(member.schema), JSONMismatch.nothing,
-                at: .key(graph.string(member.key)))
+                member.schema == .none ? "a value" : words(member.schema), JSONMismatch.nothing, at: .key(key),
+                similarKey: similar)
         }
         return false
+    }
+
+    /// The first keys of a value that a schema does not name.
+    private func unknownKeys(_ node: Int, _ object: SchemaObject) -> [String] {
+        tape.firstKeys(of: node).filter { key in
+            var key = key
+            return key.withUTF8 { graph.member(UnsafeRawBufferPointer($0), of: object) } == nil
+        }
     }
 
     private func failUnknown(_ key: Int, _ object: SchemaObject) -> Bool {

@@ -147,10 +147,10 @@ struct Checking {
 
     func fail(
         _ expected: @autoclosure () -> String, _ got: @autoclosure () -> String, at step: PathStep? = nil,
-        knownKeys: @autoclosure () -> [String]? = nil
+        knownKeys: @autoclosure () -> [String]? = nil, similarKey: @autoclosure () -> String? = nil
     ) -> Bool {
         if trialDepth > 0 { return false }
-        room.misfit = Misfit(expected: expected(), got: got(), knownKeys: knownKeys())
+        room.misfit = Misfit(expected: expected(), got: got(), knownKeys: knownKeys(), similarKey: similarKey())
         return failed(within: step)
     }
 
@@ -167,8 +167,12 @@ struct Misfit {
     var expected = ""
     var got = ""
     var knownKeys: [String]?
+    var similarKey: String?
 
     var mismatch: JSONMismatch {
-        JSONMismatch(path: Array(steps.reversed()).codingPath.text, expected: expected, got: got, knownKeys: knownKeys)
+        let path = Array(steps.reversed()).codingPath.text
+        var mismatch = JSONMismatch(path: path, expected: expected, got: got, knownKeys: knownKeys)
+        mismatch.similarKey = similarKey
+        return mismatch
     }
 }

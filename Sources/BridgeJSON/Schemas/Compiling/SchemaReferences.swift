@@ -169,14 +169,14 @@ extension SchemaCompiler {
             failure(reference.path, "there is no \(Self.told(reference.reference))")
         }
         var (node, resource) = (references.resources[Int(resource)].node, resource)
-        if fragment.hasPrefix("/") {
-            for part in fragment.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-                guard let next = try step(from: node, to: part) else { throw missing() }
+        if let pointer = JSONPointer(fragment) {
+            for key in pointer.keys {
+                guard let next = try step(from: node, to: key) else { throw missing() }
                 node = next
                 // On the way may be a schema with an `$id` of its own.
                 if let place = places[node] { resource = graph.schemas[Int(place)].resource }
             }
-        } else if !fragment.isEmpty {
+        } else {
             guard let anchored = references.anchor(fragment, in: resource) else { throw missing() }
             node = anchored
         }
@@ -184,20 +184,12 @@ extension SchemaCompiler {
     }
 
     /// One step of a JSON pointer.
-    private mutating func step(from node: Int, to part: Substring) throws(JSONSchemaError) -> Int? {
-        try spend(SchemaValues.memberSteps + part.utf8.count)
+    private mutating func step(from node: Int, to key: String) throws(JSONSchemaError) -> Int? {
+        try spend(SchemaValues.memberSteps + key.utf8.count)
         switch tape.kind(node) {
-        case .object:
-            guard part.utf8.contains(UInt8(ascii: "~")) else {
-                return tape.member(String(part), of: node, isTaken: false)
-            }
-            let key = part.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
-                .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
-            return tape.member(key, of: node, isTaken: false)
+        case .object: return tape.member(key, of: node, isTaken: false)
         case .array:
-            guard let index = Int(part), index >= 0, String(index) == part, index < tape.nodes[node].count else {
-                return nil
-            }
+            guard let index = JSONPointer.index(key), index < tape.nodes[node].count else { return nil }
             try spend(index)
             return (0..<index).reduce(node + 1) { element, _ in Int(tape.nodes[element].next) }
         default: return nil

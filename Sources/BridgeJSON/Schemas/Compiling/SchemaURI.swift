@@ -18,8 +18,8 @@ enum SchemaURI {
                 query = rest[rest.utf8.index(after: mark)...]
                 rest = rest[..<mark]
             }
-            if rest.hasPrefix("//") {
-                rest = rest.dropFirst(2)
+            if rest.utf8.starts(with: "//".utf8) {
+                rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
                 let end = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
                 authority = rest[..<end]
                 rest = rest[end...]
@@ -49,21 +49,23 @@ enum SchemaURI {
             parts.query = parts.query ?? around.query
             return parts.text(path: String(around.path))
         }
-        if parts.path.hasPrefix("/") { return parts.text(path: withoutDots(parts.path)) }
+        if parts.path.utf8.first == UInt8(ascii: "/") { return parts.text(path: withoutDots(parts.path)) }
         let end = around.path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = end.map { around.path[...$0] } ?? (around.authority == nil ? "" : "/")
         return parts.text(path: withoutDots(folder + parts.path))
     }
 
     private static func withoutDots(_ path: Substring) -> String {
+        // By bytes: in characters a combining mark behind a slash is one with it.
         var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        for (index, segment) in segments.enumerated() {
+        let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for (index, segment) in segments.map(Substring.init).enumerated() {
             let isLast = index == segments.count - 1
             switch segment {
             case ".": if isLast { kept.append("") }
             case "..":
-                if kept.count > (path.hasPrefix("/") ? 1 : 0) { kept.removeLast() }
+                if kept.count > (isAbsolute ? 1 : 0) { kept.removeLast() }
                 if isLast { kept.append("") }
             default: kept.append(segment)
             }

@@ -10,18 +10,22 @@ struct CheckPluginCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Holds a plugin against all that a plugin must do, in a daemon of its own.",
         discussion: """
-            Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: that a call \
-            has one answer, which fits its schema, and that the work ends when the call is cancelled or its deadline passes. \
-            At last that no second answer has come, up to a second later, that no call is left, that it stops while it works \
-            on a call, and that it starts again on what it left. A library is tried in a process of its own, and then in the \
-            daemon's; where --config is given, only where that says. What a call keeps from being checked, because it closes \
-            the session of its caller, is named.
+            Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: \
+            that a call has one answer, which fits its schema, and that the work ends when the call is cancelled or \
+            its deadline passes. At last that no second answer has come, up to a second later, that no call is left, \
+            that it stops while it works on a call, and that it starts again on what it left. A library is tried in a \
+            process of its own, and then in the daemon's; where --config is given, only where that says. What a call \
+            keeps from being checked, because it closes the session of its caller, is named.
 
-            A call may do anything, so only those tasks are called that --call names, some five times in each place, besides \
-            calls with options of the wrong kind, or without what the task's schema requires. Nothing of the daemon that may be running on this machine is touched: socket, state and configuration are \
-            others, and gone afterwards. What the plugin does elsewhere, it does.
+            A project's folder is built first, as `trestle plugin dev` builds it.
+
+            A call may do anything, so only those tasks are called that --call names, some five times in each place, \
+            besides calls with options of the wrong kind, or without what the task's schema requires. Nothing of the \
+            daemon that may be running on this machine is touched: socket, state and configuration are others, and \
+            gone afterwards. What the plugin does elsewhere, it does.
 
             EXAMPLES
+              trestle plugin check . --call scanner='{"who": "World"}'
               trestle plugin check libScannerPlugin.so
               trestle plugin check scanner.plugin.toml --call scanner='{"who": "World"}'
               trestle plugin check libScannerPlugin.so --call-all --json | jq 'select(.outcome == "failed")'
@@ -31,9 +35,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
               0  every check passed or was skipped   1  one failed
             """)
 
-    @Argument(
-        help: "The library, or the manifest NAME.plugin.toml.", completion: .file(extensions: ["so", "toml"]))
-    var path: String
+    @OptionGroup var plugin: PluginArgument
 
     @Option(
         help: ArgumentHelp(
@@ -63,7 +65,6 @@ struct CheckPluginCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard access(path, R_OK) == 0 else { throw Failure.report(FileFailure(path, "cannot be checked")) }
         let choice = try CheckChoice(call, all: callAll)
         do {
             try await Interruption.cancelling(puttingAway: true) { [self] in
@@ -79,6 +80,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
     /// - Returns: how many checks failed.
     @LoopActor
     private func check(_ choice: CheckChoice) async throws -> Int {
+        let path = try await plugin.file("cannot be checked")
         let folder = try PrivateFolder(for: "check")
         defer { folder.remove() }
         try folder.offer(path)

@@ -8,11 +8,13 @@ struct DevelopPluginCommand: AsyncParsableCommand {
         commandName: "dev",
         abstract: "Builds a plugin and runs it, in a daemon of its own; each save builds and reloads it.",
         discussion: """
-            Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not at all \
-            where it has only a manifest NAME.plugin.toml. Shows each call with its progress and its end, and what the plugin \
-            logs, of any level. What the plugin writes into its own folder reloads it twice in a row at most. \
-            A build that fails, or a plugin that does not start, leaves the one that runs. The socket that it prints is for \
-            this user alone. Interrupted, it ends the daemon and removes its files.
+            Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not \
+            at all where it has only a manifest NAME.plugin.toml. Packages that depend on Trestle alone are built in a \
+            scratch folder that they share, in ~/.cache/trestle/swift, so that TaskKit is built once; with a .build of \
+            its own a package is built there. Shows each call with its progress and its end, and \
+            what the plugin logs, of any level. What the plugin writes into its own folder reloads it twice in a row \
+            at most. A build that fails, or a plugin that does not start, leaves the one that runs. The socket that \
+            it prints is for this user alone. Interrupted, it ends the daemon and removes its files.
 
             EXAMPLES
               trestle plugin dev

@@ -7,9 +7,9 @@ import Glibc
 struct ListPluginsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the daemon's plugins: how each is, and how often it was started anew.",
+        abstract: "Lists the daemon's plugins: how each is, where it runs, its tasks; the same as trestle plugins.",
         discussion: """
-            Of a plugin that could not be used, the reason. `trestle plugins` tells where they are, and their tasks.
+            Of a plugin that could not be used, the reason.
 
             EXAMPLES
               trestle plugin list
@@ -17,11 +17,10 @@ struct ListPluginsCommand: BridgeCommand {
             """)
 
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
     @ParentCommand var root: Trestle
 
-    func run() async throws {
-        try await showList("bridge.status", "plugins", first: ["name", "state", "waiting", "restarts"])
-    }
+    func run() async throws { try await showPlugins(output) }
 }
 
 /// `trestle plugin load`
@@ -30,24 +29,31 @@ struct LoadPluginCommand: BridgeCommand {
         commandName: "load",
         abstract: "Has the running daemon load a plugin.",
         discussion: """
-            A library or a manifest, by its path; the daemon must be able to read it, and it must belong to root or to the \
-            daemon's user. Until the daemon ends: for good, it goes to a directory that the setting plugin_dir names.
+            A library, a manifest, or a project's folder, which is built first; the daemon must be able to read the \
+            plugin, and it must belong to root or to the daemon's user. Until the daemon ends: `trestle plugin install` \
+            brings one in for good.
 
             EXAMPLES
+              trestle plugin load .
               trestle plugin load .build/debug/libScannerPlugin.so
               trestle plugin load scanner.plugin.toml
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
-    @Argument(help: "The library, or the manifest NAME.plugin.toml.", completion: .file(extensions: ["so", "toml"]))
-    var path: String
+    @OptionGroup var plugin: PluginArgument
 
     func run() async throws {
+        let path = try await plugin.preparedFile("cannot be loaded")
         // The daemon has a working directory of its own.
         guard let real = realpath(path, nil) else { throw Failure.report(FileFailure(path, "cannot be loaded")) }
         defer { free(real) }
-        try await perform("bridge.plugin.load", ["path": .string(String(cString: real))])
+        let named = plugin.path
+        try await perform("bridge.plugin.load", ["path": .string(String(cString: real))]) { result in
+            guard result["permanent"] == false else { return }
+            Failure.complain(
+                "note: it is loaded until the daemon ends; `trestle plugin install \(named)` installs it for good")
+        }
     }
 }
 
@@ -76,8 +82,9 @@ struct ReloadPluginCommand: BridgeCommand {
         commandName: "reload",
         abstract: "Puts what a plugin's files say now in its place, without losing a call.",
         discussion: """
-            The new version is started before it takes over; calls that are under way end where they began. Where it is no \
-            good, the one before stays, and the status is 1.
+            The new version is started before it takes over; calls that are under way end where they began. Where it \
+            is no good, the one before stays, and the status is 1. A plugin that was refused is loaded, once it was \
+            mended.
 
             EXAMPLES
               trestle plugin reload scanner
@@ -92,7 +99,11 @@ struct ReloadPluginCommand: BridgeCommand {
 
 extension BridgeCommand {
     /// Calls a task that does something with a plugin, and shows what it says.
-    fileprivate func perform(_ task: String, _ options: JSON) async throws {
+    ///
+    /// - Parameter then: is told that, once it is shown.
+    fileprivate func perform(
+        _ task: String, _ options: JSON, then: @escaping @Sendable (JSON) -> Void = { _ in }
+    ) async throws {
         try await withClient { client in
             let line = ProgressLine()
             defer { line.end() }
@@ -101,6 +112,7 @@ extension BridgeCommand {
             }
             line.end()
             Screen.output.show(result)
+            then(result)
         }
     }
 }

@@ -6,8 +6,8 @@ struct NewPluginCommand: AsyncParsableCommand {
         commandName: "new",
         abstract: "Writes the folder of a new plugin, which builds, passes a test and answers.",
         discussion: """
-            Its one task bears the plugin's name and greets somebody. README.md in the folder has the commands that build, \
-            test, check and run it. Nothing that exists is overwritten.
+            Its one task bears the plugin's name and greets somebody. README.md in the folder has the commands that \
+            build, test, check and run it. Nothing that exists is overwritten.
 
             EXAMPLES
               trestle plugin new scanner
@@ -28,8 +28,8 @@ struct NewPluginCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "For Swift: the folder or the URL of Trestle's package.",
             discussion: """
-                Without it the checkout that this program was built in, or else what is installed along with it, which has \
-                TaskKit and no test kit.
+                Without it the checkout that this program was built in, or else what is installed along with it, \
+                which has TaskKit and no test kit.
                 """,
             valueName: "path | url"))
     var trestle: String?

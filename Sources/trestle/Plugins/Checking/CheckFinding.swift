@@ -21,7 +21,7 @@ struct CheckFinding: Sendable, Equatable {
     /// The task that it is about; nil: the plugin as a whole.
     var task: String?
     /// The check's name: `load`, `options`, `call`, `once`, `result`, `progress`, `cancel`, `deadline`, `leak`,
-    /// `crash`, `output`, `stop`, `restart`.
+    /// `blocking`, `crash`, `output`, `stop`, `restart`.
     var check: String
     var outcome: Outcome
     /// One sentence: what was sent, and what came.

@@ -73,7 +73,8 @@ struct PlaceCheck {
         let tasks = (plugin["tasks"]?.arrayValue ?? []).compactMap(\.stringValue)
         say(
             nil, "load", .passed,
-            "the plugin \(name) \(plugin["version"]?.stringValue ?? "") was started, with \(tasks.count) \(tasks.count == 1 ? "task" : "tasks")"
+            "the plugin \(name) \(plugin["version"]?.stringValue ?? "") was started, with \(tasks.count) "
+                + "\(tasks.count == 1 ? "task" : "tasks")"
         )
         for unknown in choice.unknown(among: tasks) {
             say(unknown, "call", .failed, "the plugin has no such task; it has \(tasks.joined(separator: ", "))")
@@ -161,7 +162,8 @@ struct PlaceCheck {
         } else {
             say(
                 nil, "leak", .failed,
-                "\(waiting) calls wait, and some are in flight (\(names.joined(separator: ", "))) when all should have ended"
+                "\(waiting) calls wait, and some are in flight (\(names.joined(separator: ", "))) when all should have "
+                    + "ended"
             )
         }
         let restarts =
@@ -218,10 +220,13 @@ struct PlaceCheck {
         if let line = daemon.outputLines.first {
             say(
                 nil, "output", .failed,
-                "it wrote to standard output, which is the daemon's: \"\(PlainText.cut(PlainText.line(line), to: 80))\"; lines "
-                    + "for operators go to the log")
+                "it wrote to standard output, which is the daemon's: "
+                    + "\"\(PlainText.cut(PlainText.line(line), to: 80))\"; lines for operators go to the log")
         } else if place == .inProcess {
             say(nil, "output", .passed, "it wrote nothing to standard output")
+        }
+        if let line = daemon.lines(saying: "'s thread for ").last(where: { $0.contains("; use call.blocking") }) {
+            say(nil, "blocking", .failed, "it kept everything else waiting: \(line)")
         }
         if let line = daemon.lines(saying: "lines of the plugin were left out").first {
             say(nil, "output", .failed, "it wrote more than the log takes, 100 lines a second: \(line)")

@@ -62,7 +62,9 @@ struct SampleOptions {
         if let value = schema["const"] ?? schema["default"] ?? schema["examples"]?[0] ?? schema["enum"]?[0] {
             return value
         }
-        if let reference = schema["$ref"]?.stringValue { return resolve(reference).flatMap { sample($0, depth - 1) } }
+        if let reference = schema["$ref"]?.stringValue {
+            return JSONPointer(reference: reference).flatMap { root[$0] }.flatMap { sample($0, depth - 1) }
+        }
         for keyword in ["anyOf", "oneOf", "allOf"] {
             for choice in schema[keyword]?.arrayValue ?? [] {
                 if schema["type"] == nil, let value = sample(choice, depth - 1) { return value }
@@ -128,18 +130,6 @@ struct SampleOptions {
         }
         value.round(.up)
         return Int64(exactly: value).map { .number(JSONNumber($0)) } ?? 0
-    }
-
-    /// A reference within the document.
-    private func resolve(_ reference: String) -> JSON? {
-        guard reference.hasPrefix("#") else { return nil }
-        var schema: JSON? = root
-        for part in reference.dropFirst().split(separator: "/") {
-            let key = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
-            let index = Int(key)
-            schema = schema?[key] ?? index.flatMap { schema?[$0] }
-        }
-        return schema
     }
 
     // MARK: What may be forbidden

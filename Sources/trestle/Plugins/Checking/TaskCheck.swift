@@ -153,8 +153,8 @@ struct TaskCheck {
         case .callTimeout:
             fail(
                 "call",
-                "\(sent), and did not answer within \(HumanDuration.text(patience)); if it works for longer than that, say so "
-                    + "with --patience")
+                "\(sent), and did not answer within \(HumanDuration.text(patience)); if it works for longer than that, "
+                    + "say so with --patience")
         case .pluginCrashed: fail("call", "\(sent), and its process ended: \(error.message)")
         case .pluginNoReply, .pluginInvalidReply, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
             fail("call", "\(sent), and what came was \(error.code): \(error.message)")
@@ -189,7 +189,8 @@ struct TaskCheck {
         if await daemon.hasLateAnswers(late + 1, of: name, within: patience) { return }
         fail(
             "cancel",
-            "its call was ended at the deadline, and it did not say that the work was over within \(HumanDuration.text(patience))"
+            "its call was ended at the deadline, and it did not say that the work was over within "
+                + "\(HumanDuration.text(patience))"
         )
     }
 
@@ -221,8 +222,8 @@ struct TaskCheck {
             }
             fail(
                 "cancel",
-                "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer nobody waits "
-                    + "for says that the work is over, and until then it counts as running")
+                "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer "
+                    + "nobody waits for says that the work is over, and until then it counts as running")
             return false
         }
     }
@@ -236,8 +237,8 @@ struct TaskCheck {
             }
             fail(
                 "deadline",
-                "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(patience)) later; its work "
-                    + "still counts as running")
+                "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(patience)) "
+                    + "later; its work still counts as running")
         case .result, .error: pass("deadline", "it answered within a millisecond")
         }
     }

@@ -32,6 +32,7 @@ final class DevelopmentDaemon {
             settings.socketPath = socketPath
             // The plugin's lines of any level are shown; of the daemon's own only what is wrong.
             settings.logLevel = "debug"
+            settings.environment = CrashReports.environment()
             daemon = try await PrivateDaemon.start(settings, in: folder) { line in
                 if let text = logText(line) { show?(text) }
             }
@@ -84,6 +85,9 @@ final class DevelopmentDaemon {
 
     /// A line of the log, where it is about the plugin or something is wrong.
     nonisolated static func logText(_ line: DaemonLogLine) -> String? {
+        if let pid = line.fields["pid"]?.int64Value, line.plugin != nil {
+            return "Process \(pid); a debugger: \(DebuggerHint.command(for: pid))"
+        }
         let isBad = line.level == "error" || line.level == "warning"
         guard line.plugin != nil || isBad else { return nil }
         return "\(line.level): \(PlainText.line(line.message))"

@@ -94,8 +94,8 @@ final class DevelopmentRun {
         case .leaveOut(let paths):
             let names = paths.map { $0.dropFirst($0.hasPrefix("\(project.folder)/") ? project.folder.count + 1 : 0) }
             announce(
-                "Not reloaded: \(PlainText.line(names.joined(separator: ", "))) is written by the plugin itself, it seems, and "
-                    + "reloads it no more. Better it writes into its state directory.")
+                "Not reloaded: \(PlainText.line(names.joined(separator: ", "))) is written by the plugin itself, it "
+                    + "seems, and reloads it no more. Better it writes into its state directory.")
             return false
         }
     }
@@ -104,22 +104,7 @@ final class DevelopmentRun {
 
     /// - Returns: whether there is something to run.
     private func build() async throws -> Bool {
-        guard let command = project.command else { return true }
-        announce("Building: \(command.joined(separator: " "))")
-        var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
-        options.workingDirectory = project.folder
-        options.standardInput = .null
-        let process: ChildProcess
-        do { process = try ChildProcess.spawn(options) } catch {
-            guard error.code == ENOENT else { throw error }
-            throw ProjectFailure("\(command[0]) is not to be found: it builds the plugin, and must be on the PATH")
-        }
-        let status = await withTaskCancellationHandler {
-            await process.exitStatus()
-        } onCancel: {
-            EventLoop.post { process.kill(SIGTERM) }
-        }
-        if Task.isCancelled { return false }
+        guard let status = try await ProjectBuild.run(project, showingOn: .output) else { return true }
         guard status.isSuccess else {
             announce(
                 daemon == nil
@@ -127,6 +112,7 @@ final class DevelopmentRun {
                     : "The build failed (\(status)), and the plugin that runs stays; the next save tries again.")
             return false
         }
+        project.shared?.link(into: project.folder)
         return true
     }
 

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import PrivateDaemon
 
@@ -17,15 +18,26 @@ struct PluginProject: Sendable, Equatable {
     private let hasManifest: Bool
     /// The plugin that was named; nil: the one that there is.
     let named: String?
+    /// Whether it is built as it is to run in production.
+    let isRelease: Bool
+    /// Where a Swift package is built together with other plugins; nil: in its own folder.
+    let shared: SharedScratch?
 
+    /// - Parameter cache: where scratch folders are that plugins share; nil: they share none.
     /// - Throws: the exit code where it cannot be told how the folder is built.
-    init(_ folder: String, plugin named: String?) throws {
+    init(
+        _ folder: String, plugin named: String?, isRelease: Bool = false, cache: String? = SharedScratch.cacheFolder
+    ) throws {
         guard let real = realpath(folder, nil) else { throw Failure.report(FileFailure(folder, "cannot be read")) }
         defer { free(real) }
         self.folder = String(cString: real)
         self.named = named
+        self.isRelease = isRelease
         func exists(_ name: String) -> Bool { access("\(folder)/\(name)", F_OK) == 0 }
         hasManifest = Self.names(in: folder).contains { $0.hasSuffix(PrivateFolder.manifestSuffix) }
+        // What is installed is built in its own folder.
+        let isShared = exists("Package.swift") && named == nil && !isRelease
+        shared = isShared ? SharedScratch(for: self.folder, cache: cache) : nil
         if exists("Package.swift") {
             build = .swift
         } else if exists("Makefile") || exists("makefile") || exists("GNUmakefile") {
@@ -42,7 +54,9 @@ struct PluginProject: Sendable, Equatable {
     /// The command that builds it, in its folder; nil: none.
     var command: [String]? {
         switch build {
-        case .swift: ["swift", "build"]
+        case .swift:
+            ["swift", "build"] + (isRelease ? ["-c", "release"] : [])
+                + (shared.map { ["--scratch-path", $0.path] } ?? [])
         case .make: ["make"]
         case .none: nil
         }
@@ -56,9 +70,15 @@ struct PluginProject: Sendable, Equatable {
             guard access(named, R_OK) == 0 else { throw ProjectFailure("the plugin \(named) is not there") }
             return named
         }
+        if let shared {
+            guard access(shared.library, R_OK) == 0 else {
+                throw ProjectFailure("the package's library \(shared.library) was not built")
+            }
+            return shared.library
+        }
         let (places, suffix): ([String], String) =
             switch build {
-            case .swift: (["\(folder)/.build/debug"], "Plugin.so")
+            case .swift: (["\(folder)/.build/\(isRelease ? "release" : "debug")"], "Plugin.so")
             case .make where !hasManifest: (["\(folder)/build", folder], ".so")
             case .make, .none: ([folder], PrivateFolder.manifestSuffix)
             }
@@ -84,18 +104,7 @@ struct PluginProject: Sendable, Equatable {
             || [".so", ".o", ".d", ".swp", ".pyc"].contains { name.hasSuffix($0) }
     }
 
-    private static func names(in path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names
-    }
+    private static func names(in path: String) -> [String] { (try? FolderContents.names(in: path)) ?? [] }
 }
 
 /// Why there is no plugin to run.

@@ -4,10 +4,8 @@ extension PluginTemplate {
             File(
                 path: "\(name.text).c",
                 text: #"""
-                    #define _GNU_SOURCE // asprintf
                     #include <stdio.h>
-                    #include <stdlib.h>
-                    #include <trestle_plugin.h>
+                    #include <trestle_json.h>
 
                     #define MANIFEST "{\"name\":\"\#(name.text)\",\"version\":\"0.1.0\",\"tasks\":[{\"name\":\"\#(name.text)\"," \
                         "\"summary\":\"Greets somebody by name.\",\"options\":{\"type\":\"object\",\"required\":[\"who\"]," \
@@ -18,12 +16,12 @@ extension PluginTemplate {
                     static void attach(void *context, const trestle_host *table) { host = table; }
 
                     static void call(void *context, const trestle_request *request) {
-                        char *text;
-                        const int size = asprintf(&text, "{\"greeting\":\"Hello\",\"to\":%.*s}",
-                                                  (int)request->options.size, request->options.data);
-                        if (size < 0) abort();
-                        host->reply(host, request->call, (trestle_bytes){text, (size_t)size});
-                        free(text);
+                        char who[401] = "", quoted[2410], result[2500]; /* 100 characters: 400 bytes, 2,402 quoted. */
+                        size_t size = 0;
+                        trestle_json_string(request->options, "who", who, sizeof who, &size);
+                        trestle_json_quote((trestle_bytes){who, size}, quoted, sizeof quoted);
+                        size = (size_t)snprintf(result, sizeof result, "{\"greeting\":\"Hello, %s}", quoted + 1); /* Behind its quote. */
+                        host->reply(host, request->call, (trestle_bytes){result, size});
                     }
 
                     const trestle_plugin *trestle_plugin_entry(void) {
@@ -39,7 +37,7 @@ extension PluginTemplate {
                     # make: build/lib\(name.camel)Plugin.so; make test: the same, and tries it in a daemon of its own.
 
                     CFLAGS ?= -O2 -g
-                    # Where trestle_plugin.h is.
+                    # Where trestle_plugin.h and trestle_json.h are.
                     TRESTLE_INCLUDE ?= \(make(place.header))
                     TRESTLE ?= \(make(place.program))
 
@@ -60,7 +58,7 @@ extension PluginTemplate {
                     ("Makefile", "builds and tests it"),
                 ],
                 further: """
-                    `trestle_plugin.h` describes the interface line by line, docs/plugins.md of Trestle says what a manifest holds.
+                    `trestle_plugin.h` describes the interface line by line, `trestle_json.h` reads options, docs/plugins.md of Trestle says what a manifest holds.
                     """),
         ]
     }

@@ -4,8 +4,7 @@ extension PluginTemplate {
         return [
             manifest(
                 command: "\(script).py",
-                settings: "# Where trestle_bridge is; of no use where it is installed.\n"
-                    + "environment = { PYTHONPATH = \(quoted(place.python)) }\n"),
+                settings: ""),
             File(
                 path: "\(script).py",
                 text: """
@@ -40,7 +39,8 @@ extension PluginTemplate {
 
                     """),
             workerMakefile(
-                variables: "# Where trestle_bridge is.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
+                variables:
+                    "# Where trestle_bridge is, for the test of the function; the daemon tells the worker.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
                 says: "its function alone, and the worker in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),

@@ -23,23 +23,19 @@ struct PluginTemplate: Sendable {
 
     /// The commands that build, test, check and run it, each with what it does. In the plugin's folder.
     func commands(_ language: PluginLanguage) -> [(command: String, meaning: String)] {
-        let (build, plugin): ([(String, String)], String) =
+        let build: [(String, String)] =
             switch language {
-            case .swift:
-                (
-                    [("swift build", "builds it"), ("swift test", "tests it")],
-                    ".build/debug/lib\(name.camel)Plugin.so"
-                )
-            case .c: ([("make", "builds it"), ("make test", "tests it")], "build/lib\(name.camel)Plugin.so")
-            case .python: ([("make test", "tests it")], "\(name.text).plugin.toml")
-            case .sh: ([("make test", "tests it")], "\(name.text).plugin.toml")
+            case .swift: [("swift build", "builds it"), ("swift test", "tests it")]
+            case .c: [("make", "builds it"), ("make test", "tests it")]
+            case .python, .sh: [("make test", "tests it")]
             }
         return build + [
             (
-                "\(shell(place.program)) plugin check \(plugin) --call \(name.text)='\(Self.sampleOptions)'",
+                "\(shell(place.program)) plugin check . --call \(name.text)='\(Self.sampleOptions)'",
                 "holds it against all that a plugin must do"
             ),
             ("\(shell(place.program)) plugin dev", "runs it, and builds and reloads it with every save"),
+            ("sudo \(shell(place.program)) plugin install .", "builds it for release, and installs it for good"),
         ]
     }
 
@@ -89,8 +85,6 @@ struct PluginTemplate: Sendable {
                 ```sh
                 \(shell(place.program)) --socket SOCKET call \(name.text) who=World
                 ```
-
-                For good, it goes to a directory that the daemon's setting `plugin_dir` names.
 
                 \(further)
 

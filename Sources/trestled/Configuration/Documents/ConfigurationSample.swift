@@ -6,8 +6,8 @@ struct ConfigurationSample {
         var lines = Self.beginning
         for table in document.tables {
             if !table.name.isEmpty { lines += [""] + comment(table.about) }
-            // A section of a plugin that is not installed would be refused.
-            if !table.name.isEmpty { lines.append("\(table.isPlugins ? "#" : "")[\(table.name)]") }
+            // Behind a header that is in force, a setting that is appended to the file would belong to that table.
+            if !table.name.isEmpty { lines.append("#[\(table.name)]") }
             for setting in table.settings { lines += [""] + show(setting) }
         }
         return lines.joined(separator: "\n") + "\n"
@@ -25,11 +25,14 @@ struct ConfigurationSample {
         #:schema ./trestled.schema.json
         # The configuration of trestled, every setting at its default. Written by `trestled --print-config sample`.
         #
-        # A setting is in force once the # before it is taken away. The daemon reads, where --config names no other file,
-        # trestled.toml in $CONFIGURATION_DIRECTORY (systemd sets it); without that in /etc/trestle for root, else in
-        # $XDG_CONFIG_HOME/trestle or ~/.config/trestle. Flags beat this file. An unknown key, a value of the wrong type
-        # and one out of range are refused with their line. `trestled --check-config` says whether a file is good,
-        # `trestle reload` or SIGHUP has the daemon read it again.
+        # A setting is in force once the # before it is taken away; one of a table needs the line of the table, such as
+        # [limits], too. Settings without a table stand above the first such line. As long as no table is in force, a
+        # setting without one may also be appended to the end.
+        #
+        # The daemon reads, where --config names no other file, trestled.toml in $CONFIGURATION_DIRECTORY (systemd sets
+        # it); without that in /etc/trestle for root, else in $XDG_CONFIG_HOME/trestle or ~/.config/trestle. Flags beat
+        # this file. An unknown key, a value of the wrong type and one out of range are refused with their line.
+        # `trestled --check-config` says whether a file is good, `trestle reload` or SIGHUP has the daemon read it again.
         #
         # Durations are text with a unit: "250ms", "5s", "2m", "1h". Sizes are "64KiB", "1MiB", or a number of bytes.
         """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -1,0 +1,65 @@
+/// A JSON pointer (RFC 6901): the keys that lead from a document to a part of it.
+///
+/// It is cut by its bytes. In a string's characters a combining mark behind a `/` or a `~` is one with it.
+public struct JSONPointer: Equatable, Sendable {
+    /// The keys, outermost first. That of an element is its index.
+    public let keys: [String]
+
+    /// The pointer that a text is; nil: it is none, for it does not begin with a `/`.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        guard let first = bytes.first else {
+            keys = []
+            return
+        }
+        guard first == Self.slash else { return nil }
+        keys = bytes.dropFirst().split(separator: Self.slash, omittingEmptySubsequences: false).map(Self.unescaped)
+    }
+
+    /// The pointer in a reference within a document, such as `#/$defs/name`; nil: it names another document or an
+    /// anchor.
+    public init?(reference: String) {
+        let (document, fragment) = SchemaURI.split(reference)
+        guard document.isEmpty, let fragment else { return nil }
+        self.init(fragment)
+    }
+
+    /// The index of an element that a key is; nil: it is none.
+    static func index(_ key: String) -> Int? {
+        // Neither a sign nor a zero in front.
+        guard let index = Int(key), index >= 0, key.utf8.count == 1 || key.utf8.first.map(isFirstDigit) == true else {
+            return nil
+        }
+        return index
+    }
+
+    private static let slash = UInt8(ascii: "/")
+    private static let tilde = UInt8(ascii: "~")
+
+    private static func isFirstDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "1") < 9 }
+
+    /// `~1` stands for a slash, `~0` for the tilde; before anything else a tilde stands for itself.
+    private static func unescaped(_ part: Substring.UTF8View) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(part.count)
+        var isEscape = false
+        for byte in part {
+            switch byte {
+            case UInt8(ascii: "1") where isEscape: bytes[bytes.count - 1] = slash
+            case UInt8(ascii: "0") where isEscape: break
+            default: bytes.append(byte)
+            }
+            isEscape = byte == tilde
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JSON {
+    /// What a pointer leads to; nil: there is nothing.
+    public subscript(pointer: JSONPointer) -> JSON? {
+        pointer.keys.reduce(self) { place, key in
+            if case .array? = place { JSONPointer.index(key).flatMap { place?[$0] } } else { place?[key] }
+        }
+    }
+}

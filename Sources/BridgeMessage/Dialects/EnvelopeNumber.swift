@@ -1,0 +1,17 @@
+/// Numbers of envelopes.
+enum EnvelopeNumber {
+    /// A year: longer than any wait that is meant, short enough for every clock.
+    static let longestTimeoutMilliseconds: UInt64 = 366 * 24 * 3600 * 1000
+
+    /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does. Nil: it is none.
+    static func natural(_ digits: UnsafeRawBufferPointer) -> UInt64? {
+        var number: UInt64 = 0
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
+            number = overflow || scaled > .max - UInt64(digit) ? .max : scaled + UInt64(digit)
+        }
+        return number
+    }
+}

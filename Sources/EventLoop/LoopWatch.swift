@@ -1,0 +1,186 @@
+import CLibuv
+import Glibc
+import Synchronization
+
+/// Code that kept the loop thread from everything else.
+public struct LoopHold: Sendable {
+    /// Whose code it was (``LoopHolder``).
+    public var holder: UInt32
+    /// Its name, as it was while the code ran.
+    public var name: String
+    /// How long, so far or altogether.
+    public var duration: Duration
+    /// Whether the thread is free again.
+    public var isOver: Bool
+}
+
+/// Notices from a thread of its own that one turn of the loop goes on for long, and who holds it.
+///
+/// While the loop waits for events this thread sleeps; a turn wakes it, and it looks at the loop every quarter of a
+/// second until a look finds no turn. Time in which the kernel let others run does not count.
+public final class LoopWatch: Sendable {
+    /// A turn of this length is reported when it ends.
+    static let limit = Duration.milliseconds(500)
+    /// One that has lasted so long is reported while it goes on.
+    static let patience = Duration.seconds(1)
+    private static let interval = Duration.milliseconds(250)
+
+    /// What the looks at one turn have found.
+    private struct Looks {
+        var turn: UInt64 = 0
+        /// Looks that found the thread at work, or blocked.
+        var count = 0
+        var holder: UInt32 = 0
+        var name: String?
+    }
+
+    /// The start of the turn, on the monotonic clock in nanoseconds; 0: the loop waits for events.
+    private let turn = Atomic<UInt64>(0)
+    private let isAsleep = Atomic<Bool>(false)
+    // Never freed: a watch lives as long as the process. Its thread reads what does not change.
+    private nonisolated(unsafe) let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let looks = Mutex(Looks())
+    private let name: @Sendable (UInt32) -> String?
+    private let report: @Sendable (LoopHold) -> Void
+    private let clock: clockid_t
+    private let statePath: String
+
+    /// Watches the loop of this process from now on. Once only.
+    ///
+    /// - Parameters:
+    ///   - name: names the code that a holder stands for (``LoopHolder``); nil: it is nobody's, and not reported. Called
+    ///     on the watch's thread.
+    ///   - report: told of a long turn: on the watch's thread while it goes on, once; on the loop thread when it is over.
+    @LoopActor
+    public static func start(
+        naming name: @escaping @Sendable (UInt32) -> String?, report: @escaping @Sendable (LoopHold) -> Void
+    ) {
+        guard Loop.shared.watch == nil else { return }
+        let watch = LoopWatch(name, report)
+        // Never released.
+        Loop.shared.watch = .passRetained(watch)
+        var thread = pthread_t()
+        let status = pthread_create(&thread, nil, run, Unmanaged.passRetained(watch).toOpaque())
+        precondition(
+            status == 0, "The loop's watch cannot be started: \(SystemError(code: status, operation: "thread"))")
+    }
+
+    private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+        clibuv_prepare_thread("loop-watch")
+        // The argument given above.
+        if let argument { Unmanaged<LoopWatch>.fromOpaque(argument).takeUnretainedValue().run() }
+        return nil
+    }
+
+    /// On the loop thread.
+    private init(_ name: @escaping @Sendable (UInt32) -> String?, _ report: @escaping @Sendable (LoopHold) -> Void) {
+        self.name = name
+        self.report = report
+        var clock = clockid_t()
+        pthread_getcpuclockid(pthread_self(), &clock)
+        self.clock = clock
+        // It leads to PID/task/TID.
+        var link = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/thread-self", &link, link.count)
+        let place = String(decoding: link.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        statePath = "/proc/\(place)/stat"
+        sem_init(wake, 0, 0)
+    }
+
+    // MARK: Loop thread
+
+    @inline(__always)
+    func turnBegan(_ start: UInt64) {
+        // In one order with what the other thread does before it sleeps: one of the two sees the other.
+        turn.store(start, ordering: .sequentiallyConsistent)
+        guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+        isAsleep.store(false, ordering: .relaxed)
+        sem_post(wake)
+    }
+
+    @inline(__always)
+    func turnEnded(_ start: UInt64, _ end: UInt64) {
+        turn.store(0, ordering: .releasing)
+        let duration = Duration.nanoseconds(Int64(clamping: end &- start))
+        if duration >= Self.limit { note(start, duration) }
+    }
+
+    private func note(_ start: UInt64, _ duration: Duration) {
+        let looks = looks.withLock { $0 }
+        guard looks.turn == start, Self.isHold(duration, looks.count), let name = looks.name else { return }
+        // In a turn of its own, at whose end is written what it says.
+        let hold = LoopHold(holder: looks.holder, name: name, duration: duration, isOver: true)
+        EventLoop.post { [report] in report(hold) }
+    }
+
+    /// Whether the thread was held for at least half of the time.
+    private static func isHold(_ duration: Duration, _ looks: Int) -> Bool { interval * looks * 2 >= duration }
+
+    // MARK: The watch's thread
+
+    private func run() {
+        var used = usedTime()
+        var told: UInt64 = 0
+        while true {
+            usleep(UInt32(Self.interval / .microseconds(1)))
+            let start = turn.load(ordering: .acquiring)
+            guard start != 0 else {
+                sleep()
+                used = usedTime()
+                continue
+            }
+            let now = usedTime()
+            let isStarved = now - used < Self.interval / 10 && waitsForProcessor
+            used = now
+            let duration = Duration.nanoseconds(Int64(clamping: clibuv_monotonic_ns() &- start))
+            guard let hold = look(at: start, for: duration, isStarved), told != start, duration >= Self.patience else {
+                continue
+            }
+            told = start
+            report(hold)
+        }
+    }
+
+    /// Until a turn begins.
+    private func sleep() {
+        isAsleep.store(true, ordering: .sequentiallyConsistent)
+        while turn.load(ordering: .sequentiallyConsistent) == 0, isAsleep.load(ordering: .relaxed) { sem_wait(wake) }
+        isAsleep.store(false, ordering: .relaxed)
+    }
+
+    /// - Returns: nil: nobody's code holds the loop, or not for most of the turn.
+    private func look(at start: UInt64, for duration: Duration, _ isStarved: Bool) -> LoopHold? {
+        let holder = LoopHolder.cell.pointee.load(ordering: .acquiring)
+        let name = name(holder)
+        return looks.withLock { looks in
+            if looks.turn != start { looks = Looks(turn: start) }
+            if !isStarved { looks.count += 1 }
+            (looks.holder, looks.name) = (holder, name)
+            guard let name, Self.isHold(duration, looks.count) else { return nil }
+            return LoopHold(holder: holder, name: name, duration: duration, isOver: false)
+        }
+    }
+
+    /// The processor time of the loop thread.
+    private func usedTime() -> Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    /// Whether the loop thread could run: its state, behind its name in parentheses, is "R".
+    private var waitsForProcessor: Bool {
+        guard let text = ProcFile.text(statePath), let end = text.lastIndex(of: ")") else { return false }
+        return text[end...].dropFirst(2).first == "R"
+    }
+}
+
+/// Whose code runs on the loop thread, as far as somebody says so.
+public enum LoopHolder {
+    /// A number that its writer gives a meaning; 0: nobody has said anything. Written on the loop thread. Never freed.
+    public nonisolated(unsafe) static let cell: UnsafeMutablePointer<Atomic<UInt32>> = {
+        let cell = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+        cell.initialize(to: Atomic(0))
+        return cell
+    }()
+}

@@ -1,0 +1,43 @@
+/// An event with a type: its name and what it says stand in one place.
+///
+///     struct FileChanged: BridgeEvent {
+///         static let name = "files.changed"
+///         static let summary = "A file was changed."
+///         var path: String
+///     }
+///
+/// `Plugin.event(FileChanged.self)` declares it, `call.publish(FileChanged(path: path))` sends it.
+public protocol BridgeEvent: Encodable, Sendable {
+    /// Its name, such as `record.changed`.
+    static var name: String { get }
+    /// One sentence for a person.
+    static var summary: String { get }
+    /// Whether members of the group `trestle` get it where no rule says anything; false where it is not said.
+    static var isOpen: Bool { get }
+}
+
+extension BridgeEvent {
+    /// Only where a rule says so.
+    public static var isOpen: Bool { false }
+}
+
+extension Plugin {
+    /// Declares an event that the plugin sends.
+    public func event<Event: BridgeEvent>(_ type: Event.Type) -> Self {
+        event(type.name, type.summary, isOpen: type.isOpen)
+    }
+}
+
+extension Call {
+    /// Sends an event; see `emit`.
+    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, unasked: Bool = false) {
+        emit(Event.name, event, to: sessions, unasked: unasked)
+    }
+}
+
+extension PluginContext {
+    /// Sends an event; see `Call.emit`.
+    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, unasked: Bool = false) {
+        emit(Event.name, event, to: sessions, unasked: unasked)
+    }
+}

@@ -1,0 +1,80 @@
+import BridgeJSON
+import BridgeMessage
+
+// Listeners to events, in dialects that have them.
+extension TaskRuntime {
+    func receive(_ change: ListeningMessage, from session: Session) {
+        switch change {
+        case .add(let id, let event):
+            session.dialects |= id.dialect.bit
+            let name = String(decoding: event.prefix(2 * PublicName.maximumBytes), as: UTF8.self)
+            do throws(BridgeError) {
+                try listen(id, to: name, session)
+            } catch {
+                answer(id, event: name, session) { MessageEncoder.callback(to: $0, error: error, $1) }
+            }
+        case .remove(let id):
+            if let event = session.listeners.remove(Array(id.text)) { endSubscription(to: event, session) }
+        case .removeAll(let beginning, let id):
+            for event in session.listeners.removeAll(of: Array(beginning)) { endSubscription(to: event, session) }
+            guard let id else { return }
+            let task = Array(beginning) + Array("removeAllListeners".utf8)
+            answer(id, task: task, session) { address, output in
+                Array("{}".utf8).withUnsafeBytes { MessageEncoder.callback(to: address, result: $0, output) }
+            }
+        }
+    }
+
+    private func listen(_ id: CallbackID, to event: String, _ session: Session) throws(BridgeError) {
+        guard let pattern = EventPattern(event), !pattern.isBeginning else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.eventName", expected: "the name of an event: \(PublicName.rule)",
+                    got: "\"\(event.prefix(64))\""))
+        }
+        guard id.text.count <= EventListeners.maximumIDBytes else {
+            throw BridgeError(
+                .messageInvalid, "the id of a listener has at most \(EventListeners.maximumIDBytes) bytes")
+        }
+        guard session.listeners.ids(for: event).count < EventListeners.maximumOfEvent else {
+            throw BridgeError(
+                .quotaExceeded,
+                "a session has at most \(EventListeners.maximumOfEvent) listeners to the event \(event)")
+        }
+        try checkSubscriptions(session.subscriptions.count + session.listeners.count + 1, of: session)
+        if !mayGet(event, session) { try check(.subscribe, event, by: session, to: "listen to \(event)") }
+        let isNew = session.subscriptions[pattern] == nil
+        subscriptions.add(pattern, to: session)
+        session.listeners.add(Array(id.text), to: event, isOwn: isNew)
+        if let kept = retained.event(event), mayGet(event, session) {
+            send(kept.event.line(for: Array(id.text)), to: session)
+        }
+    }
+
+    private func endSubscription(to event: String, _ session: Session) {
+        if let pattern = EventPattern(event) { subscriptions.remove(pattern, from: session) }
+    }
+
+    /// Answers what a client said of a listener.
+    private func answer(
+        _ id: CallbackID, event: String, _ session: Session, _ write: (CallbackAddress, OutputBuffer) -> Void
+    ) {
+        answer(id, task: EventListener.task(event: event), session, write)
+    }
+
+    private func answer(
+        _ id: CallbackID, task: [UInt8], _ session: Session, _ write: (CallbackAddress, OutputBuffer) -> Void
+    ) {
+        task.withUnsafeBytes { task in
+            let address = CallbackAddress(id.dialect, id: id.text, task: task)
+            self.write(to: session, id.dialect) { write(address, $0) }
+        }
+    }
+
+    /// Sends an event to the listeners of a session that has some; to the session itself, where none is for this event.
+    func sendToListeners(_ event: EventLines, _ session: Session) {
+        let ids = session.listeners.ids(for: event.name)
+        if ids.isEmpty { return send(event.line(in: session.eventDialect), to: session) }
+        for id in ids { send(event.line(for: id), to: session) }
+    }
+}

@@ -1,0 +1,12 @@
+public import BridgeJSON
+
+extension PluginSlot {
+    /// What is said to whoever loads it, or another plugin of its name.
+    public var isLoadedAlready: BridgeError {
+        BridgeError(
+            .pluginUnavailable,
+            "the plugin \(name) is already loaded, from \(path): `trestle plugin reload \(name)` loads it anew from "
+                + "there, `trestle plugin unload \(name)` makes room for another",
+            data: ["loaded": ["name": .string(name), "path": .string(path)]])
+    }
+}

@@ -1,0 +1,23 @@
+// Whom a policy lets do something, for who asks why somebody may not.
+
+extension Policy {
+    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is open, rules.
+    ///
+    /// - Parameter showsRules: whether rules are named: not to who may not administer the daemon.
+    func admitted(_ verb: PolicyVerb, _ name: String, isOpen: Bool, showsRules: Bool) -> [String] {
+        let users = (daemonUID == 0 ? [0] : [0, daemonUID]).map { PolicySubject(uid: $0) }
+        var admitted = users.filter { decide(verb, name, isOpen: isOpen, for: $0).isAllowed }.map(\.label)
+        if isOpen, !denies(verb, name, PolicySubject(uid: Self.nobody, gids: openGroup.map { [$0] } ?? [])) {
+            admitted.append("group \(Self.groupName)")
+        }
+        guard showsRules else { return admitted }
+        return admitted + rules(about: verb).filter { $0.effect == .allow && $0.speaks(of: verb, name) }.map(\.summary)
+    }
+
+    private func denies(_ verb: PolicyVerb, _ name: String, _ subject: PolicySubject) -> Bool {
+        rules(about: verb).contains { $0.effect == .deny && $0.applies(verb, name, subject) }
+    }
+
+    /// The user id that the kernel gives to nobody.
+    private static let nobody = UInt32.max
+}

@@ -1,0 +1,33 @@
+import BridgeJSON
+
+// A task that is not there.
+extension TaskRuntime {
+    /// How much of an unknown name is told.
+    private static let toldNameCount = 128
+
+    /// The error for a task that is not there, with the name that the caller probably meant.
+    ///
+    /// - Parameter caller: only names of tasks that they may call are told; nil: a plugin, to which all are.
+    func notFound(_ name: String, for caller: Session?) -> BridgeError {
+        let told = String(name.unicodeScalars.prefix(Self.toldNameCount))
+        let question = Suggestion.question(for: name, among: namesAround(name)) { isShown($0, to: caller) }
+        return BridgeError(
+            .taskNotFound,
+            "there is no task \(told)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
+    }
+
+    func notFound(_ name: UnsafeRawBufferPointer, for caller: Session?) -> BridgeError {
+        notFound(String(decoding: name.prefix(256), as: UTF8.self), for: caller)
+    }
+
+    /// All names, or where there are more than a search looks at, those from its first letter on.
+    private func namesAround(_ name: String) -> some Sequence<String> {
+        let first = registry.count <= Suggestion.mostNames ? "" : String(name.unicodeScalars.prefix(1))
+        return registry.behind(first).prefix(Suggestion.mostNames).lazy.map(\.name)
+    }
+
+    private func isShown(_ name: String, to caller: Session?) -> Bool {
+        guard let task = registry.find(name), !task.isInternal else { return false }
+        return caller.map { mayCall(task, $0) } ?? true
+    }
+}

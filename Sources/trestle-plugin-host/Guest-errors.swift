@@ -1,0 +1,25 @@
+import BridgeJSON
+import BridgeMessage
+import CTaskPlugin
+import WorkerProtocol
+
+// What does not fit into a message.
+extension Guest {
+    func tooLarge(_ bytes: Int) -> BridgeError {
+        BridgeError(
+            .resultTooLarge,
+            "the result of \(bytes) bytes is longer than the \(messageBytes) that a message may have")
+    }
+
+    /// An error as far as a message can bear it: its data stand two levels deep in one.
+    func sayable(_ error: BridgeError) -> BridgeError {
+        var error = error
+        let bytes = error.data?.bytes ?? []
+        let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }
+        guard isDeep || bytes.count + error.message.utf8.count > messageBytes else { return error }
+        error.data = nil
+        error.message = error.message.cut(toBytes: WorkerProtocol.logLineBytes)
+        logged(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
+        return error
+    }
+}

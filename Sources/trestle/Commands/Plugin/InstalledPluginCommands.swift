@@ -1,0 +1,140 @@
+import ArgumentParser
+import BridgeClient
+import BridgeJSON
+import Glibc
+
+/// `trestle plugin install`
+struct InstallPluginCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Installs a plugin for good, and has the running daemon load it.",
+        discussion: """
+            A project's folder is built for release first: swift build -c release, make, or nothing for a manifest. \
+            Started by root, the build runs as the owner of the folder. The plugin is copied into the first directory \
+            that the daemon's setting local_plugin_dir names, on Debian /usr/local/lib/trestle/local-plugins, as files \
+            of whoever installs it that nobody else may write: of a library the file, of a manifest all that lies \
+            beside it, but hidden files. The daemon loads it, now and at every start. One that is installed already is \
+            replaced without losing a call. Where the daemon cannot use it, nothing stays installed, or what was \
+            installed before.
+
+            EXAMPLES
+              sudo trestle plugin install .
+              sudo trestle plugin install libScannerPlugin.so
+              trestle plugin install . --directory root/usr/local/lib/trestle/local-plugins
+
+            EXIT STATUS
+              0  it is installed and loaded   1  it is not installed
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+    @OptionGroup var plugin: PluginArgument
+
+    @Option(
+        help: ArgumentHelp(
+            "Install there, and ask no daemon: for images, and for machines on which none runs.", valueName: "path"))
+    var directory: String?
+
+    func run() async throws {
+        let file = try await plugin.preparedFile("cannot be installed", isRelease: true)
+        if let directory {
+            let installation = try Reported.run { () throws in
+                let installation = try PluginInstallation(of: file, in: try Reported.absolute(directory))
+                try installation.takePlace()
+                installation.finish()
+                return installation
+            }
+            return Screen.output.show(["path": .string(installation.path)])
+        }
+        try await withClient { client in
+            let plugins = try await LocalPlugins(of: client)
+            let installation = try PluginInstallation(of: file, in: plugins.directory)
+            try installation.takePlace()
+            let answer: JSON
+            do {
+                let line = ProgressLine()
+                defer { line.end() }
+                answer = try await line.waiting(for: "waiting for the plugin") {
+                    try await plugins.load(installation, by: client)
+                }
+            } catch {
+                installation.undo()
+                throw error
+            }
+            installation.finish()
+            var shown = answer.objectValue ?? [:]
+            shown["permanent"] = nil
+            shown["path"] = .string(installation.path)
+            Screen.output.show(.object(shown))
+        }
+    }
+}
+
+/// `trestle plugin uninstall`
+struct UninstallPluginCommand: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "uninstall",
+        abstract: "Has the running daemon unload a plugin, and removes what `install` has installed.",
+        discussion: """
+            Calls that are under way may end first, for as long as the setting stop_timeout says. What the plugin has \
+            stored stays.
+
+            EXAMPLES
+              sudo trestle plugin uninstall scanner
+              sudo trestle plugin uninstall .
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    @Argument(help: "The plugin's name, or the path that was installed.", completion: .directory)
+    var plugin: String
+
+    @Option(help: ArgumentHelp("Where it was installed; no daemon is asked.", valueName: "path"))
+    var directory: String?
+
+    func run() async throws {
+        if let directory {
+            let installed = try Reported.run { () throws in
+                let installed = try LocalPlugins(directory: try Reported.absolute(directory)).installed(plugin)
+                try PluginInstallation.remove(installed.place)
+                return installed
+            }
+            return Screen.output.show(["path": .string(installed.place)])
+        }
+        try await withClient { [plugin] client in
+            let plugins = try await LocalPlugins(of: client)
+            let installed = try plugins.installed(plugin)
+            // Before anything changes.
+            guard access(plugins.directory, W_OK) == 0 else {
+                throw FileFailure(plugins.directory, "cannot be written")
+            }
+            var answer: JSON = [:]
+            if let name = installed.name {
+                answer = try await client.call("bridge.plugin.unload", options: ["name": .string(name)])
+            }
+            try PluginInstallation.remove(installed.place)
+            Screen.output.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])
+            if answer["configured"] == true, let name = installed.name {
+                Failure.complain(
+                    "note: the configuration still names \(name), in [plugins.\(name)] or plugins.disabled, and the "
+                        + "daemon does not start like that: remove it there")
+            }
+        }
+    }
+}
+
+/// What commands do without a daemon.
+private enum Reported {
+    /// - Throws: the exit code; what went wrong has been said.
+    static func run<T>(_ body: () throws -> T) throws -> T {
+        do { return try body() } catch let code as ExitCode { throw code } catch { throw Failure.report(error) }
+    }
+
+    static func absolute(_ path: String) throws(FileFailure) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let folder = getcwd(nil, 0) else { throw FileFailure(".", "cannot be read") }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(path)"
+    }
+}

@@ -1,0 +1,49 @@
+import BridgeJSON
+
+/// `PluginHeaders` of Capacitor: the plugins and methods that a page's `registerPlugin` finds, in JavaScript. A task
+/// `files.open` is the method `open` of the plugin `files`; one without a dot is a method of the plugin `Trestle`.
+struct CapacitorHeaders {
+    /// The plugin of tasks whose names have no dot.
+    private static let ownPlugin = "Trestle"
+    /// What each plugin has besides, for events.
+    private static let listenerMethods: [(name: String, type: String)] = [
+        ("addListener", "callback"), ("removeListener", "callback"), ("removeAllListeners", "promise"),
+    ]
+
+    /// - Parameter descriptions: what the daemon says of each task, in the order in which they are to stand.
+    static func text(_ descriptions: [JSON], header: [String]) -> String {
+        var plugins: [(name: String, methods: [String])] = []
+        for name in descriptions.compactMap({ $0["name"]?.stringValue }) {
+            let (plugin, method) = parts(name)
+            if let index = plugins.firstIndex(where: { $0.name == plugin }) {
+                plugins[index].methods.append(method)
+            } else {
+                plugins.append((plugin, [method]))
+            }
+        }
+        let comment = header.map { $0.isEmpty ? "//\n" : "// \($0)\n" }.joined()
+        return comment + """
+
+            window.Capacitor = window.Capacitor || {};
+            window.Capacitor.PluginHeaders = [
+            \(plugins.map(entry).joined(separator: "\n"))
+            ];
+
+            """
+    }
+
+    private static func parts(_ task: String) -> (plugin: String, method: String) {
+        guard let dot = task.lastIndex(of: ".") else { return (ownPlugin, task) }
+        return (String(task[..<dot]), String(task[task.index(after: dot)...]))
+    }
+
+    private static func entry(_ plugin: (name: String, methods: [String])) -> String {
+        let own = listenerMethods.filter { !plugin.methods.contains($0.name) }
+        let methods = plugin.methods.map { ($0, "promise") } + own.map { ($0.name, $0.type) }
+        let lines = methods.map { name, type in
+            "            { name: \(GeneratedText.quoted(name)), rtype: \"\(type)\" },\n"
+        }
+        return "    {\n        name: \(GeneratedText.quoted(plugin.name)),\n        methods: [\n"
+            + lines.joined() + "        ],\n    },"
+    }
+}

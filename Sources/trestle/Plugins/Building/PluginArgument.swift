@@ -1,0 +1,44 @@
+import ArgumentParser
+import EventLoop
+import Glibc
+
+/// A plugin as a command line names it: a library, a manifest, or the folder of a project, which is built first.
+struct PluginArgument: ParsableArguments {
+    @Argument(
+        help: "The library, the manifest NAME.plugin.toml, or the folder of a project, which is built.",
+        completion: .file(extensions: ["so", "toml"]))
+    var path: String
+
+    @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
+    var plugin: String?
+
+    /// The path of the library or of the manifest. Builds a project, and shows on standard error how.
+    ///
+    /// - Parameters:
+    ///   - purpose: what cannot be done where there is none, such as "cannot be checked".
+    ///   - isRelease: whether a project is built as it is to run in production.
+    /// - Throws: ``FileFailure``, ``ProjectFailure``, the exit code where it is a folder that nobody can build.
+    @LoopActor
+    func file(_ purpose: String, isRelease: Bool = false) async throws -> String {
+        guard access(path, R_OK) == 0 else { throw FileFailure(path, purpose) }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return path }
+        let project = try PluginProject(path, plugin: plugin, isRelease: isRelease)
+        if let end = try await ProjectBuild.run(project, showingOn: .error), !end.isSuccess {
+            throw ProjectFailure("\(path) \(purpose): the build failed (\(end))")
+        }
+        return try project.plugin()
+    }
+
+    /// As ``file(_:isRelease:)``, for commands that begin with it: a signal ends it, and whatever it throws has been
+    /// reported.
+    func preparedFile(_ purpose: String, isRelease: Bool = false) async throws -> String {
+        do {
+            return try await Interruption.cancelling { [self] in try await file(purpose, isRelease: isRelease) }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw Failure.report(error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import EventLoop
+import Glibc
+import PrivateDaemon
+
+/// A plugin that takes its place in a local plugin directory, whole or not at all: in a folder of its own there, which
+/// is filled under a hidden name and renamed. Every method waits for the disk.
+struct PluginInstallation {
+    /// The path of the library or of the manifest, once it has taken its place.
+    var path: String { "\(place)/\(file)" }
+    /// The plugin's folder.
+    let place: String
+    private let file: String
+    /// What is to come; once it has taken its place, what was there before.
+    private let staged: String
+    private let replaces: Bool
+
+    /// Copies a plugin into the directory, under a hidden name.
+    ///
+    /// - Throws: ``FileFailure``, ``ProjectFailure``, `CancellationError`; nothing is left behind.
+    init(of plugin: String, in directory: String) throws {
+        try Self.make(directory)
+        let name = Self.folderName(of: plugin)
+        place = "\(directory)/\(name)"
+        file = PluginCopy.name(of: plugin)
+        replaces = access(place, F_OK) == 0
+        staged = try Self.makeHidden(name, in: directory)
+        do {
+            try PluginCopy.copy(plugin, to: staged)
+            try Ownership.take(staged, mode: 0o755)
+        } catch {
+            FolderContents.remove(staged)
+            throw error
+        }
+    }
+
+    /// What the folder of a plugin is called: `greet` for `greet.plugin.toml`, `Greet` for `libGreetPlugin.so`.
+    static func folderName(of plugin: String) -> String {
+        var name = Substring(PluginCopy.name(of: plugin))
+        if name.hasSuffix(PrivateFolder.manifestSuffix) {
+            name = name.dropLast(PrivateFolder.manifestSuffix.count)
+        } else {
+            for suffix in [".so", "Plugin"] where name.count > suffix.count && name.hasSuffix(suffix) {
+                name = name.dropLast(suffix.count)
+            }
+            if name.count > 3, name.hasPrefix("lib") { name = name.dropFirst(3) }
+        }
+        return String(name)
+    }
+
+    /// Takes its place, in one step; what was there is kept until ``finish()``.
+    ///
+    /// - Throws: nothing is left behind then.
+    func takePlace() throws(SystemError) {
+        do throws(SystemError) { try FolderContents.rename(staged, to: place, exchanging: replaces) } catch {
+            FolderContents.remove(staged)
+            throw error
+        }
+    }
+
+    /// Everything becomes as it was before it took its place.
+    func undo() {
+        guard (try? FolderContents.rename(place, to: staged, exchanging: replaces)) != nil else { return }
+        FolderContents.remove(staged)
+    }
+
+    /// Nothing is left of what was there before.
+    func finish() { if replaces { FolderContents.remove(staged) } }
+
+    /// Takes the plugin of a folder or file in a local plugin directory away, in one step.
+    static func remove(_ place: String) throws(FileFailure) {
+        let parts = place.split(separator: "/")
+        let directory = parts.dropLast().reduce(into: "") { $0 += "/\($1)" }
+        let hidden = try makeHidden(parts.last.map(String.init) ?? "", in: directory)
+        defer { FolderContents.remove(hidden) }
+        if rename(place, "\(hidden)/removed") == 0 { return }
+        // A folder of a lower layer of an overlay cannot be renamed.
+        guard errno == EXDEV else { throw FileFailure(place, "cannot be removed") }
+        FolderContents.remove(place)
+    }
+
+    private static func makeHidden(_ name: String, in directory: String) throws(FileFailure) -> String {
+        var template = Array("\(directory)/.\(name).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileFailure(directory, "cannot be written") }
+        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Makes a directory and those above it, for everybody to read.
+    private static func make(_ directory: String) throws(FileFailure) {
+        guard access(directory, F_OK) != 0 else { return }
+        let parent = directory.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
+        if !parent.isEmpty { try make(parent) }
+        guard mkdir(directory, 0o755) == 0 else { throw FileFailure(directory, "cannot be made") }
+        try Ownership.take(directory, mode: 0o755)
+    }
+}

@@ -1,0 +1,56 @@
+// A daemon that cannot start, and those who wait in the queues of sockets that were handed over to it.
+import BridgeJSON
+import BridgeServer
+import EventLoop
+import Glibc
+import Logging
+import ServiceManager
+
+extension Daemon {
+    /// How long it goes on where somebody waited. A service manager starts the daemon for each further connection, and
+    /// gives up a socket whose service it has to start too often: systemd after 20 times within two seconds
+    /// (`TriggerLimitBurst=`).
+    private static let pace = Duration.seconds(1)
+
+    /// Tells those who wait why nobody serves them. Left in the queue, they would have the daemon started again and
+    /// again. Who connects later is left to the next daemon, which may find mended what was wrong.
+    func turnAwayWaiting() async {
+        let end = EventLoop.now + Self.pace
+        var descriptors: [Int32] = []
+        while let socket = service.takeSocket() { descriptors.append(socket.release()) }
+        guard descriptors.contains(where: Self.hasWaiting) else { return }
+        for descriptor in descriptors {
+            do throws(SystemError) {
+                try server.turnAway(waitingAt: UnixSocket(adopting: descriptor), refusal)
+            } catch {
+                log.error("\(error)")
+            }
+        }
+        await server.close(patience: Self.lastWrites)
+        await pause(until: end)
+    }
+
+    private func pause(until end: MonotonicInstant) async {
+        let waiting = WaitingList<Void>()
+        let timer = LoopTimer { waiting.resumeAll(()) }
+        timer.schedule(at: end)
+        _ = await waiting.wait()
+        timer.close()
+    }
+
+    /// Another attempt may fare better: what is wrong can be mended meanwhile.
+    private var refusal: BridgeError {
+        isMisconfigured
+            ? BridgeError(
+                .configInvalid, "the daemon does not start: its configuration is not good; the log has the mistakes",
+                isTransient: true, retryAfter: Self.pace)
+            : BridgeError(
+                .shuttingDown, "the daemon cannot start, and its log says why", data: ["started": false],
+                isTransient: true, retryAfter: Self.pace)
+    }
+
+    private static func hasWaiting(_ descriptor: Int32) -> Bool {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLIN) != 0
+    }
+}

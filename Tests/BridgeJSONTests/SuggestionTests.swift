@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import BridgeJSON
+
+@Suite("Suggestions")
+struct SuggestionTests {
+    @Test(
+        "The distance counts letters added, left out, replaced, and neighbours exchanged",
+        arguments: [
+            ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("socket", "socket", 0), ("socket", "sokcet", 1),
+            ("limit", "limits", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
+        ])
+    func distance(from: String, to: String, edits: Int) {
+        #expect(Suggestion.distance(Array(from.utf8), Array(to.utf8)) == edits)
+    }
+
+    @Test("The nearest name is suggested, and none where all are far")
+    func nearest() {
+        let names = ["socket", "socket_mode", "state_dir"]
+        #expect(Suggestion.nearest(to: "socke", among: names) == "socket")
+        #expect(Suggestion.nearest(to: "SOCKET-MODE", among: names) == "socket_mode")
+        #expect(Suggestion.nearest(to: "stat", among: names) == "state_dir")
+        #expect(Suggestion.nearest(to: "so", among: names) == nil)
+        #expect(Suggestion.nearest(to: "colour", among: names) == nil)
+        #expect(Suggestion.nearest(to: "x", among: ["y"]) == nil)
+        #expect(Suggestion.nearest(to: "", among: names) == nil)
+        #expect(Suggestion.nearest(to: "socket", among: []) == nil)
+    }
+
+    @Test("A name that shortens one name alone suggests it")
+    func shortened() {
+        #expect(Suggestion.nearest(to: "ls", among: ["new", "load", "list", "unload"]) == "list")
+        #expect(Suggestion.nearest(to: "ls", among: ["list", "lists"]) == nil)
+        #expect(Suggestion.nearest(to: "st", among: ["list"]) == nil)
+        #expect(Suggestion.nearest(to: "l", among: ["list"]) == "list")
+    }
+
+    @Test("Names that may not be shown are not suggested, and not asked about unless they are near")
+    func hidden() {
+        var asked: [String] = []
+        let names = ["Echo", "Ecko", "persistence.create"]
+        let found = Suggestion.nearest(to: "Eco", among: names) { name in
+            asked.append(name)
+            return name == "Ecko"
+        }
+        #expect(found == "Ecko")
+        #expect(asked == ["Echo", "Ecko"])
+        #expect(Suggestion.nearest(to: "Ech", among: names, where: { _ in false }) == nil)
+    }
+
+    @Test("The search has a bound: names far back, long names and many near ones are not looked at")
+    func bounds() {
+        let far = (0..<Suggestion.mostNames).map { "zzzzzz\($0)" }
+        #expect(Suggestion.nearest(to: "socke", among: far + ["socket"]) == nil)
+        #expect(Suggestion.nearest(to: "socke", among: far.dropLast() + ["socket"]) == "socket")
+        let long = String(repeating: "a", count: Suggestion.mostBytes + 1)
+        #expect(Suggestion.nearest(to: long, among: [long + "b"]) == nil)
+        // As many letters that are in other places: each has to be compared.
+        let anagrams = Array(repeating: "teksoc", count: Suggestion.mostDistances)
+        #expect(Suggestion.nearest(to: "socket", among: anagrams + ["docket"]) == nil)
+        #expect(Suggestion.nearest(to: "socket", among: anagrams.dropLast() + ["docket"]) == "docket")
+        var begun = 0
+        let many = (0..<100).map { "socket_number_\($0)" }
+        #expect(
+            Suggestion.nearest(to: "socket", among: many) { _ in
+                begun += 1
+                return true
+            } == nil)
+        #expect(begun == 0)
+    }
+
+    @Test("Every name within the distance is found, though letters are compared as a set first")
+    func complete() {
+        var random = SeededGenerator(seed: 19)
+        for _ in 0..<2_000 {
+            let name = (0..<Int.random(in: 3...12, using: &random)).map { _ in
+                Character(UnicodeScalar(UInt8.random(in: 97...102, using: &random)))
+            }
+            var typed = name
+            let place = Int.random(in: 0..<name.count, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: typed.remove(at: place)
+            case 1: typed.insert("x", at: place)
+            default: typed[place] = "y"
+            }
+            #expect(Suggestion.nearest(to: String(typed), among: [String(name)]) == String(name))
+        }
+    }
+
+    @Test("The question ends a sentence; the hint also says which names there are")
+    func words() {
+        #expect(Suggestion.question(for: "tabel", among: ["table", "key"]) == "; did you mean 'table'?")
+        #expect(Suggestion.question(for: "colour", among: ["table", "key"]).isEmpty)
+        #expect(
+            Suggestion.hint(for: "tabel", among: ["table", "key"]) == "; did you mean 'table'? (known: table, key)")
+        #expect(Suggestion.hint(for: "colour", among: []) == " (there are none)")
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// What may not be done on the loop with what clients decide the size of. A line of the sources that does it all the
+/// same stands in ``allowed``, with the reason why it is bounded.
+@Suite("Work on the loop is bounded")
+struct BoundedWorkTests {
+    /// A form of code, and what is done instead.
+    private struct Rule {
+        let name: String
+        let isBroken: (String) -> Bool
+        let remedy: String
+    }
+
+    private static var rules: [Rule] {
+        [
+            Rule(
+                name: "value", isBroken: { $0.contains(/JSON\(parsing:|JSONCoding\.decode\(/) },
+                remedy: "makes values of text. Keep the text, or bound its bytes before this line"),
+            Rule(
+                name: "sort", isBroken: { $0.contains(/\.sort(ed)?\b\s*[({]/) },
+                remedy: "sorts on the loop. Keep the order while entries come and go, or answer in pages"),
+            Rule(
+                name: "walk",
+                isBroken: {
+                    $0.contains(/Array\([^)]*\.(values|keys)\)/)
+                        || $0.contains(/\.(values|keys)\.(map|(compact|flat)Map|filter|reduce)\b/)
+                        || $0.contains(/\.(values|keys)\.(contains|forEach|first|min|max)\b/)
+                },
+                remedy: "walks a whole table. Use an index, or make it a step job"),
+            Rule(
+                name: "removal", isBroken: { $0.contains(/\.removeAll\s*(?:\{|\(where:)/) },
+                remedy: "looks at every element to take some out. Use an index, or make it a step job"),
+        ]
+    }
+
+    /// By file and rule: how many such lines there are, and why their work is bounded.
+    private static let allowed: [String: (count: Int, reason: String)] = [
+        "Sources/BridgeServer/BridgeServer.swift walk": (2, "an operator reloads limits; the server ends"),
+        "Sources/BridgeServer/ConnectionHandover.swift sort": (1, "once, when the daemon ends"),
+        "Sources/BridgeServer/ConnectionHandover.swift walk": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/BridgeTasks/BridgeTasks.swift value": (
+            1, "options of at most optionBytes, which the router has asked"
+        ),
+        "Sources/TaskRuntime/BridgeTasks/CallTasks.swift value": (1, "an id of at most 128 bytes"),
+        "Sources/TaskRuntime/BridgeTasks/DescribingTasks.swift sort": (
+            1, "the verbs of one task, which a manifest names"
+        ),
+        "Sources/TaskRuntime/BridgeTasks/OpenRPCDocument.swift value": (
+            1, "one description of at most 64 KiB, a step of a job"
+        ),
+        "Sources/TaskRuntime/BridgeTasks/OptionMembers.swift value": (1, "at most 64 KiB, asked above it"),
+        "Sources/TaskRuntime/Routing/TaskParameters.swift walk": (
+            2, "one schema of at most 64 KiB; a registration's is read in steps"
+        ),
+        "Sources/TaskRuntime/BridgeTasks/ProvidingTasks.swift sort": (
+            1, "the tasks of one session, of which there is a quota"
+        ),
+        "Sources/TaskRuntime/BridgeTasks/StatusTasks.swift sort": (1, "the first of one session, mostListed at most"),
+        "Sources/TaskRuntime/Calls/CallEnding.swift removal": (
+            1, "calls of one plugin for one call; a process may have 1,024"
+        ),
+        "Sources/TaskRuntime/Events/EventListeners.swift removal": (1, "the listeners of one event, at most eight"),
+        "Sources/TaskRuntime/Events/EventListeners.swift value": (1, "once for each id, when the daemon ends"),
+        "Sources/TaskRuntime/Events/EventListeners.swift walk": (
+            1, "the listeners of one session, of which there is a quota"
+        ),
+        "Sources/TaskRuntime/Calls/ForeignAnswers.swift value": (
+            1, "positional options of at most 64 KiB, asked where they come"
+        ),
+        "Sources/TaskRuntime/Events/EventDelivery.swift sort": (
+            1, "receivers that a plugin names, in at most 64 KiB where it is a process"
+        ),
+        "Sources/TaskRuntime/Events/RetainedEvents.swift sort": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/Events/RetainedEvents.swift value": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/Events/RetainedEvents.swift walk": (1, "at most 1,024 names, which are not read"),
+        "Sources/TaskRuntime/Events/RetainedReplay.swift sort": (1, "at most 1,024 events"),
+        "Sources/TaskRuntime/Events/Subscriptions.swift sort": (
+            1, "the patterns of one session, of which there is a quota"
+        ),
+        "Sources/TaskRuntime/Events/Subscriptions.swift walk": (
+            2, "the patterns of one session, of which there is a quota"
+        ),
+        "Sources/TaskRuntime/Interceptors/Interceptor.swift removal": (
+            1, "a plugin leaves; manifests name interceptors"
+        ),
+        "Sources/TaskRuntime/Interceptors/InterceptorDecision.swift value": (2, "at most 64 KiB, asked beside it"),
+        "Sources/TaskRuntime/Launch/LaunchRegistry.swift removal": (2, "launch workers, which manifests name"),
+        "Sources/TaskRuntime/Launch/LaunchRegistry.swift sort": (2, "launch workers, which manifests name"),
+        "Sources/TaskRuntime/Monitoring/Monitoring.swift removal": (
+            1, "sessions that monitor, which are administrators"
+        ),
+        "Sources/TaskRuntime/Monitoring/Monitoring.swift value": (1, "an id of at most 128 bytes"),
+        "Sources/TaskRuntime/Monitoring/TrafficMask.swift value": (1, "a name in what is shown, which is cut before"),
+        "Sources/TaskRuntime/Plugins/ManifestReading.swift value": (2, "once for each load of a plugin"),
+        "Sources/TaskRuntime/Plugins/PluginLives.swift removal": (3, "plugins, of which operators load few"),
+        "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
+        "Sources/TaskRuntime/Plugins/PluginSlot.swift value": (1, "once for each step of a plugin's life"),
+        "Sources/TaskRuntime/Routing/ClientTask.swift value": (1, "at most 64 KiB, asked above it"),
+        "Sources/TaskRuntime/Routing/KeptDescription.swift value": (1, "schemas of one task, at most 64 KiB"),
+        "Sources/TaskRuntime/Routing/OptionsCheck.swift sort": (1, "the verbs of one task, which a manifest names"),
+        "Sources/TaskRuntime/Routing/RegistrationTexts.swift value": (1, "at most 1,024 bytes, asked beside it"),
+        "Sources/TaskRuntime/Routing/Router.swift value": (1, "an id of at most 128 bytes"),
+        "Sources/TaskRuntime/Routing/TaskRegistration.swift value": (
+            1, "at most 64 KiB, asked above it; in the lane where it is long"
+        ),
+        "Sources/TaskRuntime/Routing/TaskRegistry.swift removal": (1, "each time their number has doubled"),
+        "Sources/TaskRuntime/Sessions/SessionHandover.swift sort": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/Sessions/SessionHandover.swift walk": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/Statistics/LongTurns.swift sort": (
+            1, "kinds of steps that were too long, of which so many are kept"
+        ),
+        "Sources/TaskRuntime/Statistics/RuntimeMetrics.swift sort": (
+            1, "kinds of steps that were too long, of which so many are kept"
+        ),
+    ]
+
+    private static let folders = ["Sources/TaskRuntime", "Sources/BridgeServer"]
+
+    @Test("No file does more of it than is known to be bounded, and no reason is left of what has gone")
+    func sources() throws {
+        var found: [String: [(place: String, remedy: String)]] = [:]
+        for file in try Self.files() {
+            for (number, line) in try Page(file).lines.enumerated() {
+                guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+                for rule in Self.rules where rule.isBroken(line) {
+                    found["\(file) \(rule.name)", default: []].append(("\(file):\(number + 1)", rule.remedy))
+                }
+            }
+        }
+        #expect(found.count >= 20)
+        for (key, lines) in found where lines.count != Self.allowed[key]?.count ?? 0 {
+            let places = lines.map(\.place).joined(separator: ", ")
+            let known = Self.allowed[key]?.count ?? 0
+            Issue.record(
+                """
+                \(places): this \(lines[0].remedy). \(known) such lines are allowed here. Where the work is bounded \
+                otherwise, say so in BoundedWorkTests.allowed["\(key)"].
+                """)
+        }
+        for key in Self.allowed.keys where found[key] == nil {
+            Issue.record("BoundedWorkTests.allowed[\"\(key)\"]: there is no such line any more; take the reason out.")
+        }
+    }
+
+    private static func files() throws -> [String] {
+        try folders.flatMap { folder in
+            let walk = FileManager.default.enumerator(atPath: Page.root.appending(path: folder).path)
+            return try #require(walk).compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+                .map { "\(folder)/\($0)" }
+        }
+    }
+}

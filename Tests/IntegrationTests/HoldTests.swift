@@ -1,0 +1,94 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("A plugin that holds its thread", .blocking)
+struct HoldTests {
+    /// A plugin whose call waits at a gate, on the loop thread.
+    private func holding(_ gate: Gate) -> PluginInC {
+        var plugin = PluginInC()
+        plugin.definitions = "#include <fcntl.h>\n#include <sys/file.h>"
+        plugin.call = gate.c + #" host->reply(host, request->call, text("1"));"#
+        return plugin
+    }
+
+    /// Waits for a line of a log whose daemon may be held itself.
+    private func awaitLine(_ text: String, of daemon: DaemonProcess) throws {
+        let deadline = Deadline()
+        while !daemon.log.contains(text) {
+            if deadline.isOver { throw TestFailure("the log does not say: \(text)") }
+            sched_yield()
+        }
+    }
+
+    @Test(
+        "is named with its task while it does and when it is over, in the log, the status and the metrics",
+        arguments: [("none", "daemon"), ("process", "plugin")])
+    func holds(isolation: String, owner: String) throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        try holding(gate).build(in: folder)
+        let section = "[plugins.specimen]\nisolation = \"\(isolation)\""
+        try withDaemon(section, pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"specimen","callbackId":1}"#)
+            try awaitLine("specimen has held the \(owner)'s thread for 1.", of: daemon)
+            #expect(daemon.log.contains(", and goes on; use call.blocking"))
+            gate.open()
+            #expect(try client.receive()["result"] == 1)
+            try awaitLine("specimen held the \(owner)'s thread for ", of: daemon)
+            let isLate = { (json: JSON) in
+                json["plugins"]?.arrayValue?.contains { $0["lagMs"]?.int64Value ?? 0 >= 1_000 } == true
+            }
+            try client.result("bridge.plugins", until: isLate)
+            try client.result("bridge.status", until: isLate)
+            let figure = #"trestle_plugin_loop_lag_seconds{plugin=\"specimen\"} 1."#
+            try client.result("bridge.metrics") { $0.text.contains(figure) }
+        }
+    }
+
+    @Test("after it has waited is named with the task whose call is open")
+    func resumed() throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        #expect(symlink(Place.program("libFixture.so"), folder.file("libFixture.so")) == 0)
+        try withDaemon(pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"fixture.hold","options":{"path":"\#(gate.path)"},"callbackId":1}"#)
+            try awaitLine("fixture.hold has held the plugin's thread for 1.", of: daemon)
+            gate.open()
+            #expect(try client.receive()["result"] == true)
+            try awaitLine("fixture.hold held the plugin's thread for ", of: daemon)
+        }
+    }
+
+    @Test("fails the check of a plugin, and so says which task it was")
+    func check() throws {
+        let folder = try TemporaryFolder()
+        var plugin = PluginInC()
+        plugin.definitions = "#include <unistd.h>"
+        plugin.call = #"usleep(900000); host->reply(host, request->call, text("1"));"#
+        let (failed, run) = try checkFailures(
+            try plugin.build(in: folder), "--json", "--call", "specimen", "--patience", "20s")
+        #expect(failed.contains("blocking"))
+        #expect(run.output.contains("specimen held the plugin's thread for 0.9 s; use call.blocking"), "\(run.output)")
+    }
+
+    @Test("A second answer to a call is a warning in the log", arguments: ["none", "process"])
+    func secondAnswer(isolation: String) throws {
+        let folder = try TemporaryFolder()
+        var plugin = PluginInC()
+        let reply = #"host->reply(host, request->call, text("1"));"#
+        plugin.call = reply + reply
+        try plugin.build(in: folder)
+        let section = "[plugins.specimen]\nisolation = \"\(isolation)\""
+        try withDaemon(section, pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen") == 1)
+            try daemon.awaitLog("answered a call again that it had answered", client)
+            let line = daemon.log.split(separator: "\n").first { $0.contains("answered a call again") }
+            #expect(line?.contains("warning") == true, "\(line ?? "")")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Glibc
+import TestSupport
+
+/// A place at which other processes wait until the test lets them pass: a file that the test has locked. The lock goes
+/// with the test's process, so nothing waits for a test that has ended.
+final class Gate {
+    let path: String
+    private let descriptor: Int32
+
+    /// Closed until `open()`.
+    init(in folder: TemporaryFolder, _ name: String = "gate") throws {
+        path = try folder.write("", to: name)
+        descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else { throw TestFailure("\(path) cannot be locked") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Lets pass who waits, and who comes later.
+    func open() { flock(descriptor, LOCK_UN) }
+
+    /// A statement that waits at the gate, in a `WorkerInPython`.
+    var python: String { "fcntl.flock(open(\"\(path)\"), fcntl.LOCK_SH)" }
+
+    /// A statement that waits at the gate, in C; needs <fcntl.h> and <sys/file.h>.
+    var c: String { "flock(open(\"\(path)\", O_RDONLY), LOCK_SH);" }
+}

@@ -1,0 +1,32 @@
+import TestSupport
+
+/// An installation in a folder of its own, and the paths of a daemon that runs from there.
+final class InstalledPrefix {
+    let home: DaemonHome
+    private let folder: InstalledFolder
+
+    init() throws {
+        folder = try InstalledFolder(build: Place.build, package: Place.package)
+        home = try DaemonHome()
+        home.program = folder.file("bin/trestled")
+    }
+
+    /// Where plugins are installed.
+    var localPlugins: String { folder.localPlugins }
+
+    func file(_ name: String) -> String { folder.file(name) }
+
+    /// Runs the installed command line against the daemon.
+    func trestle(_ arguments: [String]) throws -> ProgramRun {
+        try run(
+            folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments, patience: .seconds(120))
+    }
+
+    /// The folder of a new plugin that greets.
+    func newPlugin(_ language: String) throws -> String {
+        let path = folder.file("greet")
+        let made = try trestle(["plugin", "new", "greet", "--language", language, "--directory", path])
+        guard made.end == .exited(0) else { throw TestFailure(made.errors) }
+        return path
+    }
+}

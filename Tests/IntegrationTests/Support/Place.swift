@@ -1,0 +1,20 @@
+import Glibc
+
+/// Where things are that the tests need.
+enum Place {
+    /// The build folder: the tests' own program stands in it, and beside it the daemon, the commands, the plugins.
+    static let build: String = {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &path, path.count)
+        let program = path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
+        return String(decoding: program.prefix(program.lastIndex(of: UInt8(ascii: "/")) ?? 0), as: UTF8.self)
+    }()
+
+    /// The package's sources.
+    static let package: String = {
+        let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.dropLast(4).joined(separator: "/")
+    }()
+
+    static func program(_ name: String) -> String { "\(build)/\(name)" }
+}

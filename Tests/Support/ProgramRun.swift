@@ -1,0 +1,27 @@
+/// What a program said and how it ended.
+public struct ProgramRun {
+    /// How it ended.
+    public var end: ProcessEnd
+    /// What it wrote to its standard output.
+    public var output: String
+    /// What it wrote to its standard error.
+    public var errors: String
+}
+
+/// Runs a program to its end.
+///
+/// - Parameters:
+///   - environment: variables, NAME=VALUE, beside PATH.
+///   - folder: where it runs; nil: where this process does.
+///   - patience: how long that may take.
+public func run(
+    _ file: String, _ arguments: [String] = [], environment: [String] = [], folder: String? = nil, input: String = "",
+    patience: Duration = .seconds(30)
+) throws -> ProgramRun {
+    let files = try TemporaryFolder()
+    let process = try SpawnedProcess(
+        file, arguments, environment: environment, folder: folder, input: .file(files.write(input, to: "input")),
+        output: .file(files.file("output")), errors: .file(files.file("errors")))
+    let end = try process.wait(Deadline(patience))
+    return ProgramRun(end: end, output: contents(of: files.file("output")), errors: contents(of: files.file("errors")))
+}

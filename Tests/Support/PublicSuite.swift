@@ -1,0 +1,69 @@
+import Glibc
+
+/// A suite of tests that others publish. It is no part of the repository: where it is missing, its tests are skipped.
+public struct PublicSuite: Sendable {
+    /// The JSON Schema Test Suite.
+    public static let jsonSchema = PublicSuite("json-schema")
+    /// The texts of the JSONTestSuite.
+    public static let jsonParsing = PublicSuite("json-parsing")
+    /// The schema of OpenRPC documents.
+    public static let openRPC = PublicSuite("openrpc")
+
+    /// The suite's folder; nil where there is none.
+    private let folder: String?
+    /// Whether its tests can be run.
+    public var isThere: Bool { folder != nil }
+    /// The reason for skipping tests without the suite.
+    public let missing: String
+
+    /// A file of a suite.
+    public struct File {
+        /// Its name in its folder.
+        public let name: String
+        /// What is in it.
+        public let bytes: [UInt8]
+    }
+
+    /// Looks for the suite, and prints a line where there is none: `swift test --quiet` says nothing of skipped tests.
+    private init(_ name: String) {
+        let places = Self.places.map { "\($0)/\(name)" }
+        folder = places.first { access("\($0)/COMMIT", R_OK) == 0 }
+        missing = "no \(places.joined(separator: " or ")): scripts/fetch-suites fetches it"
+        if folder == nil { print("skipped: the tests of the public suite \(name): \(missing)") }
+    }
+
+    /// The folders that may hold suites.
+    private static var places: [String] {
+        if let folder = getenv("TRESTLE_SUITES") { return [String(cString: folder)] }
+        let checkout = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        return [
+            "\(checkout.dropLast().joined(separator: "/"))/shared/suites",
+            "\(checkout.joined(separator: "/"))/.build/suites",
+        ]
+    }
+
+    /// One of its files, empty where there is none.
+    public func content(of file: String) -> [UInt8] { folder.map { Self.content(of: "\($0)/\(file)") } ?? [] }
+
+    /// The files of one of its folders whose names end in `.json`, by name.
+    public func files(in subfolder: String) -> [File] {
+        guard let folder, let stream = opendir("\(folder)/\(subfolder)") else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".json") { names.append(name) }
+        }
+        return names.sorted().map { File(name: $0, bytes: Self.content(of: "\(folder)/\(subfolder)/\($0)")) }
+    }
+
+    private static func content(of path: String) -> [UInt8] {
+        guard let file = fopen(path, "r") else { return [] }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = getc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+        return bytes
+    }
+}

@@ -1,0 +1,54 @@
+import CTaskPlugin
+import Dispatch
+import EventLoop
+import PluginInterface
+import Testing
+
+/// Keeps the lines of the log that a plugin sends, in the order in which they take effect.
+private final class LineReceiver: PluginReceiver {
+    private(set) var lines: [String] = []
+    var onLine: ((String) -> Void)?
+    var onLast: (() -> Void)?
+
+    override func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {
+        onLine?(text)
+        lines.append(text)
+        if text == "last" { onLast?() }
+    }
+}
+
+@Suite("What a plugin's threads send") @LoopActor
+struct PluginReceiverTests {
+    @Test("A line that belongs to no call overtakes none that is taking effect")
+    func lines() async {
+        let receiver = LineReceiver()
+        // `nonisolated(unsafe)`: a receiver and its table live as long as the process, and any thread may call them.
+        nonisolated(unsafe) let face = receiver.face
+        let (begun, sent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        receiver.onLine = { line in
+            guard line == "first" else { return }
+            // The loop is at this line while the thread sends the next ones.
+            begun.signal()
+            sent.wait()
+        }
+        let thread = DispatchQueue(label: "a plugin's thread")
+        await withCheckedContinuation { continuation in
+            receiver.onLast = { continuation.resume() }
+            thread.async {
+                send("first", of: 1, face)
+                begun.wait()
+                for _ in 0..<1_000 { send("between", of: 0, face) }
+                sent.signal()
+                send("last", of: 0, face)
+            }
+        }
+        #expect(receiver.lines.first == "first" && receiver.lines.count == 1_002)
+    }
+}
+
+private func send(_ line: String, of call: trestle_call, _ face: UnsafeMutablePointer<trestle_host>) {
+    let count = line.utf8.count
+    line.withCString {
+        face.pointee.log(face, UInt32(TRESTLE_LOG_ERROR), trestle_bytes(data: $0, size: count), call)
+    }
+}

@@ -1,0 +1,60 @@
+import BridgeJSON
+import BridgeMessage
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("A task that is not there")
+struct UnknownTaskTests {
+    private func message(_ client: FakeClient, _ task: String, by way: String = "call") -> String? {
+        let call =
+            way == "call"
+            ? #"{"task":"\#(task)","callbackId":1}"#
+            : #"{"task":"bridge.describe","options":{"task":"\#(task)"},"callbackId":1}"#
+        client.send(call)
+        let answer = client.readOne()
+        #expect(answer?.errorCode == "task.not_found")
+        return answer?["error"]?["message"]?.stringValue
+    }
+
+    @Test("is named with the one that was meant, only where the caller may call that", arguments: ["call", "describe"])
+    func hidden(way: String) {
+        let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan", isOpen: false)])
+        let nothing = "there is no task camera.scn; bridge.tasks lists those that there are"
+        #expect(
+            message(bench.client(), "camera.scn", by: way) == "there is no task camera.scn; did you mean 'camera.scan'?"
+        )
+        #expect(message(bench.client(), "camera.scan.of.nobody", by: way)?.contains("did you mean") == false)
+        // Nobody else may call it where no rule says so.
+        bench.runtime.apply(Policy(daemonUID: 900, openGroup: nil, rules: Self.onlyDescribing))
+        #expect(message(bench.client(uid: 1_000), "camera.scn", by: way) == nothing)
+        #expect(message(bench.client(), "camera.scn", by: way) != nothing)
+    }
+
+    /// Rules that allow to describe and nothing else.
+    private static var onlyDescribing: [PolicyRule] {
+        var rule = PolicyRule(.allow, [.call], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
+        rule.names = [PolicyName("bridge.describe")].compactMap(\.self)
+        return [rule]
+    }
+
+    @Test("is searched among those from its first letter on, where there are more tasks than a search looks at")
+    func many() {
+        let bench = Bench()
+        // Of several sessions: each may provide so many.
+        let providers = (0..<11).map { _ in bench.client() }
+        for start in stride(from: 0, to: 1_000, by: 100) {
+            let provider = providers[start / 100]
+            let names = (start..<start + 100).map { #""a.task.\#($0)""# }.joined(separator: ",")
+            provider.send(#"{"task":"bridge.register","options":{"tasks":[\#(names)]},"callbackId":0}"#)
+            #expect(provider.readOne()?["result"] != nil)
+        }
+        let provider = providers[10]
+        provider.send(#"{"task":"bridge.register","options":{"tasks":["zoom.lens"]},"callbackId":0}"#)
+        #expect(provider.readOne()?["result"] != nil)
+        let client = bench.client()
+        #expect(message(client, "zom.lens") == "there is no task zom.lens; did you mean 'zoom.lens'?")
+        // Another first letter: the search does not come as far.
+        #expect(message(client, "aoom.lens")?.contains("did you mean") == false)
+    }
+}
