@@ -30,6 +30,9 @@ final class ServerOfTest {
 
     init(_ limits: RuntimeLimits = RuntimeLimits()) throws {
         let clock = LoopClock()
+        var limits = limits
+        // The clock is the real one: no call ends by time, however long other tests hold the loop.
+        limits.callTimeout = .seconds(86_400)
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: getuid()), daemon: DaemonDescription(version: "1", pid: 1),
