@@ -69,7 +69,7 @@ public final class BlockingLane: Sendable {
     }
 }
 
-/// Tells a job that whoever waits for it was cancelled.
+/// Marks a job whose caller was cancelled.
 private final class LaneCancelMark: Sendable {
     let isSet = Atomic<Bool>(false)
 }

@@ -125,8 +125,8 @@ public final class BridgeServer {
         listeners = []
     }
 
-    /// Tells those who wait in the queue of a socket that was handed over why nobody serves them. Who connects from
-    /// then on is left to the next process.
+    /// Sends an error to every client that waits in the queue of a socket that was handed over, and closes it. The
+    /// next process accepts those who connect later.
     ///
     /// - Throws: ``SystemError``, as ``listen(adopting:)``.
     public func turnAway(waitingAt socket: consuming UnixSocket, _ error: BridgeError) throws(SystemError) {
@@ -136,7 +136,7 @@ public final class BridgeServer {
         listener.onAccept = { [self] socket, peer in
             if let connection = connection(over: socket, PeerIdentity(peer)) { waiting.append(connection) }
         }
-        // All of them first: who is told may come back at once, and is to find the next process.
+        // Accept all of them first: a client that gets the error may reconnect at once, and must reach the next process.
         listener.drainBacklog()
         listener.close()
         for connection in waiting { connection.turnAway(error) }

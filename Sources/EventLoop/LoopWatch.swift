@@ -48,9 +48,9 @@ public final class LoopWatch: Sendable {
     /// Watches the loop of this process from now on. Once only.
     ///
     /// - Parameters:
-    ///   - name: names the code that a holder stands for (``LoopHolder``); nil: it is nobody's, and not reported. Called
+    ///   - name: names the code that a holder stands for (``LoopHolder``); nil: unknown, not reported. Called
     ///     on the watch's thread.
-    ///   - report: told of a long turn: on the watch's thread while it goes on, once; on the loop thread when it is over.
+    ///   - report: gets a long turn: once on the watch's thread while it lasts, and on the loop thread when it is over.
     @LoopActor
     public static func start(
         naming name: @escaping @Sendable (UInt32) -> String?, report: @escaping @Sendable (LoopHold) -> Void

@@ -163,8 +163,8 @@ enum PluginFace {
         ) -> Int64 = { face, descriptor, events, ready, argument in
             guard let ready else { return -Int64(EINVAL) }
             return with(face, else: -Int64(EINVAL)) { receiver in
-                let told = WatchFunction(receiver, argument, ready)
-                return withWatches(receiver) { $0.watch(descriptor, events, told) }
+                let function = WatchFunction(receiver, argument, ready)
+                return withWatches(receiver) { $0.watch(descriptor, events, function) }
             }
         }
 
@@ -175,8 +175,8 @@ enum PluginFace {
         ) -> Int64 = { face, delay, fire, argument in
             guard let fire else { return -Int64(EINVAL) }
             return with(face, else: -Int64(EINVAL)) { receiver in
-                let told = WatchFunction(receiver, argument) { argument, _ in fire(argument) }
-                return withWatches(receiver) { $0.timer(delay, told) }
+                let function = WatchFunction(receiver, argument) { argument, _ in fire(argument) }
+                return withWatches(receiver) { $0.timer(delay, function) }
             }
         }
 

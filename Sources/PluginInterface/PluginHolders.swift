@@ -12,7 +12,7 @@ public enum PluginHolders {
     /// A holder's lower bits: a task's number and one; 0: none.
     static let taskMask: UInt32 = 0xFFFF
 
-    /// The holder of the next receiver; 0, which is nobody's, where there are more than are told apart.
+    /// The holder of the next receiver; 0, which stands for none, where there are more than the number can name.
     static var nextHolder: UInt32 {
         let number = receivers.withLock { $0.all.count + 1 }
         return number > Int(UInt16.max) ? 0 : UInt32(number) << 16

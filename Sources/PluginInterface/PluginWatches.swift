@@ -2,7 +2,7 @@ internal import CTaskPlugin
 import EventLoop
 import Glibc
 
-/// A function of a plugin that is told of a descriptor or a timer.
+/// A function of a plugin that waits for a descriptor or a timer.
 ///
 /// `@unchecked`: called on the loop thread alone.
 struct WatchFunction: @unchecked Sendable {

@@ -42,7 +42,7 @@ public final class PrivateDaemon {
     ///
     /// - Parameters:
     ///   - folder: where everything of it is; its owner removes it, once the daemon has ended.
-    ///   - hear: told of each line of its log.
+    ///   - hear: gets each line of its log.
     /// - Throws: ``PrivateDaemonError`` where it ends instead, with what it says; ``SystemError`` where it cannot be
     ///   started.
     public static func start(
@@ -131,7 +131,7 @@ public final class PrivateDaemon {
     /// Whether its process has not ended.
     public var isRunning: Bool { !streams.isEmpty }
 
-    /// Tells it to end in order, and goes on.
+    /// Asks it to end in order, and does not wait.
     public func beginStop() {
         // A second signal would have it end at once.
         guard !isTold else { return }

@@ -68,18 +68,18 @@ struct GuestCallers {
         retired = []
     }
 
-    private mutating func make(_ told: JSON, _ session: UInt64) -> UnsafeMutablePointer<trestle_caller> {
+    private mutating func make(_ description: JSON, _ session: UInt64) -> UnsafeMutablePointer<trestle_caller> {
         var caller = trestle_caller()
         caller.session = session
-        caller.uid = UInt32(clamping: told["uid"]?.int64Value ?? Int64(UInt32.max))
-        caller.gid = UInt32(clamping: told["gid"]?.int64Value ?? Int64(UInt32.max))
-        caller.pid = Int32(clamping: told["pid"]?.int64Value ?? 0)
-        caller.flags = told["trusted"] == true ? TRESTLE_CALLER_TRUSTED : 0
+        caller.uid = UInt32(clamping: description["uid"]?.int64Value ?? Int64(UInt32.max))
+        caller.gid = UInt32(clamping: description["gid"]?.int64Value ?? Int64(UInt32.max))
+        caller.pid = Int32(clamping: description["pid"]?.int64Value ?? 0)
+        caller.flags = description["trusted"] == true ? TRESTLE_CALLER_TRUSTED : 0
         lastRevision += 1
         caller.revision = lastRevision
         return ForeignCaller.make(
-            caller, origin: told["origin"]?.stringValue ?? "", user: told["user"]?.stringValue,
-            client: told["client"]?.stringValue)
+            caller, origin: description["origin"]?.stringValue ?? "", user: description["user"]?.stringValue,
+            client: description["client"]?.stringValue)
     }
 }
 

@@ -3,7 +3,7 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// The figures that a plugin sets, told to the daemon once a second where they have changed. Any thread.
+/// The figures that a plugin sets, sent to the daemon once a second where they have changed. Any thread.
 final class GuestFigures: Sendable {
     private struct Figure {
         var value = 0.0
@@ -48,17 +48,17 @@ final class GuestFigures: Sendable {
         }
     }
 
-    /// Tells of what is new, and of the loop's lag in whole milliseconds, from now on, for as long as the process lives.
+    /// Reports what is new, and the loop's lag in whole milliseconds, from now on, for as long as the process lives.
     @LoopActor
-    func publish(_ tell: @escaping (JSON) -> Void) {
+    func publish(_ report: @escaping (JSON) -> Void) {
         var timer: LoopTimer?
-        var toldLag: Int64 = 0
+        var reportedLag: Int64 = 0
         timer = LoopTimer { [self] in
             var news = takeNews()?.objectValue ?? [:]
             let lag = Int64(EventLoop.lag / .milliseconds(1))
-            if lag != toldLag { news["lagMs"] = .number(JSONNumber(lag)) }
-            toldLag = lag
-            if !news.isEmpty { tell(.object(news)) }
+            if lag != reportedLag { news["lagMs"] = .number(JSONNumber(lag)) }
+            reportedLag = lag
+            if !news.isEmpty { report(.object(news)) }
             timer?.schedule(after: Self.interval)
         }
         timer?.schedule(after: Self.interval)
@@ -70,13 +70,13 @@ final class GuestFigures: Sendable {
             var news: [JSON] = []
             for (index, declared) in state.declared.all.enumerated() where state.figures[index].isNews {
                 state.figures[index].isNews = false
-                var told: JSONObject = [
+                var figure: JSONObject = [
                     "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
                     "help": .string(declared.help),
                     "value": .number(JSONNumber(state.figures[index].value) ?? JSONNumber(0)),
                 ]
-                told["unit"] = declared.unit.map { .string($0) }
-                news.append(.object(told))
+                figure["unit"] = declared.unit.map { .string($0) }
+                news.append(.object(figure))
             }
             return news.isEmpty ? nil : ["metrics": .array(news)]
         }

@@ -21,17 +21,18 @@ indirect enum CodingPath {
         }
     }
 
-    /// How much of a key is told: the sender chooses it. In scalars: one character may be as long as the whole.
-    private static let toldCount = 64
+    /// The maximum length of a key in a path, which the sender chooses. In Unicode scalars: one character may be as long
+    /// as the whole.
+    private static let maximumKeyScalars = 64
 
     private static func step(_ key: String) -> String {
-        var told = key
-        if let end = key.unicodeScalars.index(key.startIndex, offsetBy: toldCount, limitedBy: key.endIndex),
+        var shown = key
+        if let end = key.unicodeScalars.index(key.startIndex, offsetBy: maximumKeyScalars, limitedBy: key.endIndex),
             end < key.endIndex
         {
-            told = String(key.unicodeScalars[..<end]) + "…"
+            shown = String(key.unicodeScalars[..<end]) + "…"
         }
-        return isPlain(key) ? ".\(told)" : "[\(JSON.string(told).text)]"
+        return isPlain(key) ? ".\(shown)" : "[\(JSON.string(shown).text)]"
     }
 
     private static func isPlain(_ key: String) -> Bool {

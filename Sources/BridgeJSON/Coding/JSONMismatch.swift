@@ -46,24 +46,24 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
         return self
     }
 
-    /// How much of a name is told.
-    private static let toldNameCount = 128
+    /// The maximum length of a name in a sentence, in Unicode scalars.
+    private static let maximumNameScalars = 128
 
     /// The mismatch as a sentence about members that the reader knows as options, settings, …
     ///
     /// - Parameter noun: what a member is called, such as "option".
     public func sentence(noun: String) -> String {
         let name = path.hasPrefix("$.") ? String(path.dropFirst(2)) : path
-        let told = name.unicodeScalars.prefix(Self.toldNameCount)
+        let shown = name.unicodeScalars.prefix(Self.maximumNameScalars)
         if isMissing {
-            guard let similarKey, let lastKey else { return "required \(noun) '\(String(told))' is missing" }
+            guard let similarKey, let lastKey else { return "required \(noun) '\(String(shown))' is missing" }
             let folder = name.dropLast(lastKey.count)
             return "unknown \(noun) '\(folder)\(similarKey)'; did you mean '\(lastKey)'?"
         }
         guard let knownKeys else { return "the \(noun)s do not fit: \(self)" }
         let question = lastKey.map { Suggestion.question(for: $0, among: knownKeys) } ?? ""
         let known = knownKeys.isEmpty ? "there are none" : "known: \(knownKeys.joined(separator: ", "))"
-        return "unknown \(noun) '\(String(told))'" + (question.isEmpty ? " (\(known))" : question)
+        return "unknown \(noun) '\(String(shown))'" + (question.isEmpty ? " (\(known))" : question)
     }
 
     /// The last key of the path; nil where the path has quotes, in which a dot separates nothing.
@@ -94,7 +94,7 @@ extension JSONMismatch {
 }
 
 extension JSONTape {
-    /// How much of a number or a string is told.
+    /// The maximum length of a number or a string in a sentence.
     private static let toldCount = 40
 
     /// A value in a few words: its kind, and itself where it is short.

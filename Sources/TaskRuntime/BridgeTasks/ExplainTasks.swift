@@ -45,22 +45,22 @@ extension TaskRuntime {
         // A task that there is not yet may be a client's, whose permission is its name.
         let permission = task?.description.permission ?? name
         let decision = policy.decide(verb, permission, isOpen: isOpen, for: subject)
-        var told: JSONObject = [
+        var answer: JSONObject = [
             "allowed": .bool(decision.isAllowed), "verb": .string(verb.rawValue), "name": .string(name),
             "open": .bool(isOpen), "rule": .string(decision.rule), "who": .string(subject.label),
         ]
         if verb == .call {
-            told["permission"] = .string(permission)
-            told["known"] = .bool(task != nil)
+            answer["permission"] = .string(permission)
+            answer["known"] = .bool(task != nil)
         }
         let mayAdminister = call.session.map { decide(.call, Policy.administration, by: $0).isAllowed } ?? true
-        told["admitted"] = .array(
+        answer["admitted"] = .array(
             policy.admitted(verb, permission, isOpen: isOpen, showsRules: mayAdminister).map(JSON.string))
         if let rule = decision.decisive {
-            told["file"] = .string(rule.file)
-            told["line"] = .number(JSONNumber(rule.line))
+            answer["file"] = .string(rule.file)
+            answer["line"] = .number(JSONNumber(rule.line))
         }
-        return .object(told)
+        return .object(answer)
     }
 
     private func verb(of question: Explain) throws(BridgeError) -> PolicyVerb {

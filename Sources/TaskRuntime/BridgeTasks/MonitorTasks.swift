@@ -10,7 +10,7 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in try monitor(call, options)
             },
             BridgeTasks.Task(
-                answeringText: "bridge.metrics", "Tells the daemon's figures as OpenMetrics text.", Metrics.self,
+                answeringText: "bridge.metrics", "Returns the daemon's metrics as OpenMetrics text.", Metrics.self,
                 takesAny: true
             ) {
                 [unowned self] _, options throws(BridgeError) in try metricsPage(options.cursor).bytes

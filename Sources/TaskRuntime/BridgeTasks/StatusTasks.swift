@@ -8,7 +8,7 @@ extension TaskRuntime {
             BridgeTasks.Task(table: "bridge.sessions", "Lists who is connected.") {
                 [unowned self] _, request throws(BridgeError) in try listSessions(request)
             },
-            BridgeTasks.Task(table: "bridge.status", "Tells how the daemon is.") {
+            BridgeTasks.Task(table: "bridge.status", "Returns the daemon's state.") {
                 [unowned self] _, request throws(BridgeError) in try status(request)
             },
             BridgeTasks.Task(table: "bridge.plugins", "Lists the plugins and their state.") {

@@ -144,7 +144,7 @@ extension TaskRuntime {
         publish("plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
     }
 
-    /// Tells that a plugin is at work, and the plugin of the sessions that it has not seen open.
+    /// Reports that a plugin works, and informs it of the sessions that opened before it did.
     func announce(_ plugin: PluginSlot) {
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
         for number in sessions.keys {

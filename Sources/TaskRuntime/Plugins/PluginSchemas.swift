@@ -42,7 +42,7 @@ extension PluginSlot {
     /// Whether the plugin has told its schemas.
     var hasDescribedItself: Bool { schemas.manifest != nil }
 
-    /// Tells the manifest with all schemas that are to be had, at once or later.
+    /// Passes on the manifest with all schemas that are to be had, at once or later.
     public func describe(_ done: @escaping (PluginManifest) -> Void) {
         if let manifest = schemas.manifest { return done(manifest) }
         schemas.waiting.append(done)

@@ -34,8 +34,8 @@ extension TaskRuntime {
             let decision = policy.decide(right.verb, name, for: subject)
             guard !decision.isAllowed else { continue }
             // Not by characters, one of which may be as long as the whole.
-            let told = String(name.unicodeScalars.prefix(256))
-            throw denial(subject, "name the \(right.option.key) \(told) to \(call.task?.name ?? "a task")", decision)
+            let shown = String(name.unicodeScalars.prefix(256))
+            throw denial(subject, "name the \(right.option.key) \(shown) to \(call.task?.name ?? "a task")", decision)
         }
     }
 

@@ -2,18 +2,18 @@ import BridgeJSON
 
 // A task that is not there.
 extension TaskRuntime {
-    /// How much of an unknown name is told.
-    private static let toldNameCount = 128
+    /// The maximum length of an unknown name in an error, in Unicode scalars.
+    private static let maximumNameScalars = 128
 
     /// The error for a task that is not there, with the name that the caller probably meant.
     ///
-    /// - Parameter caller: only names of tasks that they may call are told; nil: a plugin, to which all are.
+    /// - Parameter caller: only names of tasks that they may call are suggested; nil: a plugin, which may see all.
     func notFound(_ name: String, for caller: Session?) -> BridgeError {
-        let told = String(name.unicodeScalars.prefix(Self.toldNameCount))
+        let shown = String(name.unicodeScalars.prefix(Self.maximumNameScalars))
         let question = Suggestion.question(for: name, among: namesAround(name)) { isShown($0, to: caller) }
         return BridgeError(
             .taskNotFound,
-            "there is no task \(told)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
+            "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
     }
 
     func notFound(_ name: UnsafeRawBufferPointer, for caller: Session?) -> BridgeError {

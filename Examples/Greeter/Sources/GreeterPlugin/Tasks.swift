@@ -97,7 +97,7 @@ struct Bell: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let pipe = open(options.pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-        guard pipe >= 0 else { throw BridgeError("greet.no_bell", "There is no pipe that can be opened.") }
+        guard pipe >= 0 else { throw BridgeError("greet.no_pipe", "no pipe can be opened") }
         defer { close(pipe) }
         try await call.readable(pipe)
         var ring = [UInt8](repeating: 0, count: 64)
