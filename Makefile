@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
-	install uninstall test-install deb test-service format generate lint
+	install uninstall test-install deb test-service newcomer format generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -72,6 +72,9 @@ deb: build ## Pack a Debian package, into .build/deb
 
 test-service: build ## Try the package in a container with a real systemd (as root)
 	@scripts/test-service
+
+newcomer: build ## Do what a new user does: the commands of the pages, an installation, the package
+	@scripts/newcomer
 
 test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors, other users (as root)
 	@scripts/test-faults

@@ -13,10 +13,11 @@ final class DaemonProcess {
     /// Where its log comes. What it logs once it is ready fits into the socket.
     private let log: Int32
 
-    /// The folder of the programs and libraries that were built along with the tests.
+    /// The folder of the programs and libraries: that which `TRESTLE_BIN` names, else that of the tests' own build.
     static var buildFolder: URL {
+        if let named = ProcessInfo.processInfo.environment["TRESTLE_BIN"] { return URL(filePath: named) }
         // The test runner itself lies there.
-        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 
     /// Starts a daemon with all plugins that were built, and waits for it to listen.
@@ -26,10 +27,12 @@ final class DaemonProcess {
         let ends = try connectedPair()
         defer { close(ends.theirs) }
         log = ends.ours
+        // Plugins that somebody installed beside the programs are none of the test's.
+        let configuration = "local_plugin_dir = \"\(folder.file("local-plugins"))\"\n"
         process = try SpawnedProcess(
             Self.buildFolder.appending(path: "trestled").path,
             [
-                "--config", folder.write("", to: "trestled.toml"), "--socket", socketPath, "--state-dir",
+                "--config", folder.write(configuration, to: "trestled.toml"), "--socket", socketPath, "--state-dir",
                 folder.file("state"),
             ], environment: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
             errors: .descriptor(ends.theirs))

@@ -1,6 +1,5 @@
 import BridgeJSON
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -56,7 +55,8 @@ final class TutorialReader {
             try development?.interrupt()
             development = nil
             printed = try run(block.text)
-        case ("sh", "stays"): development = try StayingCommand(command(block.text), in: folder)
+        case ("sh", "stays"):
+            development = try StayingCommand(command(block.text), environment: Self.environment, in: folder)
         case ("text", nil): try compare(block.text)
         case ("text", "dev"):
             guard let development else { throw TestFailure("nothing runs in the first terminal") }
@@ -108,7 +108,7 @@ final class TutorialReader {
     }
 
     /// This process's, with the programs that were built first.
-    fileprivate static var environment: [String] {
+    private static var environment: [String] {
         let build = DaemonProcess.buildFolder.path(percentEncoded: false)
         let own = ProcessInfo.processInfo.environment
         return own.merging(["PATH": "\(build):\(own["PATH"] ?? "")"]) { $1 }.map { "\($0.key)=\($0.value)" }
@@ -116,58 +116,4 @@ final class TutorialReader {
 
     /// Whether nothing is left of what stayed.
     var isFinished: Bool { development == nil && !FileManager.default.fileExists(atPath: "\(folder)/s") }
-}
-
-/// A command that goes on until it is interrupted, and what it prints.
-private final class StayingCommand {
-    private let process: SpawnedProcess
-    private let output: Int32
-    private let lines: SocketLineReader
-    private var said: [String] = []
-
-    /// - Parameter arguments: those of /bin/sh.
-    init(_ arguments: [String], in folder: String) throws {
-        let ends = try connectedPair()
-        defer { close(ends.theirs) }
-        output = ends.ours
-        lines = SocketLineReader(output)
-        process = try SpawnedProcess(
-            "/bin/sh", arguments, environment: TutorialReader.environment, folder: folder,
-            output: .descriptor(ends.theirs), errors: .descriptor(ends.theirs))
-    }
-
-    deinit {
-        process.signal(SIGINT)
-        _ = try? process.wait()
-        close(output)
-    }
-
-    /// Reads on until a line is as the pattern says, in which each … stands for anything.
-    func says(_ pattern: String) throws {
-        let parts = pattern.split(separator: "…", omittingEmptySubsequences: false).map(String.init)
-        while let bytes = try lines.line(Deadline(.seconds(300))) {
-            let line = String(decoding: bytes, as: UTF8.self)
-            said.append(line)
-            if Self.fits(line, parts) { return }
-        }
-        throw TestFailure("the first terminal did not say \(pattern), but:\n\(said.joined(separator: "\n"))")
-    }
-
-    /// Whether a line is made of these parts, with anything between them.
-    private static func fits(_ line: String, _ parts: [String]) -> Bool {
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return [line] == parts }
-        guard line.hasPrefix(first) else { return false }
-        var rest = line.dropFirst(first.count)
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let found = rest.firstRange(of: part) else { return false }
-            rest = rest[found.upperBound...]
-        }
-        return rest.hasSuffix(last)
-    }
-
-    func interrupt() throws {
-        process.signal(SIGINT)
-        let end = try process.wait()
-        guard end == .exited(130) else { throw TestFailure("the first terminal's command ended with \(end)") }
-    }
 }
