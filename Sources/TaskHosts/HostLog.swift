@@ -1,6 +1,7 @@
 import BridgeJSON
 import CTaskPlugin
 import Logging
+import TaskRuntime
 import WorkerProtocol
 
 /// A plugin's lines in the daemon's log. Any thread.
@@ -19,6 +20,21 @@ struct HostLog: Sendable {
     /// Writes a line, as much of it as a line may have.
     func write(level: UInt32, _ message: String, _ metadata: Logger.Metadata? = nil) {
         logger.log(level: Self.level(level), "\(message.cut(toBytes: WorkerProtocol.logLineBytes))", metadata: metadata)
+    }
+
+    /// Writes a line as ``write(level:_:_:)`` does, where the user of its call may have one more. Loop thread only.
+    ///
+    /// - Parameter call: the call that it is about; nil: none.
+    func write(level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?, in runtime: TaskRuntime) {
+        guard writes(level: level) else { return }
+        guard let call else { return write(level: level, message()) }
+        switch runtime.admitLogLine(of: call) {
+        case .leaveOut: return
+        case .writeAfter(let lost):
+            write(level: UInt32(TRESTLE_LOG_WARNING), runtime.lostLogLines(lost, of: call))
+        case .write, nil: break
+        }
+        write(level: level, message(), runtime.logMetadata(of: call))
     }
 
     /// The level that a worker names; what it calls otherwise is information.

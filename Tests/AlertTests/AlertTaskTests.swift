@@ -1,3 +1,4 @@
+import Glibc
 import TaskKit
 import TaskKitTesting
 import Testing
@@ -45,6 +46,23 @@ struct AlertTaskTests {
             let lines = shown(bridge)
             #expect(lines.count == 1)
             #expect(lines.first?.contains(#""Hello": "a\nb"; answered "好的""#) == true)
+        }
+    }
+
+    @Test("A page that alerts without end does not fill the log, and an alert of a local program still stands there")
+    func manyAlerts() async throws {
+        try await withBridge { bridge, local in
+            let page = await bridge.session(origin: "https://a.example")
+            for _ in 0..<300 { try await page.call("Alert", ["content": "again"]) }
+            let written = shown(bridge).count
+            #expect(written > 0 && written <= 200)
+            try await local.call("Alert", ["content": "mine"])
+            #expect(shown(bridge).count == written + 1)
+            await bridge.advance(by: .seconds(1))
+            try await page.call("Alert", ["content": "again"])
+            #expect(shown(bridge).count == written + 2)
+            let lost = bridge.logLines().filter { $0.contains("lines of the plugin about calls of uid \(getuid()) were left out") }
+            #expect(lost.count == 1)
         }
     }
 

@@ -174,7 +174,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     override func writes(level: UInt32) -> Bool { log.writes(level: level) }
 
     override func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {
-        log.write(level: level, text, call == 0 ? nil : runtime.logMetadata(of: CallHandle(rawValue: call)))
+        log.write(level: level, text, of: call == 0 ? nil : CallHandle(rawValue: call), in: runtime)
     }
 
     override func published(_ event: PluginEvent) {

@@ -204,15 +204,17 @@ final class WorkerHost: TaskHost {
     // MARK: What is told of it
 
     /// A line that the plugin wants in the log, made only where it gets there.
-    func say(_ level: UInt32, _ message: @autoclosure () -> String, _ metadata: Logger.Metadata?) {
+    ///
+    /// - Parameter call: the call that it is about; nil: none.
+    func say(_ level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?) {
         guard log.writes(level: level) else { return }
         switch lines.take(at: RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds)) {
-        case .write: log.write(level: level, message(), metadata)
+        case .leaveOut: return
         case .writeAfter(let lost):
             log.write(level: UInt32(TRESTLE_LOG_WARNING), "\(lost) lines of the plugin were left out")
-            log.write(level: level, message(), metadata)
-        case .leaveOut: break
+        case .write: break
         }
+        log.write(level: level, message(), of: call, in: runtime)
     }
 
     func noteStrayAnswer(_ id: CallbackID) {

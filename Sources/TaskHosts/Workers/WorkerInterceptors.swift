@@ -31,7 +31,7 @@ extension WorkerHost {
         do throws(BridgeError) {
             try runtime.takeInterceptedTasks(["interceptors": .object(tasks)], of: slot)
         } catch {
-            say(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", nil)
+            say(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", of: nil)
         }
     }
 }

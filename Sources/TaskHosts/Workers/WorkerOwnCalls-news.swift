@@ -17,8 +17,7 @@ extension WorkerOwnCalls {
     /// A line of the log.
     func say(_ call: CallMessage) {
         guard let line = read(Line.self, call) else { return }
-        let metadata = line.call.flatMap(link.call(ofID:)).map(host.runtime.logMetadata(of:))
-        host.say(HostLog.level(named: line.level), line.message, metadata)
+        host.say(HostLog.level(named: line.level), line.message, of: line.call.flatMap(link.call(ofID:)))
     }
 
     /// An event, whose data stay text. Of repeated members the last one counts; the others are not decoded, so that
@@ -106,5 +105,5 @@ extension WorkerOwnCalls {
         }
     }
 
-    private func warn(_ text: @autoclosure () -> String) { host.say(UInt32(TRESTLE_LOG_WARNING), text(), nil) }
+    private func warn(_ text: @autoclosure () -> String) { host.say(UInt32(TRESTLE_LOG_WARNING), text(), of: nil) }
 }

@@ -45,7 +45,7 @@ final class WorkerProcess {
         let host = link.host
         outputs = [(child.standardOutput, TRESTLE_LOG_INFO), (child.standardError, TRESTLE_LOG_WARNING)]
             .compactMap { stream, level in
-                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0(), nil) } }
+                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0(), of: nil) } }
             }
         let socket = UnixSocket(adopting: ours)
         do {

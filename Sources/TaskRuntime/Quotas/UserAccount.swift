@@ -38,6 +38,8 @@ public final class UserAccount {
     /// Connections that were turned away and not told in the log, and when others were told.
     var untoldConnections = 0
     var toldAt: RuntimeInstant?
+    /// Lines that plugins write for its calls.
+    var logLines = LogAllowance()
 
     init(uid: UInt32, isTrusted: Bool, _ limits: QuotaLimits) {
         self.uid = uid
