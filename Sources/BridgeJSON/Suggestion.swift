@@ -3,14 +3,15 @@
 /// The one of some names that somebody probably meant.
 ///
 /// The search is bounded, because names may come from clients: ``mostNames`` are looked at, names of more than
-/// ``mostBytes`` bytes are not compared, and ``mostDistances`` distances are computed.
+/// ``mostBytes`` bytes are not compared, and ``mostDistances`` distances are computed, of the names that have the most
+/// letters in common.
 public enum Suggestion {
     /// How many names are looked at.
     public static let mostNames = 256
     /// The longest name that is searched for.
     static let mostBytes = 64
     /// How many names are compared letter by letter.
-    static let mostDistances = 64
+    static let mostDistances = 8
     /// How many names that begin with the wanted one are looked at: what so many have in common is no hint.
     static let mostLonger = 8
 
@@ -25,7 +26,7 @@ public enum Suggestion {
         guard !name.isEmpty, name.utf8.count <= mostBytes else { return nil }
         let wanted = Word(name)
         let looked = Array(candidates.prefix(mostNames))
-        return near(wanted, looked, isShown) ?? only(looked, isShown) { $0.starts(with: wanted.letters) }
+        return near(wanted, looked, isShown) ?? only(looked, isShown) { wanted.begins($0) }
             ?? only(looked, isShown) { wanted.shortens($0) }
     }
 
@@ -46,25 +47,38 @@ public enum Suggestion {
     private static func near(_ wanted: Word, _ candidates: [String], _ isShown: (String) -> Bool) -> String? {
         let bound = max(1, wanted.letters.count / 3)
         var best: (distance: Int, candidate: String)?
-        var distances = 0
-        for candidate in candidates where abs(candidate.utf8.count - wanted.letters.count) <= bound {
+        for candidate in likely(wanted, candidates, bound) {
             let word = Word(candidate)
-            guard wanted.mayBeNear(word, bound) else { continue }
-            guard distances < mostDistances else { break }
-            distances += 1
-            let distance = distance(wanted.letters, word.letters)
-            guard distance <= bound, distance < word.letters.count, distance < best?.distance ?? .max else { continue }
-            if isShown(candidate) { best = (distance, candidate) }
+            let most = min(bound, word.letters.count - 1, (best?.distance ?? .max) - 1)
+            guard let distance = distance(wanted.letters, word.letters, atMost: most), isShown(candidate) else {
+                continue
+            }
+            best = (distance, candidate)
         }
         return best?.candidate
     }
 
+    /// The candidates that are worth a comparison: those that differ in the fewest kinds of letters.
+    private static func likely(_ wanted: Word, _ candidates: [String], _ bound: Int) -> [String] {
+        var likely: [(difference: Int, candidate: String)] = []
+        for candidate in candidates where abs(candidate.utf8.count - wanted.letters.count) <= bound {
+            let difference = (wanted.mask ^ Word.mask(of: candidate)).nonzeroBitCount
+            // An edit takes a letter out, puts one in, or both.
+            guard difference <= 2 * bound else { continue }
+            let place = likely.firstIndex { $0.difference > difference } ?? likely.count
+            guard place < mostDistances else { continue }
+            if likely.count == mostDistances { likely.removeLast() }
+            likely.insert((difference, candidate), at: place)
+        }
+        return likely.map(\.candidate)
+    }
+
     /// The only candidate of a kind; nil where there are several, or more than are looked at.
     private static func only(
-        _ candidates: [String], _ isShown: (String) -> Bool, _ isOfKind: ([UInt8]) -> Bool
+        _ candidates: [String], _ isShown: (String) -> Bool, _ isOfKind: (String.UTF8View) -> Bool
     ) -> String? {
         var found: [String] = []
-        for candidate in candidates where candidate.utf8.count <= mostBytes && isOfKind(Word(candidate).letters) {
+        for candidate in candidates where candidate.utf8.count <= mostBytes && isOfKind(candidate.utf8) {
             found.append(candidate)
             guard found.count <= mostLonger else { return nil }
         }
@@ -72,25 +86,39 @@ public enum Suggestion {
         return shown.count == 1 ? shown[0] : nil
     }
 
-    /// The edits between two words: letters added, left out, replaced, or exchanged with their neighbour.
-    static func distance(_ from: [UInt8], _ to: [UInt8]) -> Int {
-        var beforeLast: [Int] = []
-        var last = Array(0...to.count)
-        for row in 0..<from.count {
-            var current = [row + 1]
-            current.reserveCapacity(to.count + 1)
-            for column in 0..<to.count {
-                let replaced = last[column] + (from[row] == to[column] ? 0 : 1)
-                var best = min(replaced, last[column + 1] + 1, current[column] + 1)
-                if row > 0, column > 0, from[row] == to[column - 1], from[row - 1] == to[column] {
-                    best = min(best, beforeLast[column - 1] + 1)
+    /// The edits between two words: letters added, left out, replaced, or exchanged with their neighbour; nil: more than
+    /// `bound`.
+    ///
+    /// Of the table of distances only cells up to `bound` beside the diagonal are computed, and no row behind one that is
+    /// beyond it throughout. Nothing is allocated but on the stack.
+    static func distance(_ from: [UInt8], _ to: [UInt8], atMost bound: Int) -> Int? {
+        guard bound >= 0, abs(from.count - to.count) <= bound else { return nil }
+        let width = to.count + 1
+        let beyond = bound + 1
+        return withUnsafeTemporaryAllocation(of: Int.self, capacity: 3 * width) { rows in
+            rows.initialize(repeating: beyond)
+            for column in 0...min(bound, to.count) { rows[column] = column }
+            var (beforeLast, last, current) = (2 * width, 0, width)
+            for row in 0..<from.count {
+                let columns = max(0, row - bound)..<max(0, min(to.count, row + bound + 1))
+                var least = row + 1
+                rows[current + columns.lowerBound] = columns.lowerBound == 0 ? row + 1 : beyond
+                for column in columns {
+                    let replaced = rows[last + column] + (from[row] == to[column] ? 0 : 1)
+                    var best = min(replaced, rows[last + column + 1] + 1, rows[current + column] + 1)
+                    if row > 0, column > 0, from[row] == to[column - 1], from[row - 1] == to[column] {
+                        best = min(best, rows[beforeLast + column - 1] + 1)
+                    }
+                    rows[current + column + 1] = min(best, beyond)
+                    least = min(least, best)
                 }
-                current.append(best)
+                if columns.upperBound < to.count { rows[current + columns.upperBound + 1] = beyond }
+                guard least <= bound else { return nil }
+                (beforeLast, last, current) = (last, current, beforeLast)
             }
-            beforeLast = last
-            last = current
+            let found = rows[last + to.count]
+            return found <= bound ? found : nil
         }
-        return last[to.count]
     }
 
     /// A name as it is compared.
@@ -101,27 +129,35 @@ public enum Suggestion {
         let mask: UInt32
 
         init(_ name: String) {
-            letters = name.utf8.map { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-                case UInt8(ascii: "-"): UInt8(ascii: "_")
-                default: byte
-                }
-            }
-            mask = letters.reduce(0) { $0 | 1 << UInt32($1 & 31) }
+            letters = name.utf8.map(Self.folded)
+            mask = Self.mask(of: name)
         }
 
-        /// False where more than `bound` edits are certain: an edit takes a letter out, puts one in, or both.
-        func mayBeNear(_ other: Word, _ bound: Int) -> Bool { (mask ^ other.mask).nonzeroBitCount <= 2 * bound }
+        private static func folded(_ byte: UInt8) -> UInt8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+            case UInt8(ascii: "-"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+
+        static func mask(of name: String) -> UInt32 {
+            name.utf8.reduce(0) { $0 | 1 << UInt32(folded($1) & 31) }
+        }
+
+        /// Whether a name begins with this.
+        func begins(_ name: String.UTF8View) -> Bool { name.lazy.map(Self.folded).starts(with: letters) }
 
         /// Whether these are two or three letters of a name, in their order and from its first on. More letters are in
         /// many long names.
-        func shortens(_ name: [UInt8]) -> Bool {
-            guard (2...3).contains(letters.count), letters.count < name.count, letters.first == name.first else {
+        func shortens(_ name: String.UTF8View) -> Bool {
+            guard (2...3).contains(letters.count), letters.count < name.count,
+                letters.first == name.first.map(Self.folded)
+            else {
                 return false
             }
             var left = letters[...]
-            for letter in name where letter == left.first { left.removeFirst() }
+            for letter in name where Self.folded(letter) == left.first { left.removeFirst() }
             return left.isEmpty
         }
     }

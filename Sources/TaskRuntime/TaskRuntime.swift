@@ -107,6 +107,8 @@ public final class TaskRuntime {
     @exclusivity(unchecked) var step = RuntimeStep()
     var longTurns = LongTurns()
     var lastPluginNumber: UInt64 = 0
+    /// Names that were suggested of late to plugins: ``UserAccount/suggestions``.
+    var pluginSuggestions = CallRate()
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) var isDraining = false
     var onDrained: (() -> Void)?

@@ -12,7 +12,39 @@ struct SuggestionTests {
             ("limit", "limits", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
         ])
     func distance(from: String, to: String, edits: Int) {
-        #expect(Suggestion.distance(Array(from.utf8), Array(to.utf8)) == edits)
+        #expect(Suggestion.distance(Array(from.utf8), Array(to.utf8), atMost: 8) == edits)
+        #expect(Suggestion.distance(Array(from.utf8), Array(to.utf8), atMost: edits - 1) == nil)
+    }
+
+    /// All of the table, without a bound.
+    private func plainDistance(_ from: [UInt8], _ to: [UInt8]) -> Int {
+        var rows = [Array(0...to.count)]
+        for row in 0..<from.count {
+            var current = [row + 1]
+            for column in 0..<to.count {
+                let replaced = rows[row][column] + (from[row] == to[column] ? 0 : 1)
+                var best = min(replaced, rows[row][column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, from[row] == to[column - 1], from[row - 1] == to[column] {
+                    best = min(best, rows[row - 1][column - 1] + 1)
+                }
+                current.append(best)
+            }
+            rows.append(current)
+        }
+        return rows[from.count][to.count]
+    }
+
+    @Test("The distance is that of the whole table up to the bound, and none beyond it")
+    func boundedDistance() {
+        var random = SeededGenerator(seed: 7)
+        func word() -> [UInt8] {
+            (0..<Int.random(in: 0...10, using: &random)).map { _ in UInt8.random(in: 97...99, using: &random) }
+        }
+        for _ in 0..<5_000 {
+            let (from, to, bound) = (word(), word(), Int.random(in: 0...11, using: &random))
+            let plain = plainDistance(from, to)
+            #expect(Suggestion.distance(from, to, atMost: bound) == (plain <= bound ? plain : nil))
+        }
     }
 
     @Test("The nearest name is suggested, and none where all are far")
@@ -60,6 +92,10 @@ struct SuggestionTests {
         let anagrams = Array(repeating: "teksoc", count: Suggestion.mostDistances)
         #expect(Suggestion.nearest(to: "socket", among: anagrams + ["docket"]) == nil)
         #expect(Suggestion.nearest(to: "socket", among: anagrams.dropLast() + ["docket"]) == "docket")
+        #expect(Suggestion.mostDistances <= 8)
+        // Those with the most letters in common are compared, wherever they stand.
+        let others = (0..<100).map { "socxy\($0 % 10)" }
+        #expect(Suggestion.nearest(to: "socket", among: others + ["sokcet"]) == "sokcet")
         var begun = 0
         let many = (0..<100).map { "socket_number_\($0)" }
         #expect(

@@ -57,4 +57,17 @@ struct UnknownTaskTests {
         // Another first letter: the search does not come as far.
         #expect(message(client, "aoom.lens")?.contains("did you mean") == false)
     }
+
+    @Test("is searched for a few times in a second for each user, and for plugins")
+    func rate() {
+        let bench = Bench()
+        let clients = [bench.client(), bench.client()]
+        let found = (0..<20).filter { message(clients[$0 % 2], "wrk")?.contains("did you mean 'work'?") == true }
+        #expect(found == Array(0..<8))
+        #expect(message(bench.client(uid: Bench.daemonUID), "wrk")?.contains("did you mean 'work'?") == true)
+        bench.clock.advance(.seconds(1))
+        #expect(message(clients[0], "wrk")?.contains("did you mean 'work'?") == true)
+        let said = (0..<20).map { _ in bench.runtime.notFound("wrk", for: nil).message }
+        #expect(said.filter { $0.contains("did you mean") }.count == 8)
+    }
 }

@@ -33,6 +33,8 @@ public final class UserAccount {
     var descriptionBytes = 0
     @exclusivity(unchecked) var queuedBytes = 0
     var rate = CallRate()
+    /// Names that were suggested of late in the place of unknown ones.
+    var suggestions = CallRate()
     /// Work that waits for the user's share of the loop.
     @exclusivity(unchecked) var steps = StepQueue()
     /// Connections that were turned away and not told in the log, and when others were told.

@@ -10,10 +10,28 @@ extension TaskRuntime {
     /// - Parameter caller: only names of tasks that they may call are suggested; nil: a plugin, which may see all.
     func notFound(_ name: String, for caller: Session?) -> BridgeError {
         let shown = String(name.unicodeScalars.prefix(Self.maximumNameScalars))
-        let question = Suggestion.question(for: name, among: namesAround(name)) { isShown($0, to: caller) }
+        var question = ""
+        if takeSuggestion(for: caller) {
+            question = Suggestion.question(for: name, among: namesAround(name)) { isShown($0, to: caller) }
+        }
         return BridgeError(
             .taskNotFound,
             "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
+    }
+
+    /// A search costs more than the rest of the message that leads to it: each user gets a few in a second, and so do all
+    /// plugins together. What is beyond them is a program that does not read them.
+    private static let suggestionPace = CallPace(CallQuota(callsPerSecond: 8))
+
+    private func takeSuggestion(for caller: Session?) -> Bool {
+        guard let pace = Self.suggestionPace else { return false }
+        let now = clock.now.nanoseconds
+        func take(_ rate: inout CallRate) -> Bool {
+            guard rate.nanosecondsToToken(pace, now: now) == 0 else { return false }
+            rate.take(pace, now: now)
+            return true
+        }
+        return caller.map { take(&$0.account.suggestions) } ?? take(&pluginSuggestions)
     }
 
     func notFound(_ name: UnsafeRawBufferPointer, for caller: Session?) -> BridgeError {
