@@ -265,6 +265,13 @@ final class FakeTurns {
         return shares
     }
 
+    /// Runs the jobs of the user whose turn it is, for a share.
+    func runShare() {
+        guard !waiting.isEmpty else { return }
+        let account = waiting.removeFirst()
+        if bench.runtime.runSteps(of: account, forNanoseconds: Self.share) { waiting.append(account) }
+    }
+
     /// Gives the client's user shares until something has been written for the client: at most a hundred.
     func runJobs(untilOutputOf client: FakeClient) {
         for _ in 0..<100 where client.session.output.isEmpty {

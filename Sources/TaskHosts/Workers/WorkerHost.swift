@@ -79,7 +79,7 @@ final class WorkerHost: TaskHost {
 
     var choosesCalls: Bool { leases != nil }
 
-    func takes(_ call: Call) -> Bool { leases?.takes(call) ?? true }
+    func room(for call: Call) -> HostRoom { leases?.room(for: call) ?? .free }
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
         guard let link = link(for: work, call) else { return answerWithoutProcess(work, call.handle, options) }

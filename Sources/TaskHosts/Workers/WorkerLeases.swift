@@ -10,6 +10,8 @@ final class WorkerLeases {
     private(set) var inUseCount = 0
     /// Told that a call found none.
     var lacking: (() -> Void)?
+    /// Told that a session has one from now on.
+    var leased: ((UInt64) -> Void)?
     /// The fewest that were reusable at any time since ``beginPeriod()``: so many more than needed there were.
     private(set) var leastReusable = 0
     private(set) var warmStarts = 0
@@ -33,11 +35,11 @@ final class WorkerLeases {
     func beginPeriod() { leastReusable = reusable.count }
 
     /// Whether there is one for a call.
-    func takes(_ call: Call) -> Bool {
-        if let link = lease(of: call) { return !link.hasUnread }
-        if !reusable.isEmpty { return true }
+    func room(for call: Call) -> HostRoom {
+        if let link = lease(of: call) { return link.hasUnread ? .unread : .free }
+        if !reusable.isEmpty { return .free }
         lacking?()
-        return false
+        return .full
     }
 
     /// The process that works on a call, from now on its caller's; nil: there is none.
@@ -50,7 +52,10 @@ final class WorkerLeases {
         inUseCount += 1
         if link.isColdStart { coldStarts += 1 } else { warmStarts += 1 }
         link.isColdStart = false
-        if per == .session, let session = call.session { bySession[session.number] = link }
+        if per == .session, let session = call.session {
+            bySession[session.number] = link
+            leased?(session.number)
+        }
         return link
     }
 

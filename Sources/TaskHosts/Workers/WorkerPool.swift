@@ -30,6 +30,7 @@ final class WorkerPool {
         self.supervisor = supervisor
         leases = WorkerLeases(per: settings.per)
         leases.lacking = { [weak self] in LoopActor.assumeIsolated { self?.fillSoon() } }
+        leases.leased = { [weak host = supervisor.host] in host?.slot?.roomWasMade(forCallsOf: $0) }
         supervisor.host.leases = leases
     }
 

@@ -44,6 +44,7 @@ extension TaskRuntime {
         if let origin = hello.origin { try name(origin, session) }
         session.namedDialect = dialect ?? session.namedDialect
         session.client = hello.client ?? session.client
+        reconsiderProviding(by: session)
         session.version = hello.version ?? session.version
         session.userAgent = hello.userAgent ?? session.userAgent
         if let page = hello.page {

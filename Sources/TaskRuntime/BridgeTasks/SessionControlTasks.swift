@@ -24,7 +24,9 @@ extension TaskRuntime {
 
     private func identify(_ request: Identify) throws(BridgeError) -> JSON {
         try TextBounds.check("$.user", request.user?.utf8.count ?? 0, atMost: TextBounds.name)
-        try livingSession(request.session).user = request.user
+        let session = try livingSession(request.session)
+        session.user = request.user
+        reconsiderProviding(by: session)
         return .object([:])
     }
 

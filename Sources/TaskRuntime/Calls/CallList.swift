@@ -7,6 +7,12 @@ struct CallList {
         case made
         /// The calls that a session works on.
         case provided
+        /// The calls that wait for a plugin.
+        case waiting
+        /// Of those, the calls of one session.
+        case line
+        /// Of those, the calls that may begin next and wait for the same.
+        case candidate
     }
 
     private let kind: Kind
@@ -17,6 +23,10 @@ struct CallList {
 
     /// The oldest of them.
     var first: Call? { head.map { Call(record: $0) } }
+    var isEmpty: Bool { head == nil }
+
+    /// The call that was entered next after one that is in this list.
+    func next(after call: Call) -> Call? { links(of: call.record).next.map { Call(record: $0) } }
 
     /// Enters a call that is in no list of this kind.
     mutating func append(_ call: Call) {
@@ -55,6 +65,9 @@ struct CallList {
         switch kind {
         case .made: record.pointee.madeLinks
         case .provided: record.pointee.providedLinks
+        case .waiting: Call(record: record).extras.waitingLinks
+        case .line: Call(record: record).extras.lineLinks
+        case .candidate: Call(record: record).extras.candidateLinks
         }
     }
 
@@ -63,6 +76,9 @@ struct CallList {
         switch kind {
         case .made: record.pointee.madeLinks = links
         case .provided: record.pointee.providedLinks = links
+        case .waiting: Call(record: record).extras.waitingLinks = links
+        case .line: Call(record: record).extras.lineLinks = links
+        case .candidate: Call(record: record).extras.candidateLinks = links
         }
     }
 }

@@ -77,6 +77,16 @@ final class CallExtras {
     var heldProgress: (sequence: UInt64, value: [UInt8])?
     /// Options that wait for their turn, where the task's bound of calls at once was reached.
     var heldOptions: [UInt8] = []
+    /// Whether these have not been held against what the task takes: it took another one's place meanwhile.
+    var isUnchecked = false
+    /// The plugin for which the call waits.
+    var waitsIn: PluginSlot?
+    /// What it waits for, where it may begin next; nil: for other calls, or an interceptor.
+    var waitsFor: WaitReason?
+    /// Its place among the calls that wait: for the plugin, of its session, and for the same.
+    var waitingLinks = CallLinks()
+    var lineLinks = CallLinks()
+    var candidateLinks = CallLinks()
     /// Set while work is done for it in the lane.
     var laneMark: LaneMark?
     /// What its options have just been found to fit, for the next who asks.

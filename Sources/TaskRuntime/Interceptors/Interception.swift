@@ -239,8 +239,8 @@ extension TaskRuntime {
 
     /// The call keeps no place any more, and those behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
-        guard let passage = call.passage, let queue = passage.queue else { return }
-        passage.queue = nil
+        guard let queue = call.record.pointee.extras?.waitsIn else { return }
+        call.passage?.queue = nil
         queue.giveUpPlace(of: call)
         admitLater(queue)
     }
@@ -253,7 +253,7 @@ extension TaskRuntime {
 
     /// The turn has ended.
     func admitBehindEnded() {
-        while let slot = slotsToAdmit.popLast() { slot.admitWaiting() }
+        while let slot = slotsToAdmit.popLast() { slot.continueWork() }
     }
 
     /// Whether somebody works on the call, or an interceptor that was told of it may have done something.

@@ -1,4 +1,5 @@
 public import BridgeJSON
+import DequeModule
 
 // Plugins come, take each other's places, and go.
 extension TaskRuntime {
@@ -89,12 +90,13 @@ extension TaskRuntime {
 
     /// Calls that wait for an interceptor, or for a description, and keep no place in the old one's queue.
     private func handUnbegun(of old: PluginSlot, to new: PluginSlot) {
+        defer { old.continueWork() }
         for call in calls.inFlight where call.state != .running {
             guard let task = call.task, task.provider === old, !task.isInternal else { continue }
             if let next = new.tasks.first(where: { $0.name == task.name }) {
                 call.move(to: next)
             } else {
-                abort(call, old.noSuccessor(of: task), reason: .shutdown)
+                old.endings.append(EndingCalls([call.handle], old.noSuccessor(of: task), wereRunning: false))
             }
         }
     }
@@ -147,8 +149,6 @@ extension TaskRuntime {
     /// Reports that a plugin works, and informs it of the sessions that opened before it did.
     func announce(_ plugin: PluginSlot) {
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
-        for number in sessions.keys {
-            if let session = sessions[number] { plugin.tell(.opened, session) }
-        }
+        plugin.tellSessions()
     }
 }

@@ -10,7 +10,6 @@ extension PluginSlot {
     ///   - result: checked to be one JSON value, unless the caller knows that it has been.
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
-        var makesRoom = true
         // On the way of every call: no reference is counted here.
         unretainedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
@@ -22,22 +21,15 @@ extension PluginSlot {
             {
                 return refuse(call, fault)
             }
-            makesRoom = noteEndOfWork(call)
+            noteEndOfWork(call)
             // What has been checked before are the call's own options, which came in a line.
             runtime.end(call, result: result, isOneLine: isChecked)
         }
-        if !waiting.isEmpty && makesRoom || onIdle != nil { afterWork() }
+        if !waiting.isEmpty || onIdle != nil { afterWork() }
     }
 
-    /// - Returns: whether another call may begin in its place: none waits for the end of one of a task that takes any
-    ///   number.
-    @inline(__always) @discardableResult
-    private func noteEndOfWork(_ call: Call) -> Bool {
-        call.record.pointee.task?._withUnsafeGuaranteedRef {
-            $0.runningCount -= 1
-            return $0.mostRunning != .max
-        } ?? true
-    }
+    @inline(__always)
+    private func noteEndOfWork(_ call: Call) { call.record.pointee.task?._withUnsafeGuaranteedRef { leave($0) } }
 
     private func refuse(_ call: Call, _ fault: String) {
         noteEndOfWork(call)
@@ -93,7 +85,7 @@ extension PluginSlot {
             return noteSurplusAnswer("\(providerName) answered a call again that it had answered, or that never was")
         }
         runtime.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])
-        task.runningCount -= 1
+        leave(task)
         afterWork()
     }
 }

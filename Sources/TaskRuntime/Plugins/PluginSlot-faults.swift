@@ -1,4 +1,5 @@
 public import BridgeJSON
+import DequeModule
 
 // A plugin whose processes end though nobody wanted it.
 extension PluginSlot {
@@ -12,14 +13,10 @@ extension PluginSlot {
 
     /// The work on these calls is over without an answer, whether somebody waited for one or not.
     public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
-        for handle in handles {
-            if let task = abandoned.removeValue(forKey: handle) {
-                task.runningCount -= 1
-                noteIdle()
-            } else if ownCall(handle, of: runtime) != nil {
-                fail(handle, error)
-            }
-        }
+        endings.append(EndingCalls(handles, error, wereRunning: true))
+        // The processes that are left may have become free for others.
+        if host.choosesCalls, !waiting.isEmpty { roomWasMade() }
+        continueWork()
     }
 
     /// Its process is not there any more. Calls that were not handed over yet wait on.
@@ -29,6 +26,7 @@ extension PluginSlot {
     ///   - isRestarting: whether there will be another process; else its life is over for now.
     public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
         pause(.noProcess)
+        endNews()
         let wasOpen = state == .running || state == .restarting
         if wasOpen { state = .restarting }
         workEnded(lost, error)
@@ -42,8 +40,8 @@ extension PluginSlot {
         guard state == .restarting || state == .unavailable || state == .running else { return }
         state = .running
         refusal = nil
+        pauses.remove(.noProcess)
         runtime.announce(self)
-        resume(.noProcess)
     }
 
     private func giveUp(after error: BridgeError) {
@@ -53,10 +51,7 @@ extension PluginSlot {
             "\(providerName) ended too often and is not started any more; bridge.plugin.reload starts it again",
             data: error.data.map { ["last": $0] })
         self.refusal = refusal
-        for handle in Array(waiting) {
-            guard let call = runtime.calls.call(handle) else { continue }
-            runtime.abort(call, refusal, reason: .shutdown)
-        }
+        continueWork()
         runtime.publish("plugin.unavailable", data: news(error))
     }
 

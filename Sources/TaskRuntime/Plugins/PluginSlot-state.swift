@@ -29,5 +29,7 @@ extension PluginSlot {
         public static let unread = PauseReasons(rawValue: 2)
         /// What it knows of sessions is on its way to the plugin that takes its place.
         public static let handover = PauseReasons(rawValue: 4)
+        /// It has not heard of all sessions yet.
+        static let news = PauseReasons(rawValue: 8)
     }
 }

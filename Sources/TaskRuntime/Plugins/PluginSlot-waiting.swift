@@ -1,9 +1,22 @@
 import BridgeJSON
+import DequeModule
 
 // A plugin's calls that wait: for what, for how long, and for whom where another plugin takes its place.
 extension PluginSlot {
     /// The host may take calls that it did not take before.
-    public func roomWasMade() { if !waiting.isEmpty { admitWaiting() } }
+    public func roomWasMade() {
+        guard !waiting.isEmpty else { return }
+        waiting.noteProcess()
+        for task in tasks { waiting.noteRoom(of: task) }
+        continueWork()
+    }
+
+    /// The same of a session's calls alone: it has a process of its own now.
+    public func roomWasMade(forCallsOf session: UInt64) {
+        guard !waiting.isEmpty else { return }
+        waiting.noteProcess(of: session)
+        continueWork()
+    }
 
     /// Calls wait from now on, until ``resume(_:)`` for every reason.
     public func pause(_ reason: PauseReasons) { pauses.insert(reason) }
@@ -11,25 +24,21 @@ extension PluginSlot {
     /// That is no reason any more.
     public func resume(_ reason: PauseReasons) {
         pauses.remove(reason)
-        if pauses.isEmpty { admitWaiting() }
+        continueWork()
     }
 
-    /// The calls that wait go to another plugin from now on, in their order; those of tasks that it does not have are
-    /// refused. Questions to interceptors stay.
+    /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when their
+    /// turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
     func handWaiting(to successor: PluginSlot) {
-        let handles = Array(waiting)
-        waiting.removeAll()
-        waitingBySession.removeAll()
-        for handle in handles {
-            guard let call = runtime.calls.call(handle), let task = call.task else { continue }
-            if task.isInterceptor {
-                enqueue(call)
-            } else if let next = successor.tasks.first(where: { $0.name == task.name }) {
-                hand(call, to: successor, next)
-            } else {
-                runtime.abort(call, noSuccessor(of: task), reason: .shutdown)
-            }
+        let nextTasks = tasks.map { task in successor.tasks.first { $0.name == task.name } }
+        var next = waiting.first
+        while let call = next {
+            next = waiting.next(after: call)
+            guard let task = call.task, !task.isInterceptor else { continue }
+            giveUpPlace(of: call)
+            if let nextTask = nextTasks[task.index] { hand(call, to: successor, nextTask) }
         }
+        successor.continueWork()
     }
 
     func noSuccessor(of task: TaskEntry) -> BridgeError {
@@ -37,33 +46,18 @@ extension PluginSlot {
     }
 
     private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
-        let isAskedAbout = call.isAskedAbout(in: self)
         call.move(to: task)
-        guard !isAskedAbout else {
+        if call.isAskedAbout(in: self) {
             call.passage?.queue = successor
-            return successor.keepPlace(of: call)
+        } else {
+            call.extras.isUnchecked = true
         }
-        let handle = call.handle
-        call.takeHeldOptions().withPadding {
-            guard $0.count <= task.optionBytes else {
-                return runtime.refuseLength(of: call, $0.count, task.optionBytes)
-            }
-            if let check = task.optionsCheck, !runtime.fits(call, $0, check) {
-                return successor.keepPlace(ofChecked: handle)
-            }
-            successor.start(call, of: task, options: $0)
-        }
-    }
-
-    /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
-    private func keepPlace(ofChecked handle: CallHandle) {
-        guard let call = runtime.calls.call(handle), call.origin == .session else { return }
-        runtime.keepPlace(of: call, in: self)
+        successor.enqueue(call)
     }
 
     /// Whether no call is worked on, answered or not, and none waits but for another plugin to take its place.
     var isIdle: Bool {
-        (pauses.contains(.handover) || waiting.isEmpty) && tasks.allSatisfy { $0.runningCount == 0 }
+        (pauses.contains(.handover) || waiting.isEmpty) && endings.isEmpty && tasks.allSatisfy { $0.runningCount == 0 }
             && interceptors.allSatisfy { $0.entry.runningCount == 0 }
     }
 
@@ -82,7 +76,7 @@ extension PluginSlot {
 
     /// Room was made: what waits for it goes on.
     func afterWork() {
-        admitWaiting()
+        continueWork()
         noteIdle()
     }
 
@@ -93,5 +87,8 @@ extension PluginSlot {
         interceptors = []
         lifecycleEntries = []
         abandoned = [:]
+        endings = []
+        endNews()
+        waiting.forgetTasks()
     }
 }

@@ -29,13 +29,16 @@ public final class PluginSlot: TaskProvider {
     var tasks: [TaskEntry] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []
-    /// Calls whose turn has not come, in the order in which they came.
-    @exclusivity(unchecked) var waiting: Deque<CallHandle> = []
-    /// How many calls of each session wait.
-    var waitingBySession: [UInt64: Int] = [:]
-    @exclusivity(unchecked) private var isAdmitting = false
-    /// Whether more may begin than the one session's calls that are being looked through.
-    private var admitsMore = false
+    /// Calls whose turn has not come.
+    @exclusivity(unchecked) var waiting = WaitingCalls()
+    /// Calls that are about to end for the plugin's sake.
+    var endings: Deque<EndingCalls> = []
+    /// Sessions that the plugin is about to hear of; nil: none.
+    var untold: UntoldSessions?
+    /// Whether a job does all this: ``continueWork()``.
+    @exclusivity(unchecked) var isAtWork = false
+    /// What its work takes of the loop.
+    private(set) lazy var account = UserAccount(uid: runtime.policy.daemonUID, isTrusted: true, runtime.quotas)
     /// Why calls wait whether there is room or not; empty: they do not.
     @exclusivity(unchecked) var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
@@ -73,7 +76,7 @@ public final class PluginSlot: TaskProvider {
     /// How many calls wait for their turn.
     public var waitingCount: Int { waiting.count }
     /// How many sessions wait.
-    public var waitingSessionCount: Int { waitingBySession.count }
+    public var waitingSessionCount: Int { waiting.lineCount }
     /// How often it was started anew; never, where it runs in the daemon's process and ends with it.
     var restartCount: Int { host.workerStatus?.restarts ?? 0 }
 
@@ -90,26 +93,23 @@ public final class PluginSlot: TaskProvider {
         }
     }
 
-    func enqueue(_ call: Call) {
-        waiting.append(call.handle)
-        waitingBySession[call.session?.number ?? 0, default: 0] += 1
-    }
-
     private func hasRoom(_ task: TaskEntry, for call: Call) -> Bool {
         if task.isInternal, !task.isInterceptor { return true }
-        return task.runningCount < task.mostRunning && pauses.isEmpty && (!host.choosesCalls || host.takes(call))
+        return task.runningCount < task.mostRunning && pauses.isEmpty
+            && (!host.choosesCalls || host.room(for: call) == .free)
     }
 
-    /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one.
+    /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one. Nor
+    /// does a call overtake those of others that wait for its task alone.
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
-        (waitingBySession[call.session?.number ?? 0] == nil || !keepsOrder(call, task)) && hasRoom(task, for: call)
+        (!waiting.hasLine(of: call) || !keepsOrder(call)) && task.blocked.isEmpty && hasRoom(task, for: call)
     }
 
     /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for
     /// them. Nor does what the daemon asks about the plugin itself.
-    private func keepsOrder(_ call: Call, _ task: TaskEntry) -> Bool { !task.isInternal && call.lineage.isEmpty }
+    private func keepsOrder(_ call: Call) -> Bool { call.task?.isInternal == false && call.lineage.isEmpty }
 
-    private func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
+    func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
         task.runningCount += 1
         host.perform(work(of: task), for: call, options: options)
@@ -120,95 +120,46 @@ public final class PluginSlot: TaskProvider {
         return task.isInterceptor ? .intercept(task.index) : lifecycle[task.index]
     }
 
-    /// Begins what waits, as far as there is room; sessions keep their order.
-    func admitWaiting() {
-        guard !isAdmitting, !waiting.isEmpty else {
-            admitsMore = isAdmitting
-            return
-        }
-        isAdmitting = true
-        defer { isAdmitting = false }
-        var blocked: Set<UInt64> = []
-        var index = 0
-        while index < waiting.count {
-            let handle = waiting[index]
-            guard let call = runtime.calls.call(handle), let task = call.task else {
-                waiting.remove(at: index)
-                continue
-            }
-            let session = call.session?.number ?? 0
-            guard !call.isAskedAbout(in: self), !blocked.contains(session) || !keepsOrder(call, task),
-                hasRoom(task, for: call)
-            else {
-                blocked.insert(session)
-                index += 1
-                continue
-            }
-            waiting.remove(at: index)
-            forgetWaiting(session)
-            runHeld(call, task)
-            // Calls may have ended or come meanwhile: their room is looked for from the start.
-            blocked = []
-            index = 0
-        }
-        admitsMore = false
+    // MARK: Calls that wait
+
+    func enqueue(_ call: Call) {
+        waiting.append(call)
+        call.extras.waitsIn = self
+        noteCandidate(call)
     }
 
-    private func runHeld(_ call: Call, _ task: TaskEntry) {
-        call.takeHeldOptions().withPadding { run(call, task, options: $0) }
+    /// A call that waits has nothing before it any more, unless it keeps its place behind others, or an interceptor
+    /// has it in hand.
+    private func noteCandidate(_ call: Call) {
+        guard !call.isAskedAbout(in: self), waiting.isFirstOfLine(call) || !keepsOrder(call) else { return }
+        waiting.put(call, waitingFor: .turn)
     }
 
-    func forgetWaiting(_ session: UInt64) {
-        guard let count = waitingBySession[session] else { return }
-        waitingBySession[session] = count > 1 ? count - 1 : nil
+    /// The call begins, goes elsewhere, or has ended.
+    func giveUpPlace(of call: Call) {
+        guard let extras = call.record.pointee.extras, extras.waitsIn === self else { return }
+        extras.waitsIn = nil
+        if let next = waiting.remove(call) { noteCandidate(next) }
     }
-
-    // MARK: Calls that interceptors are asked about
 
     /// An interceptor has the call in hand: until it is decided, no later call of its session begins before it.
-    func keepPlace(of call: Call) { enqueue(call) }
+    func keepPlace(of call: Call) {
+        guard call.extras.waitsIn === self else { return enqueue(call) }
+        waiting.put(call, waitingFor: nil)
+    }
 
     /// The call is decided, and goes on in its turn.
     func goOn(_ call: Call, options: UnsafeRawBufferPointer) {
         call.extras.heldOptions = Array(options)
-        admitWaiting(of: call.session?.number ?? 0)
+        noteCandidate(call)
+        continueWork()
     }
 
-    /// Begins what waits of one session, up to what cannot: nobody else's calls waited for its being decided, and there
-    /// may be many of them.
-    private func admitWaiting(of session: UInt64) {
-        guard !isAdmitting else {
-            admitsMore = true
-            return
-        }
-        isAdmitting = true
-        var index = 0
-        while index < waiting.count {
-            guard let call = runtime.calls.call(waiting[index]), let task = call.task,
-                call.session?.number ?? 0 == session
-            else {
-                index += 1
-                continue
-            }
-            guard !call.isAskedAbout(in: self), hasRoom(task, for: call) else { break }
-            waiting.remove(at: index)
-            forgetWaiting(session)
-            runHeld(call, task)
-            // Others may have gone meanwhile: what is next is looked for from the start.
-            index = 0
-            guard waitingBySession[session] != nil else { break }
-        }
-        isAdmitting = false
-        guard admitsMore else { return }
-        admitsMore = false
-        admitWaiting()
-    }
-
-    /// The call goes elsewhere, or has ended.
-    func giveUpPlace(of call: Call) {
-        guard let index = waiting.firstIndex(of: call.handle) else { return }
-        waiting.remove(at: index)
-        forgetWaiting(call.session?.number ?? 0)
+    /// The work on a call of the task is over.
+    @inline(__always)
+    func leave(_ task: TaskEntry) {
+        task.runningCount -= 1
+        if !task.blocked.isEmpty { waiting.noteRoom(of: task) }
     }
 
     func abandon(_ call: Call, reason: CancelReason) {
@@ -220,15 +171,11 @@ public final class PluginSlot: TaskProvider {
         }
         if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
-            some.value.runningCount -= 1
+            leave(some.value)
         }
         abandoned[call.handle] = task
         call.state = .ending
         host.cancel(call.handle, reason: reason)
-    }
-
-    func tell(_ change: SessionChange, _ session: Session) {
-        if state == .running { host.tell(change, session) }
     }
 
     // MARK: Its life

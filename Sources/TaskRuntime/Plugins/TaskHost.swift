@@ -5,11 +5,11 @@ public import BridgeJSON
 public protocol TaskHost: AnyObject {
     /// How the plugin is kept apart, for `bridge.plugins`: "none" in the daemon's own process.
     var isolation: String { get }
-    /// Whether ``takes(_:)`` is to be asked before each call.
+    /// Whether ``room(for:)`` is to be asked before each call.
     var choosesCalls: Bool { get }
-    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` has the host asked
-    /// again.
-    func takes(_ call: Call) -> Bool
+    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` or
+    /// ``PluginSlot/roomWasMade(forCallsOf:)`` has the host asked again.
+    func room(for call: Call) -> HostRoom
     /// Begins a piece of work. It ends with ``PluginSlot/reply(_:_:)`` or ``PluginSlot/fail(_:_:)``, possibly before
     /// this returns.
     ///
@@ -33,13 +33,23 @@ extension TaskHost {
     /// Every call is as good as the other.
     public var choosesCalls: Bool { false }
     /// Every call is as good as the other.
-    public func takes(_ call: Call) -> Bool { true }
+    public func room(for call: Call) -> HostRoom { .free }
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
     /// It runs where the daemon runs.
     public var workerStatus: WorkerStatus? { nil }
     /// It is not known.
     public var lag: Duration? { nil }
+}
+
+/// Whether a host can begin a call now.
+public enum HostRoom: Sendable {
+    /// It can.
+    case free
+    /// The caller's own process does not read what it was sent. Calls of others may begin.
+    case unread
+    /// There is no process for the call, nor for any caller who has none.
+    case full
 }
 
 /// How a plugin in a process of its own fares.

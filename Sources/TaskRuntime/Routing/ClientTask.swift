@@ -26,56 +26,16 @@ public struct ProvidedDescription: Codable, Sendable, Equatable {
 
 /// A task that clients provide: which of them do, and which of them gets a call.
 final class ClientTask: TaskProvider {
-    /// One provider. A class: what was decided about it is kept, and it is moved within lists.
-    private final class Registration {
-        let session: Session
-        var provision: Provision
-        /// Grows with each registration of the task.
-        let order: UInt64
-        /// Whose it was when it registered.
-        let owner: ProviderOwner
-        /// Whether it may serve others, and what that decision rests on.
-        private var decision: (policy: UInt64, identity: UInt32, PolicyDecision)?
-
-        init(_ session: Session, _ provision: Provision, order: UInt64) {
-            self.session = session
-            self.provision = provision
-            self.order = order
-            owner = ProviderOwner(session)
-        }
-
-        var scope: ProviderScope { provision.scope }
-        /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
-        var isOpen: Bool { session.phase == .open }
-        /// The same for calls that do not name its session.
-        var takesAnybodys: Bool { isOpen && scope == .any }
-        /// Whether it takes its owner's calls: a session that has named an origin since is nobody's own.
-        var takesOwners: Bool { takesAnybodys && ProviderOwner(session) == owner }
-
-        /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
-        func mayServe(_ task: String, _ runtime: TaskRuntime) -> PolicyDecision {
-            let now = (policy: runtime.policyRevision, identity: session.identityRevision)
-            if let decision, decision.policy == now.policy, decision.identity == now.identity { return decision.2 }
-            let made = runtime.decide(.serve, task, by: session)
-            decision = (now.policy, now.identity, made)
-            return made
-        }
-    }
-
     /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
     private unowned(unsafe) let runtime: TaskRuntime
-    /// The newest last.
-    @exclusivity(unchecked) private var registrations: [Registration] = []
-    /// The newest of each owner that takes anybody's calls; found without a look at what others registered.
-    private var newestOfOwner: [ProviderOwner: Registration] = [:]
-    private var lastOrder: UInt64 = 0
+    @exclusivity(unchecked) var registrations = Registrations()
 
     init(runtime: TaskRuntime) { self.runtime = runtime }
 
     var providerName: String { "client" }
     var isEmpty: Bool { registrations.isEmpty }
     /// Who provides it, the newest last.
-    var providers: [(session: Session, provision: Provision)] { registrations.map { ($0.session, $0.provision) } }
+    var providers: [(session: Session, provision: Provision)] { registrations.all.map { ($0.session, $0.provision) } }
 
     /// The session that gets a caller's call, and what it says of the task; nil: none would get it.
     ///
@@ -93,25 +53,17 @@ final class ClientTask: TaskProvider {
     /// Enters a session, or changes what it says. One that registers anew counts as the newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)
-        lastOrder += 1
-        let registration = Registration(session, provision, order: lastOrder)
-        registrations.append(registration)
+        registrations.insert(session, provision)
         runtime.holdDescription(provision.description?.heldBytes ?? 0, for: session)
-        if provision.scope == .any { newestOfOwner[registration.owner] = registration }
     }
 
     func unregister(_ session: Session) {
-        guard let index = registrations.lastIndex(where: { $0.session === session }) else { return }
-        let left = registrations.remove(at: index)
+        guard let left = registrations.remove(session) else { return }
         runtime.holdDescription(-(left.provision.description?.heldBytes ?? 0), for: session)
-        guard newestOfOwner[left.owner] === left else { return }
-        newestOfOwner[left.owner] = registrations.last { $0.owner == left.owner && $0.scope == .any }
     }
 
     /// What is held for the session's description.
-    func heldBytes(of session: Session) -> Int {
-        registrations.last { $0.session === session }?.provision.description?.heldBytes ?? 0
-    }
+    func heldBytes(of session: Session) -> Int { registrations[session]?.provision.description?.heldBytes ?? 0 }
 
     // MARK: Calls
 
@@ -143,7 +95,7 @@ final class ClientTask: TaskProvider {
         switch found {
         case .success(let schema): registration.provision.optionsSchema = schema
         case .failure(let error):
-            guard registrations.contains(where: { $0 === registration }) else { return }
+            guard registrations[registration.session] === registration else { return }
             runtime.log.warning(
                 "session \(registration.session.number) provides the task \(task.name) no more: its schema \(error)",
                 metadata: registration.session.logMetadata)
@@ -163,26 +115,21 @@ final class ClientTask: TaskProvider {
         of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
     ) throws(BridgeError) -> Registration {
         if let target {
-            guard let named = registrations.first(where: { $0.session === target }), named.isOpen else {
+            guard let named = registrations[target], named.isOpen else {
                 throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task())")
             }
             return named
         }
         if let caller, let own = own(of: caller) { return own }
-        var denial: PolicyDecision?
-        for registration in registrations.reversed() where registration.takesAnybodys {
-            // Plugins' own calls go to whoever provides the task.
-            if caller == nil { return registration }
-            let decision = registration.mayServe(task(), runtime)
-            if decision.isAllowed { return registration }
-            denial = decision
-        }
-        if let denial {
+        // Plugins' own calls go to whoever provides the task.
+        if caller != nil, let serving = registrations.newestServing(task(), runtime) { return serving }
+        if let newest = registrations.newest() {
+            if caller == nil { return newest }
             throw BridgeError(
                 .permissionDenied, "the task is provided only by sessions that may not serve others",
-                data: ["rule": .string(denial.rule)])
+                data: ["rule": .string(newest.mayServe(task(), runtime).rule)])
         }
-        guard registrations.contains(where: \.isOpen) else {
+        guard registrations.haveOpen else {
             // While an interceptor was asked about the call, or its session has not left all its tasks yet.
             throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
         }
@@ -192,16 +139,10 @@ final class ClientTask: TaskProvider {
     /// The newest that takes a session's calls for being its user's, or its origin's.
     private func own(of caller: Session) -> Registration? {
         let owner = ProviderOwner(caller)
-        let local = newest(of: owner.local)
-        guard owner.origin != nil, let same = newest(of: owner) else { return local }
+        let local = registrations.newest(of: owner.local)
+        guard owner.origin != nil, let same = registrations.newest(of: owner) else { return local }
         guard let local, local.order > same.order else { return same }
         return local
-    }
-
-    /// The newest of the owner that takes anybody's calls. Those of sessions that are ending are passed by.
-    private func newest(of owner: ProviderOwner) -> Registration? {
-        guard let newest = newestOfOwner[owner], !newest.takesOwners else { return newestOfOwner[owner] }
-        return registrations.last { $0.owner == owner && $0.takesOwners }
     }
 
     private func forward(

@@ -45,6 +45,10 @@ final class TaskEntry {
     /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
     /// they still count.
     @exclusivity(unchecked) var runningCount = 0
+    /// Calls that wait for one of these to end.
+    @exclusivity(unchecked) var blocked = CallList(.candidate)
+    /// Whether the plugin knows that there is room for some of them.
+    var isRoomy = false
 
     /// The name's bytes, compared with those of every call.
     let nameBytes: UnsafeRawBufferPointer

@@ -1,0 +1,201 @@
+import BridgeJSON
+import DequeModule
+
+/// What a plugin has to do whose size clients decide, a call or a session at a time: ends of calls after a fault, news
+/// of sessions, refusals, and calls that begin. It has a share of the loop as users have.
+final class PluginJob: StepJob {
+    let session: Session? = nil
+    private let slot: PluginSlot
+
+    init(_ slot: PluginSlot) { self.slot = slot }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        while slot.workOnce() {
+            if budget.isSpent { return .unfinished }
+        }
+        slot.isAtWork = false
+        slot.noteIdle()
+        return .done
+    }
+}
+
+/// Calls that end with an error, one after the other.
+struct EndingCalls {
+    let handles: [CallHandle]
+    let error: BridgeError
+    /// Whether the plugin worked on them; else they wait in no queue any more.
+    let wereRunning: Bool
+    private var place = 0
+
+    init(_ handles: [CallHandle], _ error: BridgeError, wereRunning: Bool) {
+        (self.handles, self.error, self.wereRunning) = (handles, error, wereRunning)
+    }
+
+    mutating func next() -> CallHandle? {
+        guard place < handles.count else { return nil }
+        defer { place += 1 }
+        return handles[place]
+    }
+}
+
+/// The sessions that a plugin has not heard of since it, or its process, was started.
+struct UntoldSessions {
+    /// Those with numbers from here on, up to the last one that there was then.
+    var after: UInt64 = 0
+    let last: UInt64
+    /// Those among them that it has heard of all the same.
+    var told: Set<UInt64> = []
+
+    init(upTo last: UInt64) { self.last = last }
+
+    func contains(_ number: UInt64) -> Bool { number > after && number <= last && !told.contains(number) }
+}
+
+extension PluginSlot {
+    /// Goes on with what is to be done, as far as the plugin's share of the turn goes; the rest follows in later ones.
+    func continueWork() {
+        guard !isAtWork, hasWork else { return }
+        isAtWork = true
+        runtime.begin(PluginJob(self), for: account)
+    }
+
+    private var hasWork: Bool {
+        !endings.isEmpty || untold != nil || pauses.isEmpty && waiting.hasDue || isRefusing && !waiting.isEmpty
+    }
+
+    /// Whether all that waits is refused.
+    private var isRefusing: Bool { state == .unavailable && refusal != nil }
+
+    /// Does one thing; false: nothing is to be done. Each is done whole: whatever comes between two of them finds calls
+    /// that run, calls that wait in their order, and calls that have ended.
+    func workOnce() -> Bool {
+        if endNext() || tellNext() { return true }
+        if isRefusing, let refusal, let call = waiting.first {
+            giveUpPlace(of: call)
+            runtime.abort(call, refusal, reason: .shutdown)
+            return true
+        }
+        return beginNext()
+    }
+
+    // MARK: Calls that end
+
+    private func endNext() -> Bool {
+        while !endings.isEmpty {
+            guard let handle = endings[0].next() else {
+                endings.removeFirst()
+                continue
+            }
+            let ending = endings[0]
+            if ending.wereRunning {
+                endWork(on: handle, ending.error)
+            } else if let call = runtime.calls.call(handle) {
+                runtime.abort(call, ending.error, reason: .shutdown)
+            }
+            return true
+        }
+        return false
+    }
+
+    private func endWork(on handle: CallHandle, _ error: BridgeError) {
+        if let task = abandoned.removeValue(forKey: handle) {
+            leave(task)
+        } else if ownCall(handle, of: runtime) != nil {
+            fail(handle, error)
+        }
+    }
+
+    // MARK: Sessions
+
+    /// The plugin hears of the sessions that there are before it gets further calls.
+    func tellSessions() {
+        untold = UntoldSessions(upTo: runtime.lastSessionNumber)
+        pause(.news)
+        continueWork()
+    }
+
+    private func tellNext() -> Bool {
+        guard let untold else { return false }
+        guard state == .running || state == .stopping,
+            let session = runtime.sessions.behind(untold.after).first(where: { _ in true }),
+            session.number <= untold.last
+        else {
+            endNews()
+            return true
+        }
+        self.untold?.after = session.number
+        if untold.told.isEmpty || self.untold?.told.remove(session.number) == nil { host.tell(.opened, session) }
+        return true
+    }
+
+    /// Nothing of this kind is to be told any more.
+    func endNews() {
+        untold = nil
+        pauses.remove(.news)
+    }
+
+    func tell(_ change: SessionChange, _ session: Session) {
+        guard state == .running else { return }
+        if let untold, untold.contains(session.number) {
+            // It is told of it in its turn.
+            if change == .opened { return }
+            self.untold?.told.insert(session.number)
+            host.tell(.opened, session)
+        }
+        host.tell(change, session)
+    }
+
+    // MARK: Calls that begin
+
+    private func beginNext() -> Bool {
+        guard pauses.isEmpty, waiting.hasDue, let call = waiting.nextCandidate(), let task = call.task else {
+            return false
+        }
+        if let reason = reasonToWait(call, task) {
+            waiting.put(call, waitingFor: reason)
+            if reason == .process { waiting.noteNoProcess(for: task) }
+        } else {
+            begin(call, of: task)
+        }
+        return true
+    }
+
+    private func reasonToWait(_ call: Call, _ task: TaskEntry) -> WaitReason? {
+        if task.isInternal, !task.isInterceptor { return nil }
+        guard task.runningCount < task.mostRunning, task.blocked.first.map({ $0 == call }) ?? true else {
+            return .task
+        }
+        guard host.choosesCalls else { return nil }
+        switch host.room(for: call) {
+        case .free: return nil
+        case .unread: return .reader
+        case .full: return .process
+        }
+    }
+
+    private func begin(_ call: Call, of task: TaskEntry) {
+        let handle = call.handle
+        let isUnchecked = call.extras.isUnchecked
+        call.extras.isUnchecked = false
+        call.takeHeldOptions().withPadding {
+            if isUnchecked, !fits(call, of: task, options: $0) { return keepPlace(ofChecked: handle) }
+            giveUpPlace(of: call)
+            run(call, task, options: $0)
+        }
+    }
+
+    private func fits(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) -> Bool {
+        guard options.count <= task.optionBytes else {
+            runtime.refuseLength(of: call, options.count, task.optionBytes)
+            return false
+        }
+        return task.optionsCheck.map { runtime.fits(call, options, $0) } ?? true
+    }
+
+    /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
+    private func keepPlace(ofChecked handle: CallHandle) {
+        guard let call = runtime.calls.call(handle) else { return }
+        guard call.origin == .session else { return giveUpPlace(of: call) }
+        runtime.keepPlace(of: call, in: self)
+    }
+}

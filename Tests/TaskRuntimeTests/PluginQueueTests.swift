@@ -1,0 +1,372 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("A plugin's calls begin and end in steps, however many wait")
+struct PluginQueueTests {
+    private let bench = Bench()
+    private let turns: FakeTurns
+    private let crash = BridgeError(.pluginCrashed, "it ended")
+
+    init() { turns = FakeTurns(bench) }
+
+    private func send(_ client: FakeClient, _ task: String, _ ids: Range<Int>) {
+        for id in ids { client.send(#"{"task":"\#(task)","options":\#(id),"callbackId":\#(id)}"#) }
+    }
+
+    private func successor(_ tasks: [TaskDescription]) throws -> (PluginSlot, FakeHost) {
+        let host = FakeHost()
+        let manifest = PluginManifest(name: "worker", version: "2.0", tasks: tasks, events: [], workers: [])
+        return (
+            try bench.runtime.candidate(manifest, path: "/plugins/worker.so", host: host, inPlaceOf: bench.slot), host
+        )
+    }
+
+    // MARK: What is looked at
+
+    @Test("After a pause each call that waited is looked at a few times, however many are blocked before it")
+    func pause() {
+        let count = 1_000
+        bench.slot.pause(.noProcess)
+        for _ in 0..<4 { send(bench.client(), "one", 0..<count) }
+        for _ in 0..<4 { send(bench.client(), "work", 0..<count) }
+        bench.slot.resume(.noProcess)
+        #expect(bench.host.started.count == 4 * count + 1)
+        #expect(bench.slot.waiting.visits <= 3 * 8 * count)
+    }
+
+    @Test("The end of a call of a task that takes one at a time looks at a few calls, however many wait")
+    func oneAtATime() {
+        for _ in 0..<16 { send(bench.client(), "one", 0..<1_000) }
+        // The first of each session finds its place when the first call ends.
+        bench.reply(0, "0")
+        for index in 1..<500 {
+            let before = bench.slot.waiting.visits
+            bench.reply(index, "0")
+            #expect(bench.host.started.count == index + 2)
+            #expect(bench.slot.waiting.visits - before <= 4)
+        }
+    }
+
+    @Test("A call that ends while it waits takes itself out, and those behind it go on")
+    func cancelled() {
+        let client = bench.client()
+        send(client, "one", 0..<3)
+        let other = bench.client()
+        send(other, "one", 0..<1)
+        client.send(#"{"cancel":1}"#)
+        other.send(#"{"cancel":0}"#)
+        bench.runtime.writeOutput()
+        #expect(bench.slot.waitingCount == 1 && bench.slot.waitingSessionCount == 1)
+        bench.reply(0, "0")
+        #expect(bench.host.started.map(\.options) == ["0", "2"])
+        #expect(bench.slot.waiting.isEmpty)
+    }
+
+    @Test("Sessions take turns at a task that takes one call at a time, each in its order")
+    func turnsOfSessions() {
+        let (first, second) = (bench.client(), bench.client())
+        send(first, "one", 0..<3)
+        send(second, "one", 10..<13)
+        for index in 0..<6 { bench.reply(index, "0") }
+        let options = bench.host.started.map(\.options)
+        #expect(options.count == 6 && bench.slot.waiting.isEmpty)
+        #expect(options.filter { $0.count == 1 } == ["0", "1", "2"])
+        #expect(options.filter { $0.count == 2 } == ["10", "11", "12"])
+        #expect(options.prefix(3).contains("10"))
+    }
+
+    // MARK: Steps
+
+    @Test("A process that ends with many calls leaves turns to others, and each call ends once")
+    func crashed() {
+        let client = bench.client()
+        send(client, "slow", 0..<1_000)
+        turns.slow()
+        bench.slot.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
+        let first = client.read().count
+        #expect(first < 100)
+        let other = bench.client()
+        other.send(#"{"task":"bridge.ping","callbackId":1}"#)
+        #expect(other.readOne()?["result"] != nil)
+        // Some end otherwise meanwhile.
+        client.send(#"{"cancel":998}"#)
+        bench.slot.restarted()
+        send(client, "work", 2_000..<2_001)
+        #expect(turns.runJobs() > 5)
+        let messages = client.read()
+        #expect(messages.filter { $0.errorCode == "plugin.crashed" }.count + first == 999)
+        #expect(messages.filter { $0.errorCode == "call.cancelled" }.count == 1)
+        #expect(bench.slot.tasks.map(\.runningCount) == [1, 0, 0, 0])
+        #expect(bench.runtime.calls.count == 1)
+    }
+
+    @Test("Calls that waited when a plugin is given up end in steps, unless it comes back meanwhile")
+    func givenUp() {
+        let client = bench.client()
+        bench.slot.pause(.noProcess)
+        send(client, "work", 0..<1_000)
+        turns.slow()
+        bench.slot.crashed(crash, lost: [], isRestarting: false)
+        let refused = client.read()
+        #expect(!refused.isEmpty && refused.count < 100)
+        #expect(refused.allSatisfy { $0.errorCode == "plugin.unavailable" })
+        send(client, "work", 1_000..<1_001)
+        #expect(client.readOne()?.errorCode == "plugin.unavailable")
+        turns.runShare()
+        let more = client.read().count
+        #expect(more > 0)
+        bench.slot.restarted()
+        _ = turns.runJobs()
+        #expect(bench.host.started.map(\.options) == ((refused.count + more)..<1_000).map(String.init))
+    }
+
+    @Test("Calls begin in steps after a pause, in their order, also those that come meanwhile")
+    func resumed() {
+        let client = bench.client()
+        bench.slot.pause(.unread)
+        send(client, "work", 0..<500)
+        turns.slow()
+        bench.slot.resume(.unread)
+        #expect(bench.host.started.count < 100)
+        send(client, "work", 500..<501)
+        client.send(#"{"cancel":499}"#)
+        #expect(turns.runJobs() > 5)
+        #expect(bench.host.started.map(\.options) == (0..<501).filter { $0 != 499 }.map(String.init))
+    }
+
+    @Test("What has not begun when another plugin takes the place goes to it, in its order")
+    func replacedMeanwhile() throws {
+        let client = bench.client()
+        bench.slot.pause(.unread)
+        send(client, "work", 0..<300)
+        send(client, "slow", 300..<310)
+        turns.slow()
+        bench.slot.resume(.unread)
+        let begun = bench.host.started.count
+        #expect(begun < 100)
+        let (new, host) = try successor([TaskDescription(name: "work", optionBytes: .max)])
+        try bench.runtime.replace(bench.slot, by: new)
+        send(client, "work", 400..<401)
+        _ = turns.runJobs()
+        #expect(bench.host.started.count == begun)
+        #expect(host.started.map(\.options) == (Array(begun..<300) + [400]).map(String.init))
+        #expect(client.read().map(\.errorCode) == Array(repeating: "task.not_found", count: 10))
+    }
+
+    @Test("The daemon's end finds calls that are about to end, and ends each once")
+    func drained() {
+        let client = bench.client()
+        send(client, "slow", 0..<500)
+        turns.slow()
+        bench.slot.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
+        var isDone = false
+        bench.runtime.drain { isDone = true }
+        #expect(!isDone)
+        bench.runtime.endCallsInFlight()
+        #expect(isDone)
+        bench.runtime.remove(bench.slot)
+        _ = turns.runJobs()
+        #expect(client.read().compactMap { $0["callbackId"]?.int64Value }.sorted() == Array(0..<500))
+        #expect(bench.runtime.calls.count == 0)
+    }
+
+    // MARK: Sessions
+
+    @Test("A plugin that starts again hears of sessions in steps, and of each before its first call")
+    func news() {
+        let clients = (0..<200).map { _ in bench.client() }
+        bench.slot.crashed(crash, lost: [], isRestarting: true)
+        let heard = bench.host.changes.count
+        turns.slow()
+        bench.slot.restarted()
+        #expect(bench.host.changes.count < heard + 100)
+        clients[199].send(#"{"task":"work","callbackId":1}"#)
+        let late = bench.client()
+        bench.runtime.hangUp(clients[150].session)
+        #expect(bench.host.started.isEmpty)
+        var heardBefore: [(SessionChange, UInt64)] = []
+        bench.host.onStart = { [bench] _ in heardBefore = bench.host.changes }
+        #expect(turns.runJobs() > 3)
+        #expect(bench.host.started.count == 1)
+        let news = heardBefore.dropFirst(heard)
+        #expect(news.filter { $0.0 == .opened }.map(\.1).sorted() == (1...201).map(UInt64.init))
+        #expect(late.session.number == 201)
+        let ended = news.filter { $0.1 == clients[150].session.number }.map(\.0)
+        #expect(ended == [.opened, .closed])
+    }
+
+    // MARK: The law
+
+    @Test("Exactly one callback each, while faults, pauses and replacements come in the midst", arguments: 0..<40)
+    func law(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        turns.slow()
+        var (slot, host) = (bench.slot!, bench.host)  // set by Bench.init
+        let clients = (0..<4).map { _ in bench.client() }
+        var sent: Set<String> = []
+        var ended: [String: Int] = [:]
+        var isDown = false
+        func collect() {
+            for (number, client) in clients.enumerated() {
+                for message in client.read() where message["progress"] == nil {
+                    ended["\(number)/\(message["callbackId"]?.int64Value ?? -1)", default: 0] += 1
+                }
+            }
+        }
+        for step in 0..<500 {
+            let number = Int.random(in: 0..<4, using: &generator)
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<8:
+                let task = ["work", "one", "quick", "slow"].randomElement(using: &generator) ?? "work"
+                clients[number].send(#"{"task":"\#(task)","callbackId":\#(step)}"#)
+                sent.insert("\(number)/\(step)")
+            case 8..<12:
+                guard let started = host.started.randomElement(using: &generator), !isDown else { continue }
+                Array("1".utf8).withUnsafeBytes { slot.reply(started.handle, $0) }
+            case 12: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
+            case 13: bench.clock.advance(.milliseconds(Int64.random(in: 0...20, using: &generator)))
+            case 14: if !isDown { slot.pause(.unread) }
+            case 15: slot.resume(.unread)
+            case 16:
+                if isDown {
+                    slot.restarted()
+                } else {
+                    let isRestarting = Bool.random(using: &generator)
+                    slot.crashed(crash, lost: host.started.map(\.handle), isRestarting: isRestarting)
+                }
+                isDown.toggle()
+            case 17 where Int.random(in: 0..<4, using: &generator) == 0:
+                let next = FakeHost()
+                let new = try bench.runtime.candidate(slot.manifest, path: "/w.so", host: next, inPlaceOf: slot)
+                try bench.runtime.replace(slot, by: new)
+                if Bool.random(using: &generator) { bench.runtime.remove(slot) }
+                (slot, host, isDown) = (new, next, false)
+            default: turns.runShare()
+            }
+            if Bool.random(using: &generator) { bench.runtime.writeOutput() }
+            collect()
+        }
+        if isDown { slot.restarted() }
+        slot.resume(.unread)
+        _ = turns.runJobs()
+        bench.runtime.endCallsInFlight()
+        bench.runtime.writeOutput()
+        _ = turns.runJobs()
+        collect()
+        #expect(Set(ended.keys) == sent)
+        #expect(ended.values.allSatisfy { $0 == 1 })
+        #expect(bench.runtime.calls.count == 0 && bench.runtime.clientCallsInFlight == 0)
+        #expect(slot.waiting.isEmpty && slot.waitingSessionCount == 0)
+    }
+
+    @Test("A session's calls begin in their order, whatever ends and pauses come in the midst", arguments: 0..<20)
+    func order(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed) + 1_000)
+        turns.slow()
+        let clients = (0..<3).map { _ in bench.client() }
+        var answered = 0
+        for step in 0..<400 {
+            let number = Int.random(in: 0..<3, using: &generator)
+            switch Int.random(in: 0..<12, using: &generator) {
+            case 0..<6:
+                let task = ["work", "one", "slow"].randomElement(using: &generator) ?? "work"
+                clients[number].send(#"{"task":"\#(task)","options":[\#(number),\#(step)],"callbackId":\#(step)}"#)
+            case 6..<8:
+                guard answered < bench.host.started.count else { continue }
+                bench.reply(answered, "1")
+                answered += 1
+            case 8: bench.slot.pause(.unread)
+            case 9: bench.slot.resume(.unread)
+            case 10: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
+            default: turns.runShare()
+            }
+        }
+        bench.slot.resume(.unread)
+        _ = turns.runJobs()
+        while answered < bench.host.started.count {
+            bench.reply(answered, "1")
+            answered += 1
+            _ = turns.runJobs()
+        }
+        #expect(bench.runtime.calls.count == 0 && bench.slot.waiting.isEmpty)
+        for number in 0..<3 {
+            let begun = bench.host.started.compactMap { try? JSON(parsing: $0.options).arrayValue }
+                .filter { $0[0].int64Value == Int64(number) }.compactMap { $0[1].int64Value }
+            #expect(begun.count > 20)
+            #expect(begun == begun.sorted())
+        }
+    }
+}
+
+@Suite("A task that many sessions provide")
+struct ManyProviderTests {
+    private let bench = Bench()
+
+    private func provide(_ client: FakeClient, _ scope: String = "any") {
+        client.send(#"{"task":"bridge.register","options":{"tasks":["t"],"scope":"\#(scope)"},"callbackId":0}"#)
+        #expect(client.readOne()?["result"] != nil)
+    }
+
+    private var registrations: Registrations? {
+        (bench.runtime.registry.find("t")?.provider as? ClientTask)?.registrations
+    }
+
+    private func apply(_ rules: [PolicyRule]) {
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: rules))
+    }
+
+    private func mayServe(_ client: (uid: UInt32?, user: String?)) -> PolicyRule {
+        var rule = PolicyRule(.allow, [.serve], file: "t.toml", line: 1)
+        rule.uids = client.uid.map { [$0] }
+        rule.users = client.user.map { [ExactText($0)] }
+        return rule
+    }
+
+    @Test("A call looks at none of those that may not serve its caller, but once")
+    func visits() {
+        apply([PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil))])
+        let server = bench.client(uid: 0)
+        provide(server)
+        for _ in 0..<300 { provide(bench.client(uid: 1_000)) }
+        let caller = bench.client(uid: 2_000)
+        caller.send(#"{"task":"t","callbackId":1}"#)
+        #expect(server.readOne()?["task"] == "t")
+        let before = registrations?.visits ?? 0
+        for id in 2..<12 { caller.send(#"{"task":"t","callbackId":\#(id)}"#) }
+        #expect(server.read().count == 10)
+        #expect((registrations?.visits ?? 0) - before == 10)
+    }
+
+    @Test("One that may serve since its user logged in, or by another policy, gets calls from then on")
+    func reconsidered() {
+        let rules = [
+            PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil)),
+            mayServe((nil, "ann")),
+        ]
+        apply(rules)
+        let (server, page) = (bench.client(uid: 0), bench.client(uid: 1_000))
+        for client in [server, page] { provide(client) }
+        let caller = bench.client(uid: 2_000)
+        func called() -> [Bool] {
+            caller.send(#"{"task":"t","callbackId":"\#(bench.runtime.calls.begunCount)"}"#)
+            return [server, page].map { $0.read().contains { $0["task"] == "t" } }
+        }
+        #expect(called() == [true, false])
+        page.session.user = "ann"
+        bench.runtime.reconsiderProviding(by: page.session)
+        #expect(called() == [false, true])
+        page.session.user = nil
+        bench.runtime.reconsiderProviding(by: page.session)
+        #expect(called() == [true, false])
+        apply(rules + [mayServe((1_000, nil))])
+        #expect(called() == [false, true])
+        bench.runtime.hangUp(page.session)
+        #expect(called() == [true, false])
+        bench.runtime.hangUp(server.session)
+        caller.send(#"{"task":"t","callbackId":"x"}"#)
+        #expect(caller.read().last?.errorCode == "task.not_found")
+    }
+}
