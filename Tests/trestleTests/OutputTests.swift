@@ -47,7 +47,7 @@ import Testing
                 """)
     }
 
-    @Test("A table is as wide as the terminal: the widest text gives way first, numbers never, then the line's end")
+    @Test("A table is as wide as the terminal: the widest text gives way first, numbers never, then the last columns")
     func fitted() {
         let rows: [JSON] = [
             ["name": "persistence.create", "calls": 123_456, "summary": .string(String(repeating: "y", count: 60))]
@@ -62,16 +62,46 @@ import Testing
                 """)
         #expect(
             text(32) == """
-                name          calls  summary
-                persistenc…  123456  yyyyyyyyyy…
+                name           calls  summary
+                persistence…  123456  yyyyyyyyy…
 
                 """)
-        #expect(text(20) == "name       calls  s…\npersist…  123456  y…\n")
+        #expect(text(26) == "name                 calls\npersistence.create  123456\n")
+        #expect(text(20) == "name           calls\npersistence…  123456\n")
+        #expect(text(18) == "name\npersistence.create\n")
         for columns in [0, 1, 5, 30, 60, 100, 200] {
             #expect(
                 text(columns).split(separator: "\n").allSatisfy { PlainText.width(String($0)) <= max(1, columns) })
         }
         #expect(text(200) == Table(rows, first: []).text(bold: false))
+    }
+
+    @Test("A number that has no room is not shown at all, and the first column stays readable")
+    func numbers() {
+        let path = "/usr/local/lib/trestle/local-plugins/Persistence/libPersistencePlugin.so"
+        let rows: [JSON] = [
+            [
+                "name": "persistence", "version": "0.1.0", "isolation": "process", "state": "running",
+                "path": .string(path), "tasks": 18, "calls": 1_234_567, "restarts": 0, "pid": 27_847,
+            ]
+        ]
+        let table = Table(rows, first: [])
+        for columns in 0...200 {
+            let lines = table.text(bold: false, columns: columns).split(separator: "\n").map(String.init)
+            #expect(lines.allSatisfy { PlainText.width($0) <= max(1, columns) }, "\(columns): \(lines)")
+            let words = lines.last?.split(separator: " ").map(String.init) ?? []
+            for word in words where word.first?.isNumber == true && word != "0.1.0" && !word.hasSuffix("…") {
+                #expect(["18", "1234567", "0", "27847"].contains(word), "\(columns): \(word)")
+            }
+            #expect(!words.dropFirst(4).contains { $0.first?.isNumber == true && $0.hasSuffix("…") }, "\(columns)")
+            if columns >= 11 { #expect(words.first == "persistence", "\(columns)") }
+        }
+        let narrow = table.text(bold: false, columns: 80)
+        #expect(
+            narrow.hasPrefix("name         version  isolation  state    path          tasks    calls  restarts\n"),
+            "\(narrow)")
+        #expect(!narrow.contains("pid") && !narrow.contains(" 2…"))
+        #expect(Table([["pid": 27_847]], first: []).text(bold: false, columns: 4) == "…\n…\n")
     }
 
     @Test("A list without entries is nothing at all; entries that are no objects do no harm")

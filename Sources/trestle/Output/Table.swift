@@ -6,6 +6,8 @@ import Glibc
 struct Table {
     /// A column of text that has to give way keeps so much, or its title.
     private static let narrowestColumn = 8
+    /// As much of the first one, which says what a row is about.
+    private static let narrowestFirst = 12
     private static let gap = 2
 
     private let keys: [String]
@@ -32,7 +34,7 @@ struct Table {
     /// The table with its heading, each line indented, empty where there are no rows.
     ///
     /// - Parameter columns: how wide a line may be; nil: as wide as it is. Columns of text give way first, the widest
-    ///   before the others, then the end of the line.
+    ///   before the others; then the last columns are left out. A number is shown whole or not at all.
     func text(bold: Bool, indent: String = "", columns: Int? = nil) -> String {
         guard !rows.isEmpty else { return "" }
         let heading = keys.map { PlainText.line(Cell.title($0)) }
@@ -43,14 +45,20 @@ struct Table {
         return result
     }
 
+    /// The widths of the columns that are shown.
     private func fitted(_ heading: [String], into room: Int?) -> [Int] {
-        var widths = keys.indices.map { column in
+        let natural = keys.indices.map { column in
             ([heading] + rows).map { PlainText.width($0[column]) }.max() ?? 0
         }
-        guard let room else { return widths }
+        guard let room else { return natural }
         let least = keys.indices.map { column in
-            isNumeric[column] ? widths[column] : max(Self.narrowestColumn, PlainText.width(heading[column]))
+            if isNumeric[column] { return natural[column] }
+            let narrowest = column == 0 ? Self.narrowestFirst : Self.narrowestColumn
+            return min(natural[column], max(narrowest, PlainText.width(heading[column])))
         }
+        var count = natural.count
+        while count > 1, least.prefix(count).reduce(0, +) + Self.gap * (count - 1) > room { count -= 1 }
+        var widths = Array(natural.prefix(count))
         var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - room
         while excess > 0 {
             let widest = widths.indices.filter { widths[$0] > least[$0] }.max { widths[$0] < widths[$1] }
@@ -64,7 +72,7 @@ struct Table {
     private func line(
         _ cells: [String], _ widths: [Int], _ room: Int?, _ indent: String, style: (start: String, end: String)
     ) -> String {
-        let padded = cells.indices.map { column in
+        let padded = widths.indices.map { column in
             let cell = PlainText.cut(cells[column], to: widths[column])
             return isNumeric[column]
                 ? PlainText.padded(before: cell, to: widths[column]) : PlainText.padded(cell, to: widths[column])
@@ -72,7 +80,13 @@ struct Table {
         .joined(separator: String(repeating: " ", count: Self.gap))
         let end = padded.lastIndex { $0 != " " }.map { padded.index(after: $0) } ?? padded.startIndex
         let shown = String(padded[..<end])
-        return indent + style.start + (room.map { PlainText.cut(shown, to: $0) } ?? shown) + style.end + "\n"
+        return indent + style.start + (room.map { cut(shown, to: $0) } ?? shown) + style.end + "\n"
+    }
+
+    /// What is left of a line that is still too long: its only column is.
+    private func cut(_ line: String, to room: Int) -> String {
+        let isNumber = isNumeric.first == true && PlainText.width(line) > room
+        return isNumber ? "…" : PlainText.cut(line, to: room)
     }
 }
 
