@@ -21,9 +21,9 @@ public struct LoopHold: Sendable {
 public final class LoopWatch: Sendable {
     /// A turn of this length is reported when it ends.
     static let limit = Duration.milliseconds(500)
-    /// One that has lasted so long is reported while it goes on.
-    static let patience = Duration.seconds(1)
-    private static let interval = Duration.milliseconds(250)
+    /// One that has lasted so long is reported while it goes on, by the next look: within a second.
+    static let patience = Duration.milliseconds(750)
+    static let interval = Duration.milliseconds(250)
 
     /// What the looks at one turn have found.
     private struct Looks {

@@ -1,0 +1,12 @@
+import Testing
+
+@testable import EventLoop
+
+@Suite("The watch of the loop")
+struct LoopWatchTests {
+    @Test("reports a turn that goes on within a second: by the first look after its patience is over")
+    func withinASecond() {
+        #expect(LoopWatch.patience + LoopWatch.interval <= .seconds(1))
+        #expect(LoopWatch.patience > LoopWatch.limit)
+    }
+}
