@@ -56,7 +56,7 @@ let plugins = [
 let daemonDependencies: [Target.Dependency] = [
     "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "PluginInterface", "ServiceManager", "TaskHosts",
     "TaskRuntime",
-    "TOMLDocument", argumentParser, logging,
+    "TOMLDocument", "UsageErrors", argumentParser, logging,
 ]
 
 /// What the fuzz targets reach into.
@@ -120,6 +120,7 @@ let package = Package(
         .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
+        .target(name: "UsageErrors", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
 
         // MARK: The wire, and the plugin author's SDK
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
@@ -172,7 +173,8 @@ let package = Package(
         .executableTarget(
             name: "trestle",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "SessionBus", "Sodium", argumentParser,
+                "BridgeClient", "BridgeJSON", "CThread", "EventLoop", "PrivateDaemon", "SessionBus", "Sodium",
+                "UsageErrors", argumentParser,
             ],
             swiftSettings: strict),
 
@@ -240,7 +242,8 @@ let package = Package(
         .testTarget(
             name: "trestleTests",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "TestSupport", "trestle", argumentParser,
+                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "TestSupport", "trestle", "UsageErrors",
+                argumentParser,
             ],
             swiftSettings: strict),
         .testTarget(

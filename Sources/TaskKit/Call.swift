@@ -50,7 +50,7 @@ public struct Call: Sendable {
             let bytes = try JSONCoding.encode(value)
             bytes.withUnsafeBytes { runtime.host.progress(handle, $0) }
         } catch {
-            log.warning("A progress value of type \(type(of: value)) was not sent: \(error)")
+            log.warning("a progress value of type \(type(of: value)) was not sent: \(error)")
         }
     }
 

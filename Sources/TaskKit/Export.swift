@@ -52,7 +52,7 @@ extension PluginRuntime {
     fileprivate func call(_ request: UnsafePointer<trestle_request>) {
         let index = Int(request.pointee.index)
         guard starts.indices.contains(index) else {
-            let message = "The plugin \(parts.name) has no task number \(request.pointee.index)."
+            let message = "the plugin \(parts.name) has no task number \(request.pointee.index)"
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
         starts[index]._withUnsafeGuaranteedRef { $0.body(self, request) }
@@ -113,7 +113,7 @@ extension PluginRuntime {
 
     fileprivate func launch(_ request: UnsafePointer<trestle_request>) {
         guard parts.launchWorkers.indices.contains(Int(request.pointee.index)) else {
-            let message = "The plugin \(parts.name) has no launch worker number \(request.pointee.index)."
+            let message = "the plugin \(parts.name) has no launch worker number \(request.pointee.index)"
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
         let worker = parts.launchWorkers[Int(request.pointee.index)]
@@ -151,6 +151,6 @@ extension BridgeError {
     /// bear.
     fileprivate init(configuration mismatch: JSONMismatch) {
         self.init(
-            .configurationInvalid, "The configuration does not fit: \(mismatch).", data: BridgeError(mismatch).data)
+            .configurationInvalid, "the configuration does not fit: \(mismatch)", data: BridgeError(mismatch).data)
     }
 }

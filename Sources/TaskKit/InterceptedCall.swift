@@ -107,7 +107,7 @@ extension PluginRuntime {
     func intercept(_ request: UnsafePointer<trestle_request>) {
         let handle = request.pointee.call
         guard parts.interceptors.indices.contains(Int(request.pointee.index)) else {
-            let message = "The plugin \(parts.name) has no interceptor number \(request.pointee.index)."
+            let message = "the plugin \(parts.name) has no interceptor number \(request.pointee.index)"
             return host.fail(handle, BridgeError(.internal, message))
         }
         let interceptor = parts.interceptors[Int(request.pointee.index)].interceptor
@@ -117,7 +117,7 @@ extension PluginRuntime {
             call = try InterceptedCall(request, makeCall(request, cancelMark: line.mark))
         } catch {
             return host.fail(
-                handle, BridgeError(.internal, "The question to \(type(of: interceptor).name) cannot be read: \(error)")
+                handle, BridgeError(.internal, "the question to \(type(of: interceptor).name) cannot be read: \(error)")
             )
         }
         begin(line) {
@@ -129,7 +129,7 @@ extension PluginRuntime {
                 } catch is CancellationError {
                     self.decide(handle, Decision(kind: .refuse(BridgeError(thrown: CancellationError()))))
                 } catch {
-                    let what = "The interceptor \(type(of: interceptor).name) failed"
+                    let what = "the interceptor \(type(of: interceptor).name) failed"
                     self.fail(handle, thrown: BridgeError(unforeseen: error, what))
                 }
             }
@@ -142,7 +142,7 @@ extension PluginRuntime {
             forget(handle)
             text.withUnsafeBytes { host.reply(handle, $0) }
         } catch {
-            fail(handle, thrown: BridgeError(.internal, "The decision cannot be written as JSON: \(error)"))
+            fail(handle, thrown: BridgeError(.internal, "the decision cannot be written as JSON: \(error)"))
         }
     }
 
@@ -173,8 +173,8 @@ struct AnyInterceptor: Sendable {
 
     func defects() -> [String] {
         interceptor.tasks.filter { !Self.isPattern($0) }.map {
-            "The interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * "
-                + "behind it."
+            "the interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * "
+                + "behind it"
         }
     }
 

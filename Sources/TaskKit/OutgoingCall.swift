@@ -32,7 +32,7 @@ final class OutgoingCall: @unchecked Sendable {
     /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
     func result() async -> Result<[UInt8], BridgeError> {
         if Task.isCancelled {
-            let message = "The call of \(task) was not made: the one that wanted it had been cancelled."
+            let message = "the call of \(task) was not made: the one that wanted it had been cancelled"
             return .failure(BridgeError(.callCancelled, message, data: ["started": false]))
         }
         return await withTaskCancellationHandler {
@@ -104,7 +104,7 @@ extension PluginRuntime {
             } catch {
                 // Not what was there instead: it may be secret.
                 log.warning(
-                    "Progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was "
+                    "progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was "
                         + "expected"
                 )
             }
@@ -119,7 +119,7 @@ extension PluginRuntime {
         do throws(JSONEncodingError) {
             encoded = try JSONCoding.encode(options)
         } catch {
-            throw BridgeError(.internal, "The options for \(task) cannot be written as JSON: \(error)")
+            throw BridgeError(.internal, "the options for \(task) cannot be written as JSON: \(error)")
         }
         return try await bridge(task, encoded: encoded, route, onProgress: onProgress)
     }
@@ -142,7 +142,7 @@ extension PluginRuntime {
         } catch {
             throw BridgeError(
                 .pluginInvalidReply,
-                "The result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
+                "the result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
         }
     }
 
@@ -152,7 +152,7 @@ extension PluginRuntime {
             let bytes = try JSONCoding.encode(data)
             host.publish(event, bytes, to: sessions, unasked: unasked)
         } catch {
-            log.warning("The event \(event) was not sent, its data cannot be written as JSON: \(error)")
+            log.warning("the event \(event) was not sent, its data cannot be written as JSON: \(error)")
         }
     }
 

@@ -6,7 +6,7 @@ public struct PluginDefects: Error, Sendable, Hashable, CustomStringConvertible 
     public var sentences: [String]
 
     /// All of it in one line.
-    public var description: String { "The plugin \(plugin) cannot be used. " + sentences.joined(separator: " ") }
+    public var description: String { "the plugin \(plugin) cannot be used: " + sentences.joined(separator: "; ") }
 }
 
 extension Plugin {
@@ -63,10 +63,10 @@ extension PluginParts {
         var found: [String] = []
         if !NameRule.allowsPlugin(name) {
             found.append(
-                "The plugin's name “\(name)” must be letters, digits, - and _, beginning with a letter, at most "
-                    + "\(NameRule.maximumPluginBytes) bytes.")
+                "the plugin's name “\(name)” must be letters, digits, - and _, beginning with a letter, at most "
+                    + "\(NameRule.maximumPluginBytes) bytes")
         }
-        if version.isEmpty { found.append("The plugin's version is empty.") }
+        if version.isEmpty { found.append("the plugin's version is empty") }
         found += nameDefects("task", tasks.map(\.name))
         found += nameDefects("event", events.map(\.name))
         found += nameDefects("launch worker", launchWorkers.map(\.name))
@@ -77,8 +77,8 @@ extension PluginParts {
         }
         for event in events { found += summaryDefects("event \(event.name)", event.summary) }
         found += launchDefects()
-        if configurations.count > 1 { found.append("The plugin has more than one configuration.") }
-        if handovers.count > 1 { found.append("The plugin hands its sessions over in more than one way.") }
+        if configurations.count > 1 { found.append("the plugin has more than one configuration") }
+        if handovers.count > 1 { found.append("the plugin hands its sessions over in more than one way") }
         return found
     }
 
@@ -89,9 +89,9 @@ extension PluginParts {
             do throws(JSONSchemaError) {
                 guard let schema = try derive() else { return nil }
                 if schema.objectValue != nil || schema.boolValue != nil { return schema }
-                defects.append("The JSON Schema of the \(owner) is neither an object nor a boolean.")
+                defects.append("the JSON Schema of the \(owner) is neither an object nor a boolean")
             } catch {
-                defects.append("The JSON Schema of the \(owner) cannot be derived: \(error)")
+                defects.append("the JSON Schema of the \(owner) cannot be derived: \(error)")
             }
             return nil
         }
@@ -116,12 +116,12 @@ extension PluginParts {
         for name in names {
             if !NameRule.allows(name) {
                 found.append(
-                    "The name “\(name)” of a \(kind) must be parts of letters, digits, - and _, joined by dots, "
-                        + "beginning with a letter, at most \(NameRule.maximumBytes) bytes.")
+                    "the name “\(name)” of a \(kind) must be parts of letters, digits, - and _, joined by dots, "
+                        + "beginning with a letter, at most \(NameRule.maximumBytes) bytes")
             } else if ["bridge", "plugin", "rpc"].contains(name.prefix { $0 != "." }) {
-                found.append("The name \(name) of a \(kind) is the daemon's; choose another.")
+                found.append("the name \(name) of a \(kind) is the daemon's; choose another")
             }
-            if !known.insert(name).inserted { found.append("The \(kind) \(name) stands there twice.") }
+            if !known.insert(name).inserted { found.append("the \(kind) \(name) stands there twice") }
         }
         return found
     }
@@ -133,7 +133,7 @@ extension PluginParts {
             var seen: Set<String> = []
             var open = worker.after
             while let name = open.popLast() {
-                if name == worker.name { return "The launch worker \(name) would come after itself." }
+                if name == worker.name { return "the launch worker \(name) would come after itself" }
                 if seen.insert(name).inserted { open += after[name] ?? [] }
             }
             return nil
@@ -144,15 +144,15 @@ extension PluginParts {
 extension AnyTask {
     fileprivate func defects() -> [String] {
         var found = summaryDefects("task \(name)", summary)
-        if settings.permission?.isEmpty == true { found.append("The permission of the task \(name) is empty.") }
+        if settings.permission?.isEmpty == true { found.append("the permission of the task \(name) is empty") }
         if let bytes = settings.optionBytes, bytes < 1 {
-            found.append("The optionBytes of the task \(name) are \(bytes); they must be at least 1.")
+            found.append("the optionBytes of the task \(name) are \(bytes); they must be at least 1")
         }
         if let concurrency = settings.concurrency, concurrency < 1 {
-            found.append("The concurrency of the task \(name) is \(concurrency); it must be at least 1.")
+            found.append("the concurrency of the task \(name) is \(concurrency); it must be at least 1")
         }
         if case .after(let timeout) = settings.timeout, timeout <= .zero {
-            found.append("The deadline of the task \(name) is \(timeout); it must be more than zero.")
+            found.append("the deadline of the task \(name) is \(timeout); it must be more than zero")
         }
         return found
     }
@@ -163,12 +163,12 @@ extension PluginConfiguration {
     fileprivate func settingDefects(_ schema: JSON?) -> [String] {
         guard let properties = schema?["properties"]?.objectValue else { return [] }
         return settings.keys.sorted().filter { properties[$0] == nil }.map {
-            "The configuration \(typeName) has no setting \($0), though it is described."
+            "the configuration \(typeName) has no setting \($0), though it is described"
         }
     }
 }
 
 private func summaryDefects(_ owner: String, _ summary: String) -> [String] {
-    if summary.allSatisfy(\.isWhitespace) { return ["The \(owner) has no summary."] }
-    return summary.contains(where: \.isNewline) ? ["The summary of the \(owner) is longer than a line."] : []
+    if summary.allSatisfy(\.isWhitespace) { return ["the \(owner) has no summary"] }
+    return summary.contains(where: \.isNewline) ? ["the summary of the \(owner) is longer than a line"] : []
 }

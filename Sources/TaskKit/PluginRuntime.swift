@@ -152,7 +152,7 @@ final class PluginRuntime: @unchecked Sendable {
         do throws(JSONEncodingError) {
             try coder.withText(of: result) { host.reply(handle, $0) }
         } catch {
-            host.fail(handle, BridgeError(.internal, "The result cannot be written as JSON: \(error)"))
+            host.fail(handle, BridgeError(.internal, "the result cannot be written as JSON: \(error)"))
         }
     }
 
@@ -195,8 +195,8 @@ extension BridgeError {
         switch error {
         case let error as BridgeError: self = error
         case let error as JSONMismatch: self.init(error)
-        case is CancellationError: self.init(.callCancelled, "The call was cancelled.", data: ["started": true])
-        default: self.init(unforeseen: error, "The task failed")
+        case is CancellationError: self.init(.callCancelled, "the call was cancelled", data: ["started": true])
+        default: self.init(unforeseen: error, "the task failed")
         }
     }
 

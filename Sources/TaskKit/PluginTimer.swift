@@ -33,7 +33,7 @@ public final class PluginTimer: Sendable {
     ) {
         (self.host, self.log, self.interval, self.body) = (host, log, interval, body)
         guard host.canWatch else {
-            log.warning("A timer does not run: this daemon is older than the plugin's TaskKit.")
+            log.warning("a timer does not run: this daemon is older than the plugin's TaskKit")
             return
         }
         let due = ContinuousClock.now + delay
@@ -65,7 +65,7 @@ public final class PluginTimer: Sendable {
         state.withLock { $0 = (max(0, number), due) }
         guard number < 0 else { return }
         argument.release()
-        log.warning("A timer does not run: the plugin has too many, or stops.")
+        log.warning("a timer does not run: the plugin has too many, or stops")
     }
 
     private func fire() {

@@ -15,6 +15,7 @@
 //   Watching/    what passes and what happens, live
 
 import ArgumentParser
+import UsageErrors
 
 /// The command line.
 @main
@@ -66,8 +67,19 @@ struct Trestle: AsyncParsableCommand {
 
     static func main() async {
         if let unknown = UnknownSubcommand(in: CommandLine.arguments.dropFirst(), of: Self.self) {
-            unknown.parent.exit(withError: unknown.error)
+            exit(usage: unknown.message, of: unknown.parent)
         }
-        await main(nil)
+        var running: (any ParsableCommand.Type)?
+        do {
+            var command = try await asyncParseAsRoot()
+            running = type(of: command)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(reporting: error, during: running)
+        }
     }
 }

@@ -6,6 +6,7 @@ import Glibc
 import Logging
 import ServiceManager
 import TaskRuntime
+import UsageErrors
 
 /// The command line.
 @main
@@ -69,6 +70,15 @@ struct Trestled: ParsableCommand {
 
     @Flag(help: "End when the program that started it has ended, however: for tools and tests.")
     var endWithParent = false
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            exit(reporting: error)
+        }
+    }
 
     func run() throws {
         if endWithParent { ParentProcess.endWithIt() }

@@ -88,7 +88,7 @@ class FailingCalls(DiskTest):
             if number % 2:
                 self.restart()
                 self.check()
-        self.assertIn("The database was opened anew.", self.home.log)
+        self.assertIn("the database was opened anew", self.home.log)
         self.row(fault, f"{ROUNDS} times, for 50 and more writes each", PROMISED.format(f"`{code}`"), self.seen())
 
     def test_sync(self) -> None:

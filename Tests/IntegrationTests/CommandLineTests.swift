@@ -28,13 +28,15 @@ struct CommandLineTests {
     @Test(
         "a wrong flag ends it with 64 and a sentence that names it",
         arguments: [
-            ["--sokcet", "x"], ["--socket"], ["spare"],
+            (["--sokcet", "x"], "unknown option '--sokcet'; did you mean '--socket'?"),
+            (["--socket"], "missing value for '--socket <socket>'"), (["spare"], "unexpected argument 'spare'"),
         ])
-    func wrongFlags(arguments: [String]) throws {
+    func wrongFlags(arguments: [String], sentence: String) throws {
         let daemon = try trestled(arguments)
         #expect(daemon.end == .exited(64))
         #expect(daemon.output == "")
-        #expect(daemon.errors.contains(arguments[0]), "\(daemon.errors)")
+        #expect(daemon.errors.hasPrefix("trestled: \(sentence)\n"), "\(daemon.errors)")
+        #expect(daemon.errors.contains("\nUsage: trestled "), "\(daemon.errors)")
     }
 
     @Test(

@@ -96,7 +96,7 @@ struct StoreCommandTests {
             let cut = try folder.write("{\"trestle\":\"export\",\"version\":1}\n{\"key\":1}\n", to: "cut")
             for (arguments, status, reason) in [
                 (["restore", folder.file("nothing")], 1, "No such file"), (["restore", foreign], 1, "upload.invalid"),
-                (["import", cut], 1, "Line 2: "), (["import", folder.path], 64, "directory"),
+                (["import", cut], 1, "line 2: "), (["import", folder.path], 64, "directory"),
                 (["backup", folder.file("no/where")], 1, "No such file"), (["backup"], 64, "file"),
                 (["import", cut, "--if-exists", "never"], 64, "never"), (["restore"], 64, "file"),
                 (["export", "--namespace", "me"], 1, "$.namespace"),
@@ -146,7 +146,7 @@ struct StoreCommandTests {
                 }
                 let again = try run("/bin/sh", ["-c", "\(export) | \(importing)"])
                 #expect(again.end == .exited(1))
-                #expect(again.errors.contains("Line 2: $.key"), "\(again.errors)")
+                #expect(again.errors.contains("line 2: $.key"), "\(again.errors)")
                 #expect(try exportedKeys(target.home) == exportedKeys(source.home))
                 // A backup too.
                 let backup = "\(trestle) --socket \(source.home.socketPath) store backup -"

@@ -85,9 +85,18 @@ struct TrestleTests {
                     (daemon.home.trestle("call", "nobody"), 1, "there is no task nobody"),
                     (daemon.home.trestle("call", "slow", "--timeout", "20ms"), 124, "call.timeout"),
                     (daemon.home.trestle("call", "Echo", "{"), 64, "no JSON"),
-                    (daemon.home.trestle("call"), 64, "task"),
+                    (daemon.home.trestle("call"), 64, "trestle: required argument '<task>' is missing\n"),
+                    (
+                        daemon.home.trestle("status", "--shrt"), 64,
+                        "trestle: unknown option '--shrt'; did you mean '--short'?\nUsage: trestle status "
+                    ),
+                    (daemon.home.trestle("call", "Echo", "x"), 64, "and 'x' is neither\nUsage: trestle call "),
                     (daemon.home.trestle("cal", "Echo"), 64, "unknown subcommand 'cal'; did you mean 'call'?"),
-                    (daemon.home.trestle("plugin", "ls"), 64, "unknown subcommand 'ls'; did you mean 'list'?"),
+                    (
+                        daemon.home.trestle("plugin", "ls"), 64,
+                        "trestle: unknown subcommand 'ls'; did you mean 'list'?\nUsage: trestle plugin <subcommand>\n"
+                            + "  See 'trestle plugin --help'"
+                    ),
                     (daemon.home.trestle("frobnicate"), 64, "unknown subcommand 'frobnicate'\n"),
                     (daemon.home.trestle("call", "Ecko"), 1, "there is no task Ecko; did you mean 'Echo'?"),
                     (daemon.home.trestle("describe", "ecko"), 1, "there is no task ecko; did you mean 'Echo'?"),

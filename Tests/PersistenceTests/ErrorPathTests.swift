@@ -10,7 +10,7 @@ struct ErrorPathTests {
     func opening() throws {
         let log = Mutex<[String]>([])
         let missing = StoreFile(path: "/nowhere/at/all/records.sqlite")
-        let full = BridgeError(.storageFull, "The database /nowhere/records.sqlite cannot be opened: the disk is full.")
+        let full = BridgeError(.storageFull, "the database /nowhere/records.sqlite cannot be opened: the disk is full")
         let failing: [(ErrorCode, BridgeError)] = [
             ("storage.failed", try #require(throws: BridgeError.self) { _ = try missing.openReader() }),
             ("storage.full", full),
@@ -32,7 +32,7 @@ struct ErrorPathTests {
     func transfers() throws {
         let file = TransferFile(id: 3, session: 1, direction: .upload, path: "/nowhere/at/all/x")
         let error = try #require(throws: BridgeError.self) { try file.create() }
-        #expect(error.message == "The file of upload 3 cannot be made: the file system answers error 2.")
+        #expect(error.message == "the file of upload 3 cannot be made: the file system answers error 2")
     }
 
     @Test("So is a database that cannot be replaced")

@@ -88,7 +88,7 @@ struct ImportTests {
         // A line that is empty is passed over, and the number at the end does not fit any more.
         let number = bad.isEmpty ? 5 : bad == #"{"trestle":"end","records":1}"# ? 4 : 3
         #expect(error.data?["line"] == .number(JSONNumber(number)), "\(error)")
-        #expect(error.message.hasPrefix("Line \(number): "))
+        #expect(error.message.hasPrefix("line \(number): "))
         #expect(try await store.keys() == [])
     }
 

@@ -31,7 +31,7 @@ struct LateCheckTests {
         let store = try await TestStore(directory: first.directory, check: noTime)
         try await store.call("create", ["table": "t", "key": "b", "record": ["n": 2]])
         try await store.store.lateCheck.lane.run {}
-        #expect(store.log.withLock { $0.map { $0.split(separator: " ").last } } == ["use.", "sound."])
+        #expect(store.log.withLock { $0.map { $0.split(separator: " ").last } } == ["use", "sound"])
         #expect(try await store.call("read", ["table": "t", "key": "b"])["record"] == ["n": 2])
         await store.close()
     }

@@ -341,7 +341,7 @@ struct RestoreTests {
         }
         #expect(error.code == "storage.failed")
         #expect(error.isTransient)
-        #expect(error.message.contains("Another process"))
+        #expect(error.message.contains("another process"))
         #expect(try await store.keys() == ["a", "b"])
         try reader.close()
         try await store.restore(backup)

@@ -22,7 +22,7 @@ struct TouchedBytesTests {
         let new: JSON = ["create": ["table": "t", "key": "new", "record": [:]]]
         let error = try await store.failure("transaction", ["operations": .array([new] + patches(1000 - 1))])
         #expect(error.code == "transaction.too_large")
-        #expect(error.message.hasPrefix("Operation 9: One call reads and writes at most 16777216 bytes"))
+        #expect(error.message.hasPrefix("operation 9: one call reads and writes at most 16777216 bytes"))
         #expect(error.data?["limit"] == 16_777_216)
         #expect(error.data?["index"] == 9)
         #expect(!error.isTransient)

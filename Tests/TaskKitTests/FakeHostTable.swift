@@ -45,7 +45,7 @@ extension FakeHost {
         table.pointee.cancel = { table, call in
             let host = host(table!)
             host.cancelled.append(call)
-            host.end(call, .error(BridgeError(.callCancelled, "The call was cancelled.")))
+            host.end(call, .error(BridgeError(.callCancelled, "the call was cancelled")))
             host.changed()
         }
         fillFigures()

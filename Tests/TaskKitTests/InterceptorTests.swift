@@ -216,9 +216,9 @@ struct InterceptorTests {
         }
         let sentences = defects?.sentences ?? []
         for beginning in [
-            "The name “bad name” of a interceptor must be", "The interceptor bad name stands there twice.",
-            "The interceptor bad name has no summary.", "The interceptor bad name is for “*a”",
-            "The interceptor bad name is for “”",
+            "the name “bad name” of a interceptor must be", "the interceptor bad name stands there twice",
+            "the interceptor bad name has no summary", "the interceptor bad name is for “*a”",
+            "the interceptor bad name is for “”",
         ] {
             #expect(sentences.contains { $0.hasPrefix(beginning) }, "\(beginning)")
         }

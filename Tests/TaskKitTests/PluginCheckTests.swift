@@ -237,6 +237,6 @@ struct PluginCheckTests {
     func describedTooMuch() {
         let plugin = Plugin("lively", version: "1")
             .configuration(Good.Options.self, settings: ["whom": ["description": "?"]]) { _ in }
-        #expect(defects(plugin) == ["The configuration Options has no setting whom, though it is described."])
+        #expect(defects(plugin) == ["the configuration Options has no setting whom, though it is described"])
     }
 }

@@ -54,7 +54,7 @@ struct CloseWeb: BridgeTask {
                 let _: Done = try await plugin.bridge("bridge.session.close", request)
             } catch {
                 // A session that is gone already is what was wanted.
-                if error.code != .sessionNotFound { plugin.log.error("A session was not closed: \(error)") }
+                if error.code != .sessionNotFound { plugin.log.error("a session was not closed: \(error)") }
             }
         }
     }

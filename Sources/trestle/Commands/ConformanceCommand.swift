@@ -32,7 +32,7 @@ struct ConformanceCommand: BridgeCommand {
 
     func run() async throws {
         guard let folder = vectors ?? VectorFolder.standard else {
-            throw ValidationError("The files that come with trestle are not there: name a folder with --vectors.")
+            throw ValidationError("the files that come with trestle are not there: name a folder with --vectors")
         }
         let vectors: [Vector]
         do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }

@@ -56,7 +56,7 @@ struct ExplainCommand: BridgeCommand {
 
     func validate() throws {
         if task == nil, verb == nil {
-            throw ValidationError("Say what is asked about: --task NAME, or --verb and --name.")
+            throw ValidationError("say what is asked about: --task NAME, or --verb and --name")
         }
     }
 
@@ -84,7 +84,7 @@ struct ExplainCommand: BridgeCommand {
         question["plugin"] = plugin.map { .string($0) }
         question["session"] = session.map { .number(JSONNumber($0)) }
         if let uid {
-            guard let account = Account(uid) else { throw ValidationError("There is no user \(uid) on this machine.") }
+            guard let account = Account(uid) else { throw ValidationError("there is no user \(uid) on this machine") }
             question["uid"] = .number(JSONNumber(UInt64(account.uid)))
             question["groups"] = Self.numbers(account.groups)
         }

@@ -11,8 +11,8 @@ enum CallArguments {
             guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else {
                 throw ValidationError(
                     arguments.count == 1 && (argument.hasPrefix("{") || argument.hasPrefix("["))
-                        ? "The options are no JSON: \(reason(argument))."
-                        : "Options are one JSON value or key=value pairs, and '\(argument)' is neither.")
+                        ? "the options are no JSON: \(reason(argument))"
+                        : "options are one JSON value or key=value pairs, and '\(argument)' is neither")
             }
             let path = argument[..<separator].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             let text = String(argument[argument.index(after: separator)...])
@@ -36,10 +36,10 @@ enum CallArguments {
     ) throws(ValidationError) -> JSON {
         guard let key = path.first else { return value }
         guard !key.isEmpty else {
-            throw ValidationError("A key in '\(argument)' is empty: dots go between names, as in where.name=Ann.")
+            throw ValidationError("a key in '\(argument)' is empty: dots go between names, as in where.name=Ann")
         }
         guard case .object(var members) = object else {
-            throw ValidationError("'\(argument)' goes into a value that another argument has set to \(object.text).")
+            throw ValidationError("'\(argument)' goes into a value that another argument has set to \(object.text)")
         }
         let rest = path.dropFirst()
         members[key] = try set(rest.isEmpty ? .null : members[key] ?? .object([:]), rest, to: value, argument)

@@ -6,7 +6,7 @@ struct UnknownSubcommand {
     /// Under which command it was looked for.
     let parent: any ParsableCommand.Type
     /// What is wrong, and what was probably meant.
-    let error: ValidationError
+    let message: String
 
     /// The parser has it under each command that has subcommands.
     private static let help = "help"
@@ -33,8 +33,7 @@ struct UnknownSubcommand {
             }
             let shown = children.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
             self.parent = parent
-            error = ValidationError(
-                "unknown subcommand '\(word)'\(Suggestion.question(for: word, among: shown))")
+            message = "unknown subcommand '\(word)'\(Suggestion.question(for: word, among: shown))"
             return
         }
         return nil

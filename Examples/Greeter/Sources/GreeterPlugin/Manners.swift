@@ -16,7 +16,7 @@ final class Manners: Sendable {
         func check() throws {
             if let signatures, signatures < 1 {
                 throw BridgeError(
-                    .configurationInvalid, "signatures is \(signatures); it must be at least 1.",
+                    .configurationInvalid, "signatures is \(signatures); it must be at least 1",
                     data: ["path": "$.signatures", "expected": "at least 1", "got": .string("\(signatures)")])
             }
         }

@@ -13,7 +13,7 @@ struct Sign: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         guard manners.allows(call.caller.session) else {
-            throw BridgeError("greet.signed_already", "This session has signed the guest book.")
+            throw BridgeError("greet.signed_already", "this session has signed the guest book")
         }
         try await book.sign(options.name)
         call.publish(Signed(name: options.name))

@@ -59,7 +59,7 @@ struct LoginTask: BridgeTask {
         } catch {
             // Nobody will ever get the new token.
             if isNew {
-                service.database.revokeSoon(grant.tokenHash) { call.log.warning("An unused token was kept: \($0)") }
+                service.database.revokeSoon(grant.tokenHash) { call.log.warning("an unused token was kept: \($0)") }
             }
             throw error
         }

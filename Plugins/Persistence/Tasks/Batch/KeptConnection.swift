@@ -36,7 +36,7 @@ struct KeptConnection {
         if case .open(let connection) = state { return connection }
         do throws(BridgeError) {
             let connection = StoreConnection(try open())
-            if case .failed = state { log("The database was opened anew.") }
+            if case .failed = state { log("the database was opened anew") }
             state = .open(connection)
             return connection
         } catch {
@@ -58,7 +58,7 @@ struct KeptConnection {
     mutating func fail(_ error: BridgeError) {
         log(error.message)
         if case .open(let connection) = state {
-            do { try connection.close() } catch { log("The database was not closed tidily.") }
+            do { try connection.close() } catch { log("the database was not closed tidily") }
         }
         state = .failed(error)
     }
@@ -71,7 +71,7 @@ struct KeptConnection {
                 try connection.close()
             } catch {
                 // Nothing is lost: the log is read when the database is opened next.
-                log("The database was not closed tidily: \(BridgeError(storage: error).message)")
+                log("the database was not closed tidily: \(BridgeError(storage: error).message)")
             }
         }
         state = .unopened

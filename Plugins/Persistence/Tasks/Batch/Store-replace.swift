@@ -79,7 +79,7 @@ extension StoreConnection {
         guard mode == "delete" else {
             throw BridgeError(
                 .storageFailed,
-                "Another process has the database open, so that it cannot be replaced: end it, then restore again.",
+                "another process has the database open, so that it cannot be replaced: end it, then restore again",
                 isTransient: true)
         }
     }

@@ -120,14 +120,14 @@ final class Store: Sendable {
     }
 
     private func checkLater(_ settings: StoreEngine.Settings) {
-        settings.log("The database \(settings.file.path) is large: the rest of it is checked while it is in use.")
+        settings.log("the database \(settings.file.path) is large: the rest of it is checked while it is in use")
         lateCheck.begin(settings.file) { [weak self] finding in
             switch finding {
-            case .sound: settings.log("The database \(settings.file.path) was checked and is sound.")
+            case .sound: settings.log("the database \(settings.file.path) was checked and is sound")
             case .damaged(let error):
-                settings.log("\(error.message) No call is carried out until then.")
+                settings.log("\(error.message); no call is carried out until then")
                 self?.note(.storeDamaged)
-            case .unknown(let error): settings.log("\(error.message) The rest of it is checked at the next start.")
+            case .unknown(let error): settings.log("\(error.message); the rest of it is checked at the next start")
             case .interrupted: break
             }
         }
@@ -269,7 +269,7 @@ final class Store: Sendable {
 extension BridgeError {
     fileprivate static var tooMuchWaits: BridgeError {
         BridgeError(
-            .busy, "Too much of this session waits to be stored: wait for some answers first.",
+            .busy, "too much of this session waits to be stored: wait for some answers first",
             isTransient: true, retryAfter: .milliseconds(100))
     }
 }

@@ -213,6 +213,6 @@ struct StoreEngine {
 
 extension BridgeError {
     static var storeNotOpen: BridgeError {
-        BridgeError(.pluginUnavailable, "The store is not open.", isTransient: true)
+        BridgeError(.pluginUnavailable, "the store is not open", isTransient: true)
     }
 }

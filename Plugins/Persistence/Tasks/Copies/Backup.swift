@@ -19,7 +19,7 @@ enum Backup {
         return try interruption.during(copy) { database in
             let finding = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "nothing"
             guard finding == "ok" else {
-                throw BridgeError(.storageFailed, "The copy is damaged, and so may be the database.")
+                throw BridgeError(.storageFailed, "the copy is damaged, and so may be the database")
             }
             try interruption.check()
             return try Int64.fetchOne(database, sql: "SELECT count(*) FROM record") ?? 0

@@ -158,7 +158,7 @@ extension BridgeError {
         data["line"] = .number(JSONNumber(entry.line))
         data["path"] = "$.key"
         error.data = .object(data)
-        error.message = "Line \(entry.line): $.key: \(message)"
+        error.message = "line \(entry.line): $.key: \(message)"
         return error
     }
 
@@ -169,7 +169,7 @@ extension BridgeError {
         var data = data?.objectValue ?? JSONObject()
         data["stored"] = JSON(outcome.records)
         error.data = .object(data)
-        error.message += " What stands before it, \(outcome.records) records, is done; a repetition can skip it."
+        error.message += "; what stands before it, \(outcome.records) records, is done; a repetition can skip it"
         return error
     }
 }

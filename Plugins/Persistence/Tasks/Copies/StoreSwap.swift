@@ -17,12 +17,12 @@ struct StoreSwap {
     func carryOut() throws(BridgeError) -> String {
         // A log that belongs to the old database would be taken for one of the new.
         for suffix in Self.logSuffixes where access(database.path + suffix, F_OK) == 0 {
-            throw BridgeError(.storageFailed, "\(database.name)\(suffix) is in the way: nothing was replaced.")
+            throw BridgeError(.storageFailed, "\(database.name)\(suffix) is in the way: nothing was replaced")
         }
         let kept = try keep()
         do throws(BridgeError) {
             try Self.synchronise(database.directory)
-            try check(rename(replacement, database.path), "The upload cannot be renamed")
+            try check(rename(replacement, database.path), "the upload cannot be renamed")
         } catch {
             unlink(kept)
             throw error
@@ -50,7 +50,7 @@ struct StoreSwap {
             let kept = "\(database.path)\(Self.keptSuffix)\(number)"
             if link(database.path, kept) == 0 { return kept }
             guard errno == EEXIST else {
-                throw BridgeError(systemCode: errno, "A second name of \(database.name) cannot be made")
+                throw BridgeError(systemCode: errno, "a second name of \(database.name) cannot be made")
             }
             number += 1
         }
@@ -63,10 +63,10 @@ struct StoreSwap {
     /// Waits until a file, or the names in a directory, are on disk.
     static func synchronise(_ path: String) throws(BridgeError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "The state directory cannot be opened") }
+        guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "the state directory cannot be opened") }
         defer { close(descriptor) }
         if fsync(descriptor) != 0 {
-            throw BridgeError(systemCode: errno, "The state directory cannot be brought to disk")
+            throw BridgeError(systemCode: errno, "the state directory cannot be brought to disk")
         }
     }
 

@@ -20,38 +20,38 @@ extension BridgeError {
     /// An option that does not fit, at a JSON path such as `$.record`.
     static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
-            .optionsInvalid, "\(path): expected \(expected), got \(got).",
+            .optionsInvalid, "\(path): expected \(expected), got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 
     /// Nobody waits for the answer any more, and nothing was done.
     static var cancelled: BridgeError {
-        BridgeError(.callCancelled, "The call was cancelled.", data: ["started": false])
+        BridgeError(.callCancelled, "the call was cancelled", data: ["started": false])
     }
 
     static func recordNotFound(_ key: ExactText) -> BridgeError {
-        BridgeError(.recordNotFound, "There is no record of this key.", data: ["key": .string(key.text)])
+        BridgeError(.recordNotFound, "there is no record of this key", data: ["key": .string(key.text)])
     }
 
     /// - Parameter version: The version that the record has.
     static func recordExists(_ key: ExactText, version: Int64) -> BridgeError {
         BridgeError(
-            .recordConflict, "A record of this key exists already.",
+            .recordConflict, "a record of this key exists already",
             data: ["key": .string(key.text), "version": JSON(version)])
     }
 
     /// - Parameter version: The version that the record has.
     static func recordChanged(_ key: ExactText, version: Int64, expected: Int64) -> BridgeError {
         BridgeError(
-            .recordConflict, "The record has changed: its version is \(version), not \(expected).",
+            .recordConflict, "the record has changed: its version is \(version), not \(expected)",
             data: ["key": .string(key.text), "version": JSON(version)])
     }
 
     static var transactionTooLarge: BridgeError {
         BridgeError(
             .transactionTooLarge,
-            "One call reads and writes at most \(Limits.touchedBytes) bytes of records that it changes, and nothing "
-                + "was changed: send fewer operations at a time.",
+            "one call reads and writes at most \(Limits.touchedBytes) bytes of records that it changes, and nothing "
+                + "was changed: send fewer operations at a time",
             data: ["limit": .number(JSONNumber(Limits.touchedBytes))])
     }
 
@@ -62,22 +62,22 @@ extension BridgeError {
     static func cursorExpired(since: Int64, oldest: Int64, version: Int64) -> BridgeError {
         BridgeError(
             .cursorExpired,
-            "Changes can be told from version \(oldest) on, not from \(since): read the table again, then watch.",
+            "changes can be told from version \(oldest) on, not from \(since): read the table again, then watch",
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
     }
 
     /// What callers are told where this is a sentence for the operator, who finds it in the log: no path, and no word
     /// of the system's.
     var withoutDetails: BridgeError {
-        if code == .storageFull { return BridgeError(.storageFull, "The disk is full.", isTransient: true) }
+        if code == .storageFull { return BridgeError(.storageFull, "the disk is full", isTransient: true) }
         return BridgeError(
-            code, "The database cannot be used: the daemon's log says why.", isTransient: isTransient)
+            code, "the database cannot be used: the daemon's log says why", isTransient: isTransient)
     }
 
     /// What callers are told while the database is known to be damaged.
     static var storeDamaged: BridgeError {
         BridgeError(
-            .storageFailed, "The database is damaged, and no call is carried out: the daemon's log says what to do.")
+            .storageFailed, "the database is damaged, and no call is carried out: the daemon's log says what to do")
     }
 
     /// What a failure of the database means to a caller: never a word of what the records hold.
@@ -87,22 +87,22 @@ extension BridgeError {
             return
         }
         guard let code = (error as? DatabaseError)?.extendedResultCode else {
-            self.init(.storageFailed, "The store failed.")
+            self.init(.storageFailed, "the store failed")
             return
         }
         // There was no room for the log's index.
         if code == .SQLITE_IOERR_SHMSIZE {
-            self.init(.storageFull, "Nothing was stored: the disk is full.", isTransient: true)
+            self.init(.storageFull, "nothing was stored: the disk is full", isTransient: true)
             return
         }
         switch code.primaryResultCode {
         case .SQLITE_FULL:
             self.init(
-                .storageFull, "Nothing was stored: the disk is full.", isTransient: true)
+                .storageFull, "nothing was stored: the disk is full", isTransient: true)
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM:
-            self.init(.storageFailed, "The store failed: \(code).", isTransient: true)
+            self.init(.storageFailed, "the store failed: \(code)", isTransient: true)
         default:
-            self.init(.storageFailed, "The store failed: \(code).")
+            self.init(.storageFailed, "the store failed: \(code)")
         }
     }
 }

@@ -24,7 +24,7 @@ struct StoreFile: Sendable {
     func open(integrityCheck: Interruption?) throws(BridgeError) -> (queue: DatabaseQueue, isChecked: Bool) {
         if MappedRoom.isMissing(in: directory) {
             throw BridgeError(
-                .storageFull, "The database \(path) cannot be opened: the disk is full.", isTransient: true)
+                .storageFull, "the database \(path) cannot be opened: the disk is full", isTransient: true)
         }
         try makeFile()
         do {
@@ -119,7 +119,7 @@ struct StoreFile: Sendable {
         if descriptor < 0, errno == EEXIST { return }
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(errno))
-            throw BridgeError(.storageFailed, "The database \(path) cannot be opened: \(reason).")
+            throw BridgeError(.storageFailed, "the database \(path) cannot be opened: \(reason)")
         }
         Glibc.close(descriptor)
     }
@@ -150,7 +150,7 @@ struct StoreFile: Sendable {
             guard found == value else {
                 throw BridgeError(
                     .storageFailed,
-                    "The database \(path) cannot be used: SQLite answers \(found ?? .null) for \(name), not \(value).")
+                    "the database \(path) cannot be used: SQLite answers \(found ?? .null) for \(name), not \(value)")
             }
         }
     }
@@ -184,14 +184,14 @@ struct StoreFile: Sendable {
         guard try Schema.migrator.hasBeenSuperseded(database) else { return }
         throw BridgeError(
             .storageFailed,
-            "The database \(path) was made by a newer version of this plugin, which alone can read it.")
+            "the database \(path) was made by a newer version of this plugin, which alone can read it")
     }
 
     private func damaged(_ finding: String) -> BridgeError {
         BridgeError(
             .storageFailed,
-            "The database \(path) is damaged (\(finding)) and was left as it is: "
-                + "move it and its -wal file away to begin with an empty one, or restore a copy.")
+            "the database \(path) is damaged (\(finding)) and was left as it is: "
+                + "move it and its -wal file away to begin with an empty one, or restore a copy")
     }
 
     private func explained(_ error: any Error) -> BridgeError {
@@ -205,7 +205,7 @@ struct StoreFile: Sendable {
             return BridgeError(storage: error)
         default:
             return BridgeError(
-                .storageFailed, "The database \(path) cannot be opened: \(error.extendedResultCode).")
+                .storageFailed, "the database \(path) cannot be opened: \(error.extendedResultCode)")
         }
     }
 }

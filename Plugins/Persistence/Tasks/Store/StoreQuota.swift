@@ -28,7 +28,7 @@ struct StoreQuota: Sendable, Equatable {
     {
         let whom = "uid \(namespace.uid) in \(namespace.origin.text)"
         return BridgeError(
-            .quotaExceeded, "\(whom) may store \(limit) \(what): delete some first.",
+            .quotaExceeded, "\(whom) may store \(limit) \(what): delete some first",
             data: ["quota": .string(quota), "limit": JSON(limit), "of": .string(whom)])
     }
 }

@@ -78,7 +78,7 @@ struct RestoreTask: CopyTask {
         let restored = try await copies.restore(
             upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256), of: call.caller.session)
         call.log.notice(
-            "The store was replaced by a backup of \(restored.records) records; the old one is \(restored.kept).")
+            "the store was replaced by a backup of \(restored.records) records; the old one is \(restored.kept)")
         return restored
     }
 }

@@ -76,7 +76,7 @@ extension BridgeError {
         data["index"] = .number(JSONNumber(index))
         if data["path"] == nil { data["path"] = .string("$.operations[\(index)]") }
         error.data = .object(data)
-        error.message = "Operation \(index): \(message)"
+        error.message = "operation \(index): \(message)"
         return error
     }
 }

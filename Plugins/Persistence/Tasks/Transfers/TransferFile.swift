@@ -34,7 +34,7 @@ final class TransferFile: Sendable {
     }
 
     /// The beginning of a sentence about it.
-    private var what: String { "The file of \(direction.rawValue) \(id)" }
+    private var what: String { "the file of \(direction.rawValue) \(id)" }
 
     /// Makes the file, empty and readable to nobody else.
     ///

@@ -50,7 +50,7 @@ struct WatchQuota {
 
     private static func exceeded(_ limit: Int, of whom: String) -> BridgeError {
         BridgeError(
-            .quotaExceeded, "\(whom) may watch \(limit) tables: stop one of its watches first.",
+            .quotaExceeded, "\(whom) may watch \(limit) tables: stop one of its watches first",
             data: ["quota": "watches", "limit": .number(JSONNumber(limit)), "of": .string(whom)])
     }
 }

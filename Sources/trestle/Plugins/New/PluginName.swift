@@ -20,14 +20,14 @@ struct PluginName: Sendable, Equatable {
     init(_ text: String) throws(ValidationError) {
         let rule = "a plugin's name has letters a-z, digits, - and _, and begins with a letter, such as scanner"
         guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isAllowed) else {
-            throw ValidationError("'\(PlainText.line(text))' is no name for a plugin: \(rule).")
+            throw ValidationError("'\(PlainText.line(text))' is no name for a plugin: \(rule)")
         }
         guard text.utf8.count <= Self.longestBytes else {
             throw ValidationError(
-                "The name has \(text.utf8.count) bytes, and may have \(Self.longestBytes): choose a shorter one.")
+                "the name has \(text.utf8.count) bytes, and may have \(Self.longestBytes): choose a shorter one")
         }
         guard !Self.reserved.contains(text.lowercased()) else {
-            throw ValidationError("'\(text)' is a name of the daemon's own: choose another.")
+            throw ValidationError("'\(text)' is a name of the daemon's own: choose another")
         }
         self.text = text
     }
@@ -36,8 +36,8 @@ struct PluginName: Sendable, Equatable {
     func check(for language: PluginLanguage) throws(ValidationError) {
         guard language == .swift, Self.trestlePlugins.contains(camel) else { return }
         throw ValidationError(
-            "In Swift, '\(text)' would be a target \(camel)Plugin, and Trestle's own package, which it is built with, "
-                + "has one of that name: choose another, such as my-\(text).")
+            "in Swift, '\(text)' would be a target \(camel)Plugin, and Trestle's own package, which it is built with, "
+                + "has one of that name: choose another, such as my-\(text)")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 && byte < 0x80 }
