@@ -2,8 +2,11 @@
 #include "CThread.h"
 
 #include <pthread.h>
+#include <grp.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,4 +33,27 @@ void cthread_be_batch(uint64_t turn_ns) {
     scheduling.policy = SCHED_BATCH;
     scheduling.runtime_ns = turn_ns;
     (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
+}
+
+/* The calls of the kernel concern one thread; the library's setgroups() would concern all. */
+static int files_as(uid_t user, gid_t group, size_t count, const gid_t *groups) {
+    if (syscall(SYS_setgroups, count, groups) != 0) return -1;
+    (void)setfsgid(group);
+    (void)setfsuid(user);
+    /* An invalid id changes nothing and returns the present one. */
+    return (uid_t)setfsuid(-1) == user && (gid_t)setfsgid(-1) == group ? 0 : -1;
+}
+
+int cthread_use_files_as(uid_t user, gid_t group, void (*body)(void *argument), void *argument) {
+    int count = getgroups(0, NULL);
+    if (count < 0) return -1;
+    gid_t *groups = calloc((size_t)count + 1, sizeof *groups);
+    if (groups == NULL) return -1;
+    count = getgroups(count, groups);
+    int status = count < 0 ? -1 : files_as(user, group, 1, &group);
+    if (status == 0) body(argument);
+    /* The thread would go on with rights that nobody expects. */
+    if (count >= 0 && files_as(geteuid(), getegid(), (size_t)count, groups) != 0) abort();
+    free(groups);
+    return status;
 }

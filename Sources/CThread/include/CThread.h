@@ -1,8 +1,9 @@
-/* The calling thread: its name, and how the kernel lets it run. */
+/* The calling thread: its name, how the kernel lets it run, and with whose rights it uses files. */
 #ifndef TRESTLE_CTHREAD_H
 #define TRESTLE_CTHREAD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Names it: the first 15 bytes count. */
 void cthread_set_name(const char *name);
@@ -11,5 +12,9 @@ void cthread_set_name(const char *name);
    Linux 6.12 and later): threads with a shorter slice preempt it when they wake. Its share of a processor stays the
    same. Does nothing where the thread's policy is not SCHED_OTHER. */
 void cthread_be_batch(uint64_t turn_ns);
+
+/* Calls `body` while this thread of root's uses files with the rights of a user and one group; other threads keep
+   theirs. `access()` is not concerned. Returns -1, without a call, where the kernel does not allow it. */
+int cthread_use_files_as(uid_t user, gid_t group, void (*body)(void *argument), void *argument);
 
 #endif

@@ -59,10 +59,12 @@ struct DevelopingTests {
         let error = #expect(throws: ProjectFailure.self) { try worker.plugin() }
         #expect(error?.description.contains("--plugin") == true)
         try touch("Package.swift")
-        let package = try PluginProject(path, plugin: nil, cache: nil)
+        let package = try PluginProject(path, plugin: nil, cache: { _ in nil })
         #expect(package.command == ["swift", "build"])
         #expect(
-            try PluginProject(path, plugin: nil, isRelease: true).command == ["swift", "build", "-c", "release"])
+            try PluginProject(path, plugin: nil, isRelease: true, cache: { _ in nil }).command == [
+                "swift", "build", "-c", "release",
+            ])
         #expect(throws: ProjectFailure.self) { try package.plugin() }
     }
 
@@ -92,13 +94,13 @@ struct DevelopingTests {
         try package("Three", in: folder, at: "three", extra: ".package(url: \"u\")")
         let cache = folder.file("cache")
         func scratch(_ place: String) throws -> SharedScratch? {
-            try PluginProject(folder.file(place), plugin: nil, cache: cache).shared
+            try PluginProject(folder.file(place), plugin: nil, cache: { _ in cache }).shared
         }
         let one = try #require(try scratch("one"))
         #expect(one.path.hasPrefix("\(cache)/"))
         #expect(try scratch("two")?.path == one.path)
         #expect(try scratch("two")?.library == "\(one.path)/debug/libTwoPlugin.so")
-        #expect(try PluginProject(folder.file("one"), plugin: nil, cache: cache).command?.last == one.path)
+        #expect(try PluginProject(folder.file("one"), plugin: nil, cache: { _ in cache }).command?.last == one.path)
         // Another plugin of the same name would overwrite its library, as long as it is there.
         #expect(try scratch("other") == nil)
         #expect(try scratch("one") == one)
@@ -111,11 +113,55 @@ struct DevelopingTests {
         #expect(try scratch("two") == nil)
     }
 
+    @Test("A build for release shares the folder too, and has its library beside that for debugging")
+    func sharedRelease() throws {
+        let folder = try TemporaryFolder()
+        try package("One", in: folder, at: "one")
+        try package("Two", in: folder, at: "two")
+        func project(_ place: String, isRelease: Bool) throws -> PluginProject {
+            try PluginProject(folder.file(place), plugin: nil, isRelease: isRelease) { _ in folder.file("cache") }
+        }
+        let path = try #require(try project("one", isRelease: false).shared?.path)
+        for (place, name) in [("one", "One"), ("two", "Two")] {
+            let release = try project(place, isRelease: true)
+            #expect(release.command == ["swift", "build", "-c", "release", "--scratch-path", path])
+            #expect(release.shared?.library == "\(path)/release/lib\(name)Plugin.so")
+        }
+    }
+
+    @Test(
+        "What root builds as the owner of a folder is built in that user's cache, which is made with that user's rights",
+        .enabled(if: geteuid() == 0, "needs root"))
+    func sharedOfOwner() throws {
+        let folder = try TemporaryFolder()
+        let nobody: UInt32 = 65_534
+        try package("One", in: folder, at: "one")
+        try makeFolder(folder, "home")
+        try makeFolder(folder, "roots")
+        for path in [folder.path, folder.file("one"), folder.file("one/Package.swift")] { chmod(path, 0o755) }
+        chmod(folder.file("roots"), 0o700)
+        for path in ["one", "home"] { chown(folder.file(path), nobody, nobody) }
+        func shared(_ cache: String) throws -> SharedScratch? {
+            try PluginProject(folder.file("one"), plugin: nil, isRelease: true) { user in
+                #expect(user?.identity.id == nobody)
+                return folder.file(cache)
+            }.shared
+        }
+        let scratch = try #require(try shared("home/cache"))
+        var status = stat()
+        #expect(stat("\(scratch.path)/plugins/OnePlugin", &status) == 0)
+        #expect(status.st_uid == nobody && geteuid() == 0)
+        // A link of that user's leads root nowhere.
+        symlink(folder.file("roots"), folder.file("home/link"))
+        #expect(try shared("home/link") == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("roots")).isEmpty)
+    }
+
     @Test("A library in the shared folder is found where a build by hand would have put it")
     func linked() throws {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
-        let project = try PluginProject(folder.file("one"), plugin: nil, cache: folder.file("cache"))
+        let project = try PluginProject(folder.file("one"), plugin: nil, cache: { _ in folder.file("cache") })
         let shared = try #require(project.shared)
         #expect(throws: ProjectFailure.self) { try project.plugin() }
         for _ in 0..<2 {
@@ -138,7 +184,8 @@ struct DevelopingTests {
             utimensat(AT_FDCWD, folder.file("cache/\(name)/plugins"), &times, 0)
         }
         try makeFolder(folder, "cache/somebody-elses")
-        let used = try #require(try PluginProject(folder.file("one"), plugin: nil, cache: folder.file("cache")).shared)
+        let used = try #require(
+            try PluginProject(folder.file("one"), plugin: nil, cache: { _ in folder.file("cache") }).shared)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache"))
         #expect(
             Set(left.map { "\(folder.file("cache"))/\($0)" }) == [

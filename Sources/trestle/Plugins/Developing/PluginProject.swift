@@ -23,10 +23,11 @@ struct PluginProject: Sendable, Equatable {
     /// Where a Swift package is built together with other plugins; nil: in its own folder.
     let shared: SharedScratch?
 
-    /// - Parameter cache: where scratch folders are that plugins share; nil: they share none.
+    /// - Parameter cache: where scratch folders are that plugins of a user share; nil: they share none.
     /// - Throws: the exit code where it cannot be told how the folder is built.
     init(
-        _ folder: String, plugin named: String?, isRelease: Bool = false, cache: String? = SharedScratch.cacheFolder
+        _ folder: String, plugin named: String?, isRelease: Bool = false,
+        cache: (BuildUser?) -> String? = SharedScratch.cacheFolder(of:)
     ) throws {
         guard let real = realpath(folder, nil) else { throw Failure.report(FileFailure(folder, "cannot be read")) }
         defer { free(real) }
@@ -35,9 +36,9 @@ struct PluginProject: Sendable, Equatable {
         self.isRelease = isRelease
         func exists(_ name: String) -> Bool { access("\(folder)/\(name)", F_OK) == 0 }
         hasManifest = Self.names(in: folder).contains { $0.hasSuffix(PrivateFolder.manifestSuffix) }
-        // What is installed is built in its own folder.
-        let isShared = exists("Package.swift") && named == nil && !isRelease
-        shared = isShared ? SharedScratch(for: self.folder, cache: cache) : nil
+        shared =
+            exists("Package.swift") && named == nil
+            ? Self.shared(by: self.folder, isRelease: isRelease, cache) : nil
         if exists("Package.swift") {
             build = .swift
         } else if exists("Makefile") || exists("makefile") || exists("GNUmakefile") {
@@ -49,6 +50,17 @@ struct PluginProject: Sendable, Equatable {
                 "\(folder) has neither a Package.swift nor a Makefile nor a manifest NAME.plugin.toml; "
                     + "`trestle plugin new` writes a folder that has")
         }
+    }
+
+    /// The scratch folder is made with the rights of whoever builds in it.
+    private static func shared(
+        by package: String, isRelease: Bool, _ cache: (BuildUser?) -> String?
+    ) -> SharedScratch? {
+        let user = BuildUser(ofFolder: package)
+        let place = cache(user)
+        let make = { SharedScratch(for: package, isRelease: isRelease, cache: place) }
+        guard let user else { return make() }
+        return user.usingFiles(make)
     }
 
     /// The command that builds it, in its folder; nil: none.

@@ -5,9 +5,10 @@ import Sodium
 
 /// A build folder that Swift plugins share, so that `TaskKit` is built once and not once for each of them.
 ///
-/// There is one for each toolchain, version of Trestle and place of `TaskKit`, in `~/.cache/trestle/swift`. A plugin has a
-/// build folder of its own where it was built in one before, where it depends on other packages too, which would take
-/// turns in the shared one, or where a plugin elsewhere has the same name, whose library would be overwritten.
+/// There is one for each toolchain, version of Trestle and place of `TaskKit`, in `~/.cache/trestle/swift`, for debugging
+/// and for release; SwiftPM has builds in it take turns. A plugin has a build folder of its own where it was built in one
+/// before, where it depends on other packages too, which would take turns in the shared one, or where a plugin elsewhere
+/// has the same name, whose library would be overwritten.
 struct SharedScratch: Sendable, Equatable {
     /// One that nobody has used for so long is removed.
     private static let keptDays = 30
@@ -16,14 +17,18 @@ struct SharedScratch: Sendable, Equatable {
     let path: String
     /// The library's name, as the package says.
     private let product: String
+    private let isRelease: Bool
 
     /// The library, once it has been built.
-    var library: String { "\(path)/debug/lib\(product).so" }
+    var library: String { "\(path)/\(isRelease ? "release" : "debug")/lib\(product).so" }
 
     /// The folder for a package, made where it is missing. Blocks.
     ///
     /// - Returns: nil where the package is built in a folder of its own.
-    init?(for package: String, cache: String? = Self.cacheFolder, searchPath: [String] = TrestlePrograms.searchPath) {
+    init?(
+        for package: String, isRelease: Bool = false, cache: String?,
+        searchPath: [String] = TrestlePrograms.searchPath
+    ) {
         guard let cache, access("\(package)/.build/workspace-state.json", F_OK) != 0,
             let manifest = Self.text(of: "\(package)/Package.swift"),
             let dependency = Self.onlyDependency(in: manifest),
@@ -34,6 +39,7 @@ struct SharedScratch: Sendable, Equatable {
         Array("\(toolchain)\n\(dependency)".utf8).withUnsafeBytes { hash.update($0) }
         path = "\(cache)/\(Trestle.version)-\(hash.finish().prefix(12))"
         self.product = product
+        self.isRelease = isRelease
         guard Self.makeFolder("\(path)/plugins"), claim(for: package) else { return nil }
         Self.removeUnused(in: cache, but: path)
     }
@@ -50,8 +56,9 @@ struct SharedScratch: Sendable, Equatable {
         symlink(library, link)
     }
 
-    /// `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`; nil: there is no home.
-    static var cacheFolder: String? {
+    /// `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`, of whoever builds; nil: there is no home.
+    static func cacheFolder(of user: BuildUser?) -> String? {
+        if let user { return user.caches.map { "\($0)/trestle/swift" } }
         func variable(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
         }

@@ -72,7 +72,8 @@ struct LocalPlugins: Sendable {
             return PluginInstallation.folderName(of: path)
         }
         let project = try PluginProject(path, plugin: nil, isRelease: true)
-        return PluginInstallation.folderName(of: try project.plugin())
+        // What it was built in may have gone since.
+        return PluginInstallation.folderName(of: try project.shared?.library ?? project.plugin())
     }
 
     /// The folder or file in the directory that a plugin's file belongs to; nil: it lies elsewhere.
