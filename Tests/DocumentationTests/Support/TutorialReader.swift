@@ -18,12 +18,14 @@ extension Page {
 ///
 /// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the
 /// first terminal, `sh stopped` one for which that has been stopped with ^C, and `sh fails` one that fails; `text` is what the command before it
-/// printed, `text dev` what the first terminal prints next; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is`
+/// printed, `text dev` what the first terminal prints next, `$PWD` being the reader's folder; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is`
 /// one that must be there and just so.
 final class TutorialReader {
     private static let socketPath = "/tmp/greet.sock"
     private let place: TemporaryFolder
     private var folder: String { place.path }
+    /// As the programs see it.
+    private var realFolder: String { URL(filePath: folder).resolvingSymlinksInPath().path(percentEncoded: false) }
     private var printed = ""
     private var development: StayingCommand?
 
@@ -60,7 +62,7 @@ final class TutorialReader {
         case ("text", nil): try compare(block.text)
         case ("text", "dev"):
             guard let development else { throw TestFailure("nothing runs in the first terminal") }
-            for line in block.lines { try development.says(line) }
+            for line in block.lines { try development.says(line.replacing("$PWD", with: realFolder)) }
         case (_, let path?) where words.last == "is":
             let found = try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
             guard found == block.text + "\n" else { throw TestFailure("the file is another:\n\(found)") }

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@Suite("What is said in two places")
+struct AgreementTests {
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: Page.root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test("The exposure of the unit, with and without delegation, is the one that operations.md has measured")
+    func exposure() throws {
+        let operations = try text("docs/operations.md")
+        let row = try #require(operations.firstMatch(of: #/\| exposure by [^|]*\| ([0-9.]+) \| ([0-9.]+) \|/#))
+        let rated = try #require(
+            operations.firstMatch(of: #/rates the exposure ([0-9.]+) of 10/#), "the sentence about hardening")
+        let security = try #require(
+            try text("docs/security.md").firstMatch(
+                of: #/larger exposure: ([0-9.]+) of 10 instead of ([0-9.]+) by/#), "the sentence about delegation")
+        #expect(row.1 == rated.1)
+        #expect(security.2 == row.1 && security.1 == row.2)
+    }
+
+    @Test("The description of the option namespace names the verb and the form that policy.md has")
+    func namespace() throws {
+        let schemas = try text("Plugins/Persistence/Tasks/Tasks/Schemas.swift")
+        let description = try #require(
+            schemas.firstMatch(of: #/namespaceDescription =\n([^\n]*\n[^\n]*)/#)?.1.replacing(#/"\n *\+ "/#, with: ""))
+        let row = try #require(
+            try text("docs/policy.md").firstMatch(
+                of:
+                    #/\| `([a-z]+)` \| [^|]*option `namespace`[^|]*\| namespaces: a user id, a colon, an origin; `([^`]+)` \|/#
+            ))
+        #expect(description.contains("another's by the verb \(row.1) of the policy"))
+        #expect(description.contains("as UID:ORIGIN, such as \(row.2);"))
+    }
+}
