@@ -70,8 +70,8 @@ public struct Call: Sendable {
     ///   - options: Its options.
     ///   - session: Only a task that this session registered; nil: any.
     ///   - timeout: The deadline of the call; by default the task's own.
-    ///   - onProgress: Called on the loop thread with each intermediate result. One that is no `P` is skipped, with a
-    ///     line in the log.
+    ///   - onProgress: Called on the loop thread with each intermediate result. One that is no `P`, or has more than
+    ///     64 KiB, is skipped, with a line in the log.
     /// - Throws: What the task answered; `task.not_found`, `permission.denied` and the like where it was not called;
     ///   `call.cancelled` where this call was cancelled; `plugin.invalid_reply` where the result is no `R`.
     public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(

@@ -6,8 +6,8 @@ public struct InterceptedCall: Sendable {
     /// The task that is called.
     public let task: String
 
-    /// The options, one JSON value without spaces between its parts: what the caller sent, and nobody has checked yet
-    /// whether it fits the task.
+    /// The options, one JSON value, to the byte as the caller sent it: the same value may come with other spaces, escapes
+    /// or digits. Nobody has checked yet whether it fits the task.
     public let rawOptions: [UInt8]
 
     /// The session whose task is meant, where the caller named one.
@@ -35,14 +35,15 @@ public struct InterceptedCall: Sendable {
     /// What the plugin can do apart from this call.
     public var plugin: PluginContext { question.plugin }
 
-    /// The options as JSON.
+    /// The options as JSON, made of `rawOptions` each time that it is asked for. Options may be as long as the task
+    /// takes them: those of more than 64 KiB are better read beside the loop, in `question.blocking`.
     ///
     /// - Throws: where they are nested too deep for that.
     public var options: JSON {
         get throws(JSONMismatch) { try options(as: JSON.self) }
     }
 
-    /// The options, decoded.
+    /// The options, decoded each time that it is called. As for `options`, long ones are better read beside the loop.
     ///
     /// - Throws: Where they do not fit. Thrown on by the interceptor it is a failure; options that do not fit are
     ///   rather passed on, for the task to refuse.
@@ -73,20 +74,41 @@ public struct InterceptedCall: Sendable {
     ///
     /// - Throws: where it is none.
     init(_ request: UnsafePointer<trestle_request>, _ call: Call) throws(JSONMismatch) {
-        let text = request.pointee.options.buffer
-        let read = try JSONCoding.decode(Question.self, from: text)
-        task = read.task
-        session = read.session
-        isOneWay = read.oneWay ?? false
-        rawOptions = read.options.bytes
-        question = call
+        var question = Question()
+        var members = MemberCursor(request.pointee.options.buffer)
+        while let member = members.next() { try question.take(member.key, member.value) }
+        guard let task = question.task, let options = question.options else {
+            throw JSONMismatch(path: "$", expected: "a question with task and options", got: "another value")
+        }
+        (self.task, rawOptions) = (task, options)
+        (session, isOneWay) = (question.session, question.isOneWay)
+        self.question = call
     }
 
-    private struct Question: Decodable {
-        var task: String
+    /// What a question says. Its options stay text: they may be as long as a message.
+    private struct Question {
+        var task: String?
         var session: SessionID?
-        var oneWay: Bool?
-        var options: JSON
+        var isOneWay = false
+        var options: [UInt8]?
+
+        /// - Parameter key: with its quotes.
+        mutating func take(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(JSONMismatch) {
+            let name = UnsafeRawBufferPointer(rebasing: key.dropFirst().dropLast())
+            func isSame(_ other: StaticString) -> Bool {
+                WrittenName.isSame(
+                    name, as: UnsafeRawBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount))
+            }
+            if isSame("options") {
+                options = Array(value)
+            } else if isSame("task") {
+                task = try JSONCoding.decode(String.self, from: value)
+            } else if isSame("session") {
+                session = try JSONCoding.decode(SessionID?.self, from: value)
+            } else if isSame("oneWay") {
+                isOneWay = try JSONCoding.decode(Bool?.self, from: value) ?? false
+            }
+        }
     }
 }
 

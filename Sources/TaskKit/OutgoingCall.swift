@@ -99,6 +99,11 @@ extension PluginRuntime {
         onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
         try await bridge(task, options, route) { bytes in
+            let most = Self.mostBytesDecodedOnLoop
+            guard bytes.count <= most else {
+                return log.warning(
+                    "Progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(most) are decoded")
+            }
             do throws(JSONMismatch) {
                 onProgress(try JSONCoding.decode(P.self, from: bytes))
             } catch {
@@ -163,7 +168,7 @@ extension PluginRuntime {
         }.get()
     }
 
-    /// A longer result of a call is decoded on another thread.
+    /// A longer result of a call is decoded on another thread, longer progress not at all.
     private static var mostBytesDecodedOnLoop: Int { 64 << 10 }
 
     /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.

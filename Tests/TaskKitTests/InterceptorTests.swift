@@ -36,6 +36,7 @@ private struct Look: Interceptor {
         case "bridge":
             let result: Int = try await call.bridge("other", [1])
             return .answer(result)
+        case "raw": return .answer(String(decoding: call.rawOptions, as: UTF8.self))
         case "tell":
             call.log.info(
                 "\(call.task) \(call.session ?? 0) \(call.isOneWay) \(call.caller.uid) \(call.deadline ?? .zero)")
@@ -153,6 +154,15 @@ struct InterceptorTests {
         await host.onLoop { $0.end(inner, .result([1])) }
         #expect(await host.answer(to: handle) == .result(["result": ["kept": [1]]]))
         #expect(await host.onLoop { $0.progress[handle] } == (wantsProgress ? ["half"] : nil))
+    }
+
+    @Test("has the options to the byte as they came, and values of them when it asks")
+    func rawOptions() async {
+        let host = FakeHost(plugin())
+        let options = #"{ "do" :"raw", "n":1.50e+2,"\u0061":[ 1 ,"\/"],"a":{} }"#
+        #expect(await decide(options, host) == .result(["result": .string(options)]))
+        let before = #"{"options": \#(options) ,"\u0074ask" : "first","interceptor":"look.all"}"#
+        #expect(await host.answer(.intercept(0), before) == .result(["result": .string(options)]))
     }
 
     @Test("hands on the error of what it calls")

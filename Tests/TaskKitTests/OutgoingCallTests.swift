@@ -1,3 +1,4 @@
+import BridgeJSON
 import CTaskPlugin
 import TaskKit
 import Testing
@@ -130,6 +131,26 @@ struct OutgoingCallTests {
         #expect(lines.map(\.call) == [handle, handle, handle])
         #expect(lines.first?.message == "step 10")
         #expect(lines.last?.message == "step 12")
+    }
+
+    @Test("gets no progress of more than 65,536 bytes, which would be decoded on the loop")
+    func longProgress() async throws {
+        func one(bytes: Int) throws -> JSON {
+            .number(try #require(JSONNumber(text: "1." + String(repeating: "0", count: bytes - 2))))
+        }
+        let (most, more) = (try one(bytes: 65_536), try one(bytes: 65_537))
+        let handle = await start("other", "call")
+        let inner = await inner()
+        await host.onLoop { host in
+            host.sendProgress(inner, 0, most)
+            host.sendProgress(inner, 1, more)
+            host.end(inner, .result(["number": 1]))
+        }
+        _ = await host.answer(to: handle)
+        let lines = await host.onLoop { $0.logLines }
+        #expect(lines.map(\.level) == [3, 1])
+        #expect(lines.first?.message == "step 1")
+        #expect(lines.last?.message.contains("it has 65537 bytes, at most 65536 are decoded") == true)
     }
 
     @Test("off the loop thread is cancelled with its task")
