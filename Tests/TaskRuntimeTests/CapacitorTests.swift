@@ -103,6 +103,22 @@ struct CapacitorTests {
                 == "quota.exceeded")
     }
 
+    @Test("cannot begin or end listeners with options of more than 65,536 bytes")
+    func longOptions() {
+        for (method, member) in [("addListener", "eventName"), ("removeListener", "callbackId")] {
+            func options(_ count: Int) -> String {
+                let start = #"{"\#(member)":"1","more":""#
+                return start + String(repeating: "x", count: count - start.utf8.count - 2) + #""}"#
+            }
+            page.send(call("App", method, options(65_536), id: "1"))
+            #expect(page.read().isEmpty, "\(method)")
+            let error = answer(call("App", method, options(65_537), id: "2"))?["error"]
+            #expect(error?["code"] == "message.invalid", "\(method)")
+            #expect(error?["message"]?.stringValue?.contains("of at most 65536 bytes") == true, "\(method)")
+        }
+        #expect(page.session.subscriptions.isEmpty)
+    }
+
     @Test("may have as many listeners as a session may have subscriptions")
     func quota() {
         var quotas = QuotaLimits()

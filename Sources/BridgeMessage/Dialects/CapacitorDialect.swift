@@ -75,19 +75,24 @@ struct CapacitorDialect: Dialect {
     ) throws(DialectMismatch) -> ListeningMessage? {
         let reader = message.reader
         let options = message.value(.options) ?? DialectText.emptyObject
+        let maximum = ForeignReader.maximumBytes
+        let isShort = options.count <= maximum
         if method.elementsEqual("addListener".utf8) {
             guard let id = try id(of: message) else {
                 throw DialectMismatch(.callbackID, "an id, under which events come")
             }
-            guard let event = reader.member("eventName", of: options), let text = reader.string(event) else {
-                throw DialectMismatch(.options, "an object with a string eventName")
+            guard isShort, let event = reader.member("eventName", of: options), let text = reader.string(event) else {
+                throw DialectMismatch(.options, "an object with a string eventName, of at most \(maximum) bytes")
             }
             return .add(id, event: name(text, of: plugin, reader))
         }
         if method.elementsEqual("removeListener".utf8) {
-            guard let member = reader.member("callbackId", of: options),
+            guard isShort, let member = reader.member("callbackId", of: options),
                 let id = reader.id(member.text, isEscaped: member.isEscaped, .capacitor)
-            else { throw DialectMismatch(.options, "an object with the callbackId of a listener") }
+            else {
+                let expected = "an object with the callbackId of a listener, of at most \(maximum) bytes"
+                throw DialectMismatch(.options, expected)
+            }
             // Its own id is the listener's function once more, which an answer would call.
             return .remove(id)
         }

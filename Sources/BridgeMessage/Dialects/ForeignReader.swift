@@ -10,8 +10,10 @@ final class ForeignReader {
     var urlSchemes: [[UInt8]] = []
     private var scratch = EscapeScratch()
     private var lastNumber: UInt64 = 0
-    /// For values within a message: the parser of its line still holds the line.
-    private var values = LineParser()
+    /// As long may be what is read in one step and is no options of a task.
+    static let maximumBytes = 64 * 1024
+    /// As many members may an object of any length have.
+    static let maximumMembers = 16
 
     init() {
         call = .allocate(capacity: 1)
@@ -113,49 +115,59 @@ final class ForeignReader {
         return UnsafeRawBufferPointer(copy)
     }
 
-    /// The value of an object's member, good until the next such call; nil: it is no object, or has none of that name,
-    /// or two.
+    /// A value within a message, a part of its line.
+    struct Value {
+        let text: UnsafeRawBufferPointer
+
+        /// Of a string: it has escapes.
+        var isEscaped: Bool { text.first == UInt8(ascii: "\"") && text.contains(UInt8(ascii: "\\")) }
+    }
+
+    /// The value of an object's member; nil: it is no object, or has none of that name, or two.
     ///
-    /// - Parameter isOnly: whether it must be the only member.
-    func member(
-        _ name: StaticString, of object: UnsafeRawBufferPointer, isOnly: Bool = false
-    ) -> (text: UnsafeRawBufferPointer, isEscaped: Bool)? {
-        guard let parsed = cut(object), !isOnly || parsed.members.count == 1 else { return nil }
-        let found = parsed.members.filter { member in
-            let key = parsed.slice(member.key_start, member.key_length)
-            return (member.key_escaped ? unescape(key) : key).elementsEqual(UnsafeRawBufferPointer(name))
-        }
-        guard let member = found.first, found.count == 1 else { return nil }
-        return (parsed.value(member), member.value_escaped)
-    }
-
-    /// The content of a member that is a string; nil: it is none.
-    func string(_ member: (text: UnsafeRawBufferPointer, isEscaped: Bool)) -> UnsafeRawBufferPointer? {
-        guard member.text.first == UInt8(ascii: "\"") else { return nil }
-        let content = member.text.slice(1, member.text.count - 2)
-        return member.isEscaped ? unescape(content) : content
-    }
-
-    /// The values of members of an object, in the order of the names; nil: it is none, or has one of them twice. Good
-    /// until the next such call.
-    func values(_ names: [StaticString], of object: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer?]? {
-        guard let parsed = cut(object) else { return nil }
-        var found = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
-        for member in parsed.members {
-            let written = parsed.slice(member.key_start, member.key_length)
-            let key = member.key_escaped ? unescape(written) : written
-            guard let index = names.firstIndex(where: { key.elementsEqual(UnsafeRawBufferPointer($0)) }) else {
-                continue
+    /// - Parameters:
+    ///   - object: of at most ``maximumBytes``, unless `isOnly`.
+    ///   - isOnly: whether it must be the only member: the search ends at any other.
+    func member(_ name: StaticString, of object: UnsafeRawBufferPointer, isOnly: Bool = false) -> Value? {
+        var cursor = MemberCursor(object)
+        var found: Value?
+        while let member = cursor.next() {
+            if isSame(member.key, name) {
+                guard found == nil else { return nil }
+                found = Value(text: member.value)
+            } else if isOnly {
+                return nil
             }
-            guard found[index] == nil else { return nil }
-            found[index] = parsed.value(member)
         }
         return found
     }
 
-    /// The members of an object within a line whose grammar has been checked; nil: it is none.
-    private func cut(_ object: UnsafeRawBufferPointer) -> ParsedLine? {
+    /// Whether a key, with its quotes, is a name.
+    private func isSame(_ key: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+        WrittenName.isSame(key.slice(1, key.count - 2), as: UnsafeRawBufferPointer(name))
+    }
+
+    /// The content of a value that is a string; nil: it is none.
+    func string(_ value: Value) -> UnsafeRawBufferPointer? {
+        guard value.text.first == UInt8(ascii: "\"") else { return nil }
+        let content = value.text.slice(1, value.text.count - 2)
+        return value.isEscaped ? unescape(content) : content
+    }
+
+    /// The values of members of an object of any length, in the order of the names; nil: it is none, or has one of them
+    /// twice, or more than ``maximumMembers``. They are not read.
+    func values(_ names: [StaticString], of object: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer?]? {
         guard object.first == UInt8(ascii: "{") else { return nil }
-        return try? values.parse(values.inCopy(of: object))
+        var found = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
+        var cursor = MemberCursor(object)
+        var count = 0
+        while let member = cursor.next() {
+            count += 1
+            guard count <= Self.maximumMembers else { return nil }
+            guard let index = names.firstIndex(where: { isSame(member.key, $0) }) else { continue }
+            guard found[index] == nil else { return nil }
+            found[index] = member.value
+        }
+        return found
     }
 }

@@ -41,17 +41,20 @@ struct JSONRPCDialect: Dialect {
     ) throws(DialectMismatch) -> BridgeMessage? {
         guard name.first == UInt8(ascii: "$") else { return nil }
         if name.elementsEqual("$/cancelRequest".utf8) {
-            guard let member = reader.member("id", of: params),
+            let maximum = ForeignReader.maximumBytes
+            guard params.count <= maximum, let member = reader.member("id", of: params),
                 let id = reader.rpcID(member.text, isEscaped: member.isEscaped)
             else {
-                throw DialectMismatch(.params, "an object with the id of a call")
+                throw DialectMismatch(.params, "an object with the id of a call, of at most \(maximum) bytes")
             }
             return .cancel(id)
         }
         guard name.elementsEqual("$/progress".utf8) else { return nil }
         let values = reader.values(["id", "progress", "sequence"], of: params)
         guard let id = values?[0], id.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
-            throw DialectMismatch(.params, "an object with the id of a call as it was sent, an integer")
+            let maximum = ForeignReader.maximumMembers
+            throw DialectMismatch(
+                .params, "an object of at most \(maximum) members, with the id of a call as it was sent, an integer")
         }
         return .progress(
             ProgressMessage(
@@ -66,9 +69,6 @@ struct JSONRPCDialect: Dialect {
 
     // MARK: Responses of clients that provide tasks
 
-    /// A longer error is not made into a native one.
-    private static let mostErrorBytes = 64 * 1024
-
     private func response(_ message: ForeignMessage) throws(DialectMismatch) -> BridgeMessage {
         let result = message.value(.result)
         let error = message.value(.error)
@@ -81,10 +81,10 @@ struct JSONRPCDialect: Dialect {
                 error: error.map { native($0, message.reader) }))
     }
 
-    /// A JSON-RPC error as the native one. What is none, or is too long to be read on the loop, is
-    /// left as it is, and found to be that.
+    /// A JSON-RPC error as the native one. What is none, or is too long to be read on the loop, is left as it is, and
+    /// found to be that.
     private func native(_ error: UnsafeRawBufferPointer, _ reader: ForeignReader) -> UnsafeRawBufferPointer {
-        guard error.count <= Self.mostErrorBytes, let json = try? JSON(parsing: error),
+        guard error.count <= ForeignReader.maximumBytes, let json = try? JSON(parsing: error),
             let number = json["code"]?.int64Value, let message = json["message"]?.stringValue
         else { return error }
         var object: JSONObject = ["message": .string(message)]
