@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 /// What a schema may cost: its memory when it is read, and the steps of each check.

@@ -42,6 +42,17 @@ struct URLQueryTests {
         #expect(Self.read(Self.message(query(1025))) == nil)
     }
 
+    @Test("has names of one length at a price that grows as their number does")
+    func price() {
+        let prefix = String(repeating: "x", count: 55)
+        func time(_ count: Int) -> Double {
+            let message = Self.message((1...count).map { "\(prefix)\(10_000 + $0)" }.joined(separator: "&"))
+            return cpuTime { _ = Self.call(message) }
+        }
+        #expect(time(1024) / time(128) < 16)
+        #expect(Self.read(Self.message("\(prefix)a&\(prefix)b&\(prefix)a")) == nil)
+    }
+
     @Test("is read the same with any scheme's letters and any slashes in the path")
     func paths() {
         for url in [

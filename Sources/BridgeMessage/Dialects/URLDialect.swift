@@ -6,7 +6,7 @@ import BridgeJSON
 /// name that `callback` or `callbackFunction` of the query bears.
 struct URLDialect: NamedCallbackDialect {
     /// A query is decoded name by name: longer options, and more of them, go into a message.
-    private static let maximumQueryBytes = 64 * 1024
+    private static let maximumQueryBytes = ForeignReader.maximumBytes
     private static let maximumQueryNames = 1024
 
     func recognition(of message: ForeignMessage) -> Recognition { message.has(.url) ? .certain : .none }
@@ -108,6 +108,8 @@ private struct QueryObject {
     private(set) var json = [UInt8(ascii: "{")]
     /// Where the names of pairs stand in it, as they are written.
     private var names: [Range<Int>] = []
+    /// Their hashes: only a name whose hash is known is compared. The seed is the process's, which no client knows.
+    private var hashes: Set<Int> = []
     /// Where the name at hand begins; nil: between pairs.
     private var start: Int?
     private(set) var isInValue = false
@@ -147,14 +149,20 @@ private struct QueryObject {
         json += #"":""#.utf8
     }
 
-    /// Whether no earlier pair has the name. At most ``URLDialect/maximumQueryNames`` are compared.
+    /// Whether no earlier pair has the name.
     mutating func endPair() -> Bool {
         if !isInValue { beginValue() }
         json.append(UInt8(ascii: "\""))
         isInValue = false
         start = nil
-        guard let last = names.last else { return true }
+        guard let last = names.last, !hashes.insert(hash(of: last)).inserted else { return true }
         return !names.dropLast().contains { $0.count == last.count && json[$0].elementsEqual(json[last]) }
+    }
+
+    private func hash(of name: Range<Int>) -> Int {
+        var hasher = Hasher()
+        json.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[name])) }
+        return hasher.finalize()
     }
 
     mutating func end() { json.append(UInt8(ascii: "}")) }

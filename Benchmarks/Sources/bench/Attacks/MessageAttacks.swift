@@ -78,6 +78,12 @@ let messageAttacks = [
         let names = (0..<170_000).map { name($0 + 46_656) }.joined(separator: "&")
         return #"{"url":"jxaction://Echo?\#(names)","callbackId":1}"#
     },
+    attack("URL with 1,024 names of one length") {
+        // 64 KiB, the separators included.
+        let prefix = String(repeating: "x", count: 60)
+        let names = (0..<1024).map { prefix + name($0 + 1_296) }.joined(separator: "&")
+        return #"{"url":"jxaction://Echo?\#(names)","callbackId":1}"#
+    },
     attack("closeWeb with 400,000 elements") {
         callLine("closeWeb", #"{"session":999999999,"info":\#(zeros(400_000))}"#)
     },

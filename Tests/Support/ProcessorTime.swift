@@ -1,0 +1,18 @@
+import Glibc
+
+/// The CPU time of this thread that some work takes, in nanoseconds: the smallest of three, because other tests run
+/// meanwhile.
+public func cpuTime(_ work: () throws -> Void) rethrows -> Double {
+    func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+    var least = Double.infinity
+    for _ in 0..<3 {
+        let start = now()
+        try work()
+        least = min(least, now() - start)
+    }
+    return least
+}
