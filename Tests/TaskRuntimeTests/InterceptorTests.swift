@@ -312,6 +312,24 @@ struct InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
+    @Test("A decision of more members than one has is refused, and costs about what the check of a result does")
+    func members() {
+        let one = FakeInterceptor(bench, "look", ["work"])
+        let client = bench.client()
+        let many = (0..<100_000).map { "\"k\($0 + 100_000)\":0" }.joined(separator: ",")
+        func decide(_ decision: [UInt8]) {
+            client.send(#"{"task":"work","callbackId":7}"#)
+            decision.withUnsafeBytes { one.slot.reply(one.host.started[one.host.started.count - 1].handle, $0) }
+        }
+        let refused = Array("{\(many)}".utf8)
+        let result = Array("{\"result\":{\(many)}}".utf8)
+        let (dear, usual) = (cpuTime { decide(refused) }, cpuTime { decide(result) })
+        #expect(dear / usual < 3)
+        decide(refused)
+        let error = client.read().last?["error"]
+        #expect(error?["message"]?.stringValue?.contains("100000 members, at most 2") == true, "\(error?.text ?? "")")
+    }
+
     @Test(
         "Decisions of random bytes and of cut and mixed good ones end the call once each",
         arguments: 0..<40 as Range<UInt64>)

@@ -1,12 +1,12 @@
 /* A worker whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress and
  * flood.answers. Each call has it write one flood, and is answered behind it. flood.error answers with an error of
- * 1 MB. */
+ * 1 MB; a call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000, ERROR_VALUES = 500000 };
+enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000, ERROR_VALUES = 500000, MEMBERS = 100000 };
 
 static char *flood;
 static size_t flood_bytes;
@@ -63,6 +63,14 @@ static void add_error(const char *id) {
     add("]}}\n");
 }
 
+static void add_decision(const char *id) {
+    char text[128];
+    snprintf(text, sizeof text, "{\"callbackId\":%s,\"result\":{", id);
+    add(text);
+    for (int index = 0; index < MEMBERS; index++) add(index > 0 ? ",\"a\":0" : "\"a\":0");
+    add("}}\n");
+}
+
 static void make_flood(const char *task, const char *id) {
     char line[128];
     if (strcmp(task, "flood.publish") == 0) {
@@ -117,6 +125,8 @@ int main(void) {
         if (!member(line, "\"task\":\"", task, sizeof task) || !member(line, "\"callbackId\":", id, sizeof id)) continue;
         if (strcmp(task, "flood.error") == 0) {
             add_error(id);
+        } else if (strcmp(task, "plugin.intercept") == 0) {
+            add_decision(id);
         } else {
             make_flood(task, id);
             answer(id);

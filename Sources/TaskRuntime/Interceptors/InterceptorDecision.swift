@@ -54,6 +54,8 @@ enum InterceptorDecision {
 
     /// The members that an answer may have; each stands alone, but that `task` may have `options` beside it.
     private struct Members {
+        static let most = 2
+
         var pass: UnsafeRawBufferPointer?
         var options: UnsafeRawBufferPointer?
         var task: UnsafeRawBufferPointer?
@@ -90,7 +92,8 @@ enum InterceptorDecision {
     ) throws(NoDecision) -> InterceptorDecision {
         var members = Members()
         // Its own level is not one of the call's.
-        if let fault = check.cut(text, levelsAround: 0, { members.take($0, $1) }) { throw NoDecision(reason: fault) }
+        let fault = check.cut(text, levelsAround: 0, maximumMembers: Members.most) { members.take($0, $1) }
+        if let fault { throw NoDecision(reason: fault) }
         if let fault = members.fault { throw NoDecision(reason: fault) }
         guard members.kinds == 1 else {
             throw NoDecision(

@@ -6,11 +6,13 @@ private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws
     _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
     _ = try ChildProcess(["install", "-m", "600", bench.place.besideDaemon("libEchoPlugin.so"), folder]).finish()
     _ = try ChildProcess(["install", "-m", "700", bench.place.program("flooder"), folder + "/flooder"]).finish()
-    let tasks = ["publish", "array", "metrics", "log", "progress", "answers", "error"].map {
+    let tasks = ["publish", "array", "metrics", "log", "progress", "answers", "error", "decision"].map {
         "[[tasks]]\nname = \"flood.\($0)\"\nsummary = \"Floods.\"\n"
     }
+    let interceptor = "[[interceptors]]\nname = \"flood.all\"\nsummary = \"Floods.\"\ntasks = [\"flood.decision\"]\n"
     try writeFile(
-        folder + "/flood.plugin.toml", "command = [\"./flooder\"]\nversion = \"1\"\n\n" + tasks.joined(separator: "\n"))
+        folder + "/flood.plugin.toml",
+        "command = [\"./flooder\"]\nversion = \"1\"\n\n" + (tasks + [interceptor]).joined(separator: "\n"))
     settings.pluginFolder = folder
     settings.configuration += "[plugins.echo]\nisolation = \"none\"\n"
 }
@@ -36,4 +38,5 @@ let pluginAttacks = [
     flood("plugin: 15,000 times progress", task: "flood.progress", bytes: 480_000, lines: 15_000),
     flood("plugin: 15,000 answers to nothing", task: "flood.answers", bytes: 555_000, lines: 15_000),
     flood("plugin: an error of 1 MB", task: "flood.error", bytes: 1_000_000),
+    flood("plugin: a decision of 100,000 members", task: "flood.decision", bytes: 600_000),
 ]
