@@ -352,6 +352,27 @@ struct TrestleTests {
         }
     }
 
+    @Test("register shows what its command says on a terminal, and escapes what that would obey")
+    func registerOnTerminal() throws {
+        try withDaemon { daemon in
+            let client = try daemon.connect()
+            let terminal = try PseudoTerminal(rows: 24, columns: 200)
+            let script = #"printf 'é\033[2J\302\233\342\200\256!\nnext\n' >&2; echo 1"#
+            let command = try terminal.run(
+                Place.program("trestle"),
+                ["--socket", daemon.home.socketPath, "register", "odd", "--", "/bin/sh", "-c", script])
+            try awaitTask("odd", client)
+            #expect(try client.result("odd") == 1)
+            let shown = try terminal.read(until: "next")
+            #expect(shown.contains(#"é\u{1B}[2J\u{009B}\u{202E}!"#), "\(shown.debugDescription)")
+            for raw in ["\u{1B}[2J", "\u{9B}", "\u{202E}"] {
+                #expect(!shown.unicodeScalars.contains(raw.unicodeScalars), "\(raw.debugDescription)")
+            }
+            command.signal(SIGTERM)
+            #expect(try command.wait() == .exited(143))
+        }
+    }
+
     @Test("register ends the command of a call that is cancelled, and all of them when it is told to end")
     func registerCancel() throws {
         try withDaemon { daemon in

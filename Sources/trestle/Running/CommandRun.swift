@@ -122,7 +122,7 @@ private final class OutputCollector: UnixStreamDelegate {
     func read(bytes: UnsafeRawBufferPointer) {
         if isTooLong { return }
         if forwards {
-            Screen.error.write(String(decoding: bytes, as: UTF8.self))
+            Screen.error.write(foreign: String(decoding: bytes, as: UTF8.self))
             self.bytes = (self.bytes + bytes).suffix(Self.tailBytes)
         } else if self.bytes.count + bytes.count > limitBytes {
             isTooLong = true
