@@ -160,6 +160,17 @@ struct AlertTaskTests {
         }
     }
 
+    @Test("A client's long answer is taken for what it says of the alert, whatever else stands in it")
+    func longAnswer() async throws {
+        try await withBridge { bridge, page in
+            let person = try await Person(on: bridge)
+            let more = JSON.array(Array(repeating: ["x": []], count: 10_000))
+            person.answers(["more": more, "button": "OK", "text": "Ada"])
+            let result = try await page.call("Alert", ["content": "c", "kind": "prompt"])
+            #expect(result["presenter"] == "client" && result["text"] == "Ada")
+        }
+    }
+
     @Test(
         "A bad answer is told to the log, and the next presenter asked",
         arguments: [

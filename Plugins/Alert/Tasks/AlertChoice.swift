@@ -13,17 +13,19 @@ struct AlertChoice: Sendable, Hashable {
         self.text = text
     }
 
-    /// Reads what a client answered to `ui.alert`: `{button, index, text?}`. Of `button` and `index` one is enough, but
+    /// What a client answers to `ui.alert`: `{button, index, text?}`. Nothing else of it is kept: it may be as long as
+    /// a message.
+    struct Answer: Decodable, Sendable {
+        var button: String?
+        var index: Int?
+        var text: String?
+    }
+
+    /// The choice that an answer says. Of `button` and `index` one is enough, but
     /// where there are both they must agree; of equal labels `button` means the first.
     ///
     /// - Throws: `JSONMismatch`, where it is no answer to this request.
-    init(answer: JSON, to request: AlertRequest) throws(JSONMismatch) {
-        struct Answer: Decodable {
-            var button: String?
-            var index: Int?
-            var text: String?
-        }
-        let answer = try JSONCoding.decode(Answer.self, from: answer)
+    init(answer: Answer, to request: AlertRequest) throws(JSONMismatch) {
         let labels = request.buttons.map { JSON.string($0).text }.joined(separator: ", ")
         switch (answer.index, answer.button) {
         case (let index?, let button):

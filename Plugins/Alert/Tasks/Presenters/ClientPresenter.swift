@@ -5,7 +5,7 @@ import TaskKit
 struct ClientPresenter: Presenter {
     func present(_ request: AlertRequest, for call: Call) async throws(BridgeError) -> AlertChoice {
         // The whole time is this presenter's: what comes after it needs none.
-        let answer: JSON = try await call.bridge(
+        let answer: AlertChoice.Answer = try await call.bridge(
             "ui.alert", request.options, timeout: request.timeout.map { .after($0) } ?? .none)
         do throws(JSONMismatch) {
             return try AlertChoice(answer: answer, to: request)
