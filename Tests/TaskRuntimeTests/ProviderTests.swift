@@ -117,6 +117,24 @@ struct ProviderTests {
         #expect(caller.readOne()?.errorCode == code)
     }
 
+    @Test("Its error has at most 65,536 bytes")
+    func longError() throws {
+        let provider = provider()
+        let caller = bench.client()
+        func error(bytes: Int) throws -> JSON? {
+            caller.send(#"{"task":"scan","callbackId":1}"#)
+            let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
+            let start = #"{"code":"own.code","message":""#
+            let text = start + String(repeating: "x", count: bytes - start.utf8.count - 2) + #""}"#
+            provider.send(#"{"callbackId":\#(id),"error":\#(text)}"#)
+            return caller.readOne()?["error"]
+        }
+        #expect(try error(bytes: 65_536)?["code"] == "own.code")
+        let refused = try error(bytes: 65_537)
+        #expect(refused?["code"] == "plugin.invalid_reply")
+        #expect(refused?["message"] == "the provider answered with an error of more than 65536 bytes")
+    }
+
     @Test(
         "An answer that cannot be read ends the call all the same, and does not pass for the end of a call of the provider's",
         arguments: [
