@@ -44,6 +44,10 @@ class Line:
     def ask(self, text: str) -> str:
         """Sends a message, and waits for the next one that comes."""
         self.send(text)
+        return self.receive()
+
+    def receive(self) -> str:
+        """Waits for the next message."""
         return self._lines.readline().decode()
 
     def close(self) -> None:
@@ -72,6 +76,20 @@ class JSONRPCClientTests(LineTestCase):
         self.assertEqual(answer.result, {"hello": "world"})
         answer = self.ask(jsonrpcclient.request("persistence.create", params=["notes", {"text": "milk"}]))
         self.assertIn("key", answer.result)
+
+    def test_one_parameter_of_a_task_whose_options_are_no_object(self) -> None:
+        provider = Line(self.daemon.path)
+        self.addCleanup(provider.close)
+        descriptions = {"shout": {"options": {"type": "string"}}}
+        registration = {"tasks": ["shout"], "descriptions": descriptions}
+        provider.ask(json.dumps({"task": "bridge.register", "options": registration, "callbackId": 1}))
+        self.line.send(json.dumps(jsonrpcclient.request("shout", params=["milk"])))
+        call = json.loads(provider.receive())
+        self.assertEqual(call["options"], "milk")
+        provider.send(json.dumps({"callbackId": call["callbackId"], "result": "MILK"}))
+        self.assertEqual(jsonrpcclient.parse_json(self.line.receive()).result, "MILK")
+        answer = self.ask(jsonrpcclient.request("shout", params=["milk", "bread"]))
+        self.assertEqual((answer.code, answer.message), (-32602, "shout takes one parameter, not 2"))
 
     def test_errors_have_the_numbers_of_json_rpc(self) -> None:
         answer = self.ask(jsonrpcclient.request("Ecko"))

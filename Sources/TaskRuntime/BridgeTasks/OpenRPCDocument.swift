@@ -71,20 +71,28 @@ struct OpenRPCDocument {
         var text = ObjectText()
         text.add("name", .string(task.name))
         text.add("summary", .string(summary))
-        text.add("params", .array(parameters(options)))
+        let parameters = TaskParameters(of: options)
+        text.add("params", .array(Self.list(parameters, options)))
+        // The parameter's name is not the task's: a call by names has an object for its options.
+        if parameters.takesWhole { text.add("paramStructure", "by-position") }
         var result = ObjectText()
         result.add("name", "result")
         result.add("schema", text: schemas.result ?? Array("true".utf8))
         text.add("result", text: result.finished())
         if let plugin = task.provider as? PluginSlot { text.add("tags", [["name": .string(plugin.name)]]) }
-        // A parameter is a member of an object: options of another kind have no other place here.
-        if options?["properties"] == nil { text.add("x-options", options ?? true) }
+        // Options that are neither known members of an object nor one parameter have no other place here.
+        if options?["properties"] == nil, !parameters.takesWhole { text.add("x-options", options ?? true) }
         if let progress = schemas.progress { text.add("x-progress", text: progress) }
         return text.finished()
     }
 
-    private static func parameters(_ options: JSON?) -> [JSON] {
-        let parameters = TaskParameters(of: options)
+    /// The name of the parameter that is the whole options.
+    private static let wholeName: JSON = "value"
+
+    private static func list(_ parameters: TaskParameters, _ options: JSON?) -> [JSON] {
+        guard !parameters.takesWhole else {
+            return [["name": wholeName, "schema": options ?? true, "required": true]]
+        }
         return parameters.names.enumerated().map { place, name in
             let schema = options?["properties"]?[name] ?? true
             var parameter: JSONObject = ["name": .string(name), "schema": schema]

@@ -18,7 +18,7 @@ extension TaskRuntime {
         }
     }
 
-    /// Hands a call to its provider once it is known what its options are called.
+    /// Hands a call to its provider once it is known what its parameters mean.
     private func dispatchPositional(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         // Names are given on the loop, whatever the task itself may take.
         guard options.count <= TaskDescription.usualOptionBytes else {
@@ -30,20 +30,20 @@ extension TaskRuntime {
         let handle = call.handle
         let values = Array(options)
         noteBegin(of: call, task, options: options)
-        let begin = { [unowned self] (names: [String]) in
+        let begin = { [unowned self] (parameters: TaskParameters) in
             // It may have ended meanwhile, or another plugin taken the place of its own.
             guard let call = calls.call(handle), let task = call.task else { return }
             do throws(BridgeError) {
-                let named = try PositionalOptions.named(values, for: task.name, names)
+                let named = try PositionalOptions.named(values, for: task.name, parameters)
                 named.withPadding { start(call, of: task, options: $0) }
             } catch {
                 end(call, error: error)
             }
         }
         if let client = task.provider as? ClientTask {
-            begin(parameterNames(of: client, naming: call, of: task))
+            begin(parameters(of: client, naming: call, of: task))
         } else {
-            task.provider.describe(task, to: call.session) { begin($0.parameterNames) }
+            task.provider.describe(task, to: call.session) { begin($0.parameters) }
         }
         settle(call, handle, values.count)
     }
@@ -58,13 +58,15 @@ extension TaskRuntime {
         }
     }
 
-    /// The names of a client's task's parameters, as the session says that gets the call. It gets it also when
-    /// interceptors have been asked and another one would: what it calls the parameters holds for nobody else.
-    private func parameterNames(of client: ClientTask, naming call: Call, of task: TaskEntry) -> [String] {
-        guard let provider = client.provider(of: task, for: call.session, naming: call.target) else { return [] }
+    /// A client's task's parameters, as the session says that gets the call. It gets it also when interceptors have
+    /// been asked and another one would: what it calls the parameters holds for nobody else.
+    private func parameters(of client: ClientTask, naming call: Call, of task: TaskEntry) -> TaskParameters {
+        guard let provider = client.provider(of: task, for: call.session, naming: call.target) else {
+            return TaskParameters(of: nil)
+        }
         call.extras.namer = provider.session
         call.extras.namedTask = task.number
-        return provider.description?.parameterNames ?? []
+        return provider.description?.parameters ?? TaskParameters(of: nil)
     }
 
     /// Where a call's answer goes. The task is the one that the caller named.
@@ -174,12 +176,18 @@ enum PositionalOptions {
     /// So many names are listed where there are more elements.
     private static let mostListed = 32
 
-    /// The elements of an array as an object, by these names; as they are, where there are none.
+    /// The elements of an array as the task's options: an object by the names of its parameters, or the one element
+    /// itself where it takes the whole; as they are, where nothing is known of its parameters.
     ///
-    /// - Parameter names: Those of the task's ``TaskParameters``.
-    /// - Throws: `options.invalid`, where there are more elements than names.
-    static func named(_ options: [UInt8], for task: String, _ names: [String]) throws(BridgeError) -> [UInt8] {
-        guard !names.isEmpty, let values = (try? JSON(parsing: options))?.arrayValue else { return options }
+    /// - Throws: `options.invalid`, where there are more elements than parameters, or not the one.
+    static func named(
+        _ options: [UInt8], for task: String, _ parameters: TaskParameters
+    ) throws(BridgeError) -> [UInt8] {
+        let names = parameters.names
+        guard parameters.takesWhole || !names.isEmpty, let values = (try? JSON(parsing: options))?.arrayValue else {
+            return options
+        }
+        guard !parameters.takesWhole else { return try whole(values, for: task) }
         guard values.count <= names.count else {
             throw BridgeError(
                 JSONMismatch(
@@ -190,5 +198,16 @@ enum PositionalOptions {
         var object = JSONObject()
         for (name, value) in zip(names, values) { object[name] = value }
         return JSON.object(object).bytes
+    }
+
+    /// The one element, which is the options.
+    private static func whole(_ values: [JSON], for task: String) throws(BridgeError) -> [UInt8] {
+        guard values.count == 1 else {
+            var error = BridgeError(
+                JSONMismatch(path: "$", expected: "one parameter", got: "\(values.count) parameters"))
+            error.message = "\(task) takes one parameter, not \(values.count)"
+            throw error
+        }
+        return values[0].bytes
     }
 }

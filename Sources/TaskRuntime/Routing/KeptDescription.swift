@@ -19,14 +19,14 @@ struct KeptDescription {
 
     let summary: String?
     let schemaTexts: SchemaTexts
-    /// What the parameters of calls by position are called: no call has the schema read anew.
-    let parameterNames: [String]
+    /// What the parameters of calls by position mean: no call has the schema read anew.
+    let parameters: TaskParameters
 
     init(_ provided: ProvidedDescription) {
         let schemas = provided.schemas
         summary = provided.summary
         schemaTexts = SchemaTexts(schemas)
-        parameterNames = schemas.parameterNames
+        parameters = schemas.parameters
     }
 
     /// As values again.
@@ -48,6 +48,6 @@ struct KeptDescription {
     var heldBytes: Int {
         (summary?.utf8.count ?? 0) + (schemaTexts.options?.count ?? 0) * (1 + Self.checkFactor)
             + (schemaTexts.result?.count ?? 0) + (schemaTexts.progress?.count ?? 0)
-            + parameterNames.reduce(0) { $0 + $1.utf8.count + Self.stringBytes }
+            + parameters.names.reduce(0) { $0 + $1.utf8.count + Self.stringBytes }
     }
 }

@@ -88,8 +88,8 @@ public struct TaskSchemas: Codable, Sendable, Hashable {
         self.progress = progress
     }
 
-    /// What the parameters of calls by position are called.
-    var parameterNames: [String] { TaskParameters(of: options).names }
+    /// What the parameters of calls by position mean.
+    var parameters: TaskParameters { TaskParameters(of: options) }
 
     /// What options are checked against before the task is called; nil: anything fits.
     ///

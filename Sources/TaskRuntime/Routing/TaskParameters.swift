@@ -7,10 +7,14 @@ struct TaskParameters {
     let names: [String]
     /// How many of the names, from the first on, are of required parameters.
     let requiredCount: Int
+    /// Whether the options are neither an object nor an array, so that one parameter is all of them. Where they may be
+    /// an array, `["x"]` could mean both.
+    let takesWhole: Bool
 
-    /// - Parameter schema: That of the task's options. Only the properties of an object are parameters.
+    /// - Parameter schema: That of the task's options. Only the properties of an object are parameters with names.
     init(of schema: JSON?) {
-        guard let properties = schema?["properties"]?.objectValue else {
+        takesWhole = Self.isOfOneValue(schema)
+        guard !takesWhole, let properties = schema?["properties"]?.objectValue else {
             names = []
             requiredCount = 0
             return
@@ -19,5 +23,12 @@ struct TaskParameters {
         let first = properties.keys.filter { required.contains($0) }
         names = first + properties.keys.filter { !required.contains($0) }
         requiredCount = first.count
+    }
+
+    /// Whether the schema names types, of which none has parts.
+    private static func isOfOneValue(_ schema: JSON?) -> Bool {
+        guard let type = schema?["type"] else { return false }
+        let types = type.arrayValue ?? [type]
+        return !types.isEmpty && !types.contains("object") && !types.contains("array")
     }
 }
