@@ -91,10 +91,11 @@ final class FuzzClient: SessionTransport {
         switch item {
         case .call(let call):
             if let id = call.pointee.callbackID { account.owe(id, call.pointee.dialect) }
-        case .problem(let problem):
+        case .problem(let problem) where !session.hasRefused(problem.pointee):
             let id = problem.pointee.callbackID
             let unknown: DialectID = problem.pointee.mayBeRPC && session.mayMeanRPC ? .jsonRPC : around
             account.owe(id, problem.pointee.dialect ?? id?.dialect ?? unknown)
+        case .problem: break
         case .message(let message):
             switch message.pointee {
             case .event: account.owe(nil, around)

@@ -111,6 +111,8 @@ public struct MessageProblem {
     public var isNotJSON = false
     /// Whether it may be JSON-RPC, for what else there is: the client has spoken nothing yet.
     public var mayBeRPC = false
+    /// Whether it is a header, of which a message may have several.
+    public var isHeader = false
     /// Whether it was to be the end of a call of the daemon's: it bears a result or an error, and names no task.
     public var isReply = false
 

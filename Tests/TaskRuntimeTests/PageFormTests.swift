@@ -152,10 +152,29 @@ struct FreshRPCTests {
         #expect(session.onlyDialect == .jsonRPC)
     }
 
-    @Test("Headers such as those of language servers are refused in words")
-    func headers() {
-        let refusal = answer("Content-Length: 52\r")
-        #expect(isError(refusal, -32700))
-        #expect(refusal?["error"]?["message"]?.stringValue?.contains("Content-Length") == true)
+    @Test(
+        "Headers such as those of language servers are refused in words, once for a message",
+        arguments: [
+            ["Content-Length: 52\r"], ["Content-Type: application/vscode-jsonrpc; charset=utf-8\r"],
+            ["Content-Type: application/vscode-jsonrpc\r", "content-length: 52\r"],
+            ["Content-Length: 52\r", "Content-Type: application/vscode-jsonrpc\r"],
+        ])
+    func headers(lines: [String]) throws {
+        let client = bench.client()
+        // The second message is refused as the first one: a call stands between them.
+        for _ in 0..<2 {
+            for line in lines { client.send(line) }
+            let refusals = client.read()
+            #expect(refusals.count == 1)
+            #expect(isError(refusals.first, -32700))
+            let message = try #require(refusals.first?["error"]?["message"]?.stringValue)
+            #expect(message.contains("without headers such as Content-Length"))
+            #expect(answer(#"{"jsonrpc":"2.0","method":"echo","id":1}"#, to: client)?["result"] == [:])
+        }
+        // What is broken otherwise stands between two headers as well.
+        for line in [lines[0], "{", lines[0]] {
+            client.send(line)
+            #expect(client.read().count == 1)
+        }
     }
 }

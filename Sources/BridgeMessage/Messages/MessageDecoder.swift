@@ -181,19 +181,23 @@ public final class MessageDecoder {
     func notJSON(_ bytes: UnsafeRawBufferPointer, _ error: GrammarError) -> MessageProblem {
         let prefix = UnsafeRawBufferPointer(rebasing: bytes.prefix(MessageSplitter.keptPrefixBytes))
         let found = CallbackIDSalvage.find(in: prefix, &scratch)
-        let reason = Self.isHeader(prefix) ? Self.noHeaders : "the line is not JSON: \(error.reason)"
+        let isHeader = Self.isHeader(prefix)
+        let reason = isHeader ? Self.noHeaders : "the line is not JSON: \(error.reason)"
         var problem = MessageProblem(
             error: BridgeError(
                 .messageInvalid, reason,
                 data: error.offset > 0 ? ["offset": .number(JSONNumber(error.offset))] : nil),
             callbackID: found?.id, isNotJSON: true, isReply: found?.isReply ?? false)
-        problem.mayBeRPC = Self.isHeader(prefix) || Self.contains(#""jsonrpc""#, prefix)
+        problem.isHeader = isHeader
+        problem.mayBeRPC = isHeader || Self.contains(#""jsonrpc""#, prefix)
         return problem
     }
 
-    /// As clients of language servers frame their messages.
+    /// As clients of language servers frame their messages: two headers, in any order.
     private static func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.prefix(15).map { $0 | 0x20 }.elementsEqual("content-length:".utf8)
+        ["content-length:", "content-type:"].contains { header in
+            line.prefix(header.utf8.count).lazy.map { $0 | 0x20 }.elementsEqual(header.utf8)
+        }
     }
 
     private static let noHeaders =

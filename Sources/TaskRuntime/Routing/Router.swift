@@ -18,7 +18,8 @@ extension TaskRuntime {
         case .problem(let problem):
             counters.invalidMessages += 1
             noteStep(.line, of: session)
-            answer(problem.pointee, to: session)
+            if !session.hasRefused(problem.pointee) { answer(problem.pointee, to: session) }
+            session.noteRefusal(of: problem.pointee)
             noteInputTime()
         }
     }

@@ -148,6 +148,15 @@ public final class Session {
     /// The dialect that it named, or the one that it has spoken so far; the native one, where it has spoken none or
     /// several.
     var onlyDialect: DialectID { namedDialect ?? DialectID.allCases.first { $0.bit == dialects } ?? .native }
+    /// How many calls it had made when a header was refused last; nil: something else has been refused since.
+    private var callsAtHeader: UInt64?
+
+    /// Whether a problem goes without an answer: of headers that follow one another, the first is refused.
+    func hasRefused(_ problem: MessageProblem) -> Bool { problem.isHeader && callsAtHeader == callsMade }
+
+    /// A problem has been answered, or a header passed over.
+    func noteRefusal(of problem: MessageProblem) { callsAtHeader = problem.isHeader ? callsMade : nil }
+
     /// Whether what is no message of any dialect is taken for one of JSON-RPC: where it may be, as long as nothing else
     /// has been spoken.
     var mayMeanRPC: Bool { onlyDialect == .jsonRPC || namedDialect == nil && dialects == 0 }
