@@ -6,8 +6,8 @@ final class DialectMemory {
     /// What was read last, where it was no call: there is one of each, and a flag that says so.
     private let message: UnsafeMutablePointer<BridgeMessage>
     private let problem: UnsafeMutablePointer<MessageProblem?>
-    /// The place of each field among the members of its line, by the field's number. Means something only for the
-    /// fields that the message at hand has.
+    /// The place of each native field among the members of its line, by the field's number. Means something only for
+    /// the fields that the message at hand has.
     let places: UnsafeMutablePointer<UInt32>
 
     /// What reads messages of other dialects.

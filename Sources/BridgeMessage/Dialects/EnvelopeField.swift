@@ -109,12 +109,6 @@ enum EnvelopeField: Int, CaseIterable {
     }
 }
 
-extension EnvelopeField {
-    /// A bit for each field, for sets of them.
-    @inline(__always)
-    var bit: UInt64 { 1 &<< UInt64(truncatingIfNeeded: rawValue) }
-}
-
 extension UnsafeRawBufferPointer {
     /// The bytes of a literal.
     init(_ text: StaticString) { self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }

@@ -6,12 +6,30 @@ struct ForeignMessage {
     let line: ParsedLine
     /// The dialect that it is read in.
     var dialect = DialectID.native
-    /// The fields that there are, a bit for each, and those that stand there twice.
-    let present: UInt64
-    let twice: UInt64
-    /// The index of each among the members.
-    let indices: UnsafePointer<UInt32>
     let reader: ForeignReader
+    /// The fields that there are, each once: at most as many as there are cases of ``EnvelopeField``.
+    private var fields: [(field: EnvelopeField, member: bridge_json_member)] = []
+    /// Those of them that stand there more than once: which member is meant, nobody can say.
+    private var repeated: [EnvelopeField] = []
+
+    /// - Parameter scratch: for names of members that have escapes.
+    init(_ line: ParsedLine, _ reader: ForeignReader, _ scratch: inout EscapeScratch) {
+        self.line = line
+        self.reader = reader
+        for member in line.members {
+            let key = line.slice(member.key_start, member.key_length)
+            let name = member.key_escaped ? scratch.unescape(key) : key
+            guard let field = EnvelopeField.native(name) ?? EnvelopeField.foreign(name) else { continue }
+            if !has(field) {
+                fields.append((field, member))
+            } else if !repeated.contains(field) {
+                repeated.append(field)
+            }
+        }
+    }
+
+    /// Whether a field stands there more than once.
+    var repeatsField: Bool { !repeated.isEmpty }
 
     /// The names of the fields, for errors: the first of them, each cut.
     var names: [String] {
@@ -20,11 +38,11 @@ struct ForeignMessage {
         }
     }
 
-    func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
+    func has(_ field: EnvelopeField) -> Bool { fields.contains { $0.field == field } }
 
     /// A field that stands there once.
     private func member(_ field: EnvelopeField) -> bridge_json_member? {
-        has(field) && twice & field.bit == 0 ? line.members[Int(indices[field.rawValue])] : nil
+        repeated.contains(field) ? nil : fields.first { $0.field == field }?.member
     }
 
     // MARK: Values

@@ -75,7 +75,7 @@ final class ForeignReader {
             preconditionFailure("the native dialect is read by itself")
         }
         do throws(DialectMismatch) {
-            if message.twice != 0 { throw DialectMismatch("a field stands twice") }
+            if message.repeatsField { throw DialectMismatch("a field stands twice") }
             switch try dialect.read(message) {
             case .call: return .call
             case .other(let message): return .message(message)

@@ -20,7 +20,7 @@ struct NativeDialect {
     private let memory: Unmanaged<DialectMemory>
     private let call: UnsafeMutablePointer<CallMessage>
     private let places: UnsafeMutablePointer<UInt32>
-    /// The fields that there are, a bit for each, and those that stand there twice.
+    /// The native fields that there are, a bit for each, and those that stand there twice.
     private var present: UInt64 = 0
     private var twice: UInt64 = 0
     /// Whether fields of other dialects are among them.
@@ -37,22 +37,9 @@ struct NativeDialect {
 
     @inline(__always)
     mutating func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
-        for index in 0..<line.members.count {
-            // There is an address: there are members.
-            let member = line.members.baseAddress.unsafelyUnwrapped + index
-            let key = line.slice(member.pointee.key_start, member.pointee.key_length)
-            let name = member.pointee.key_escaped ? scratch.unescape(key) : key
-            guard let field = EnvelopeField.native(name) else {
-                noteForeign(name, index)
-                continue
-            }
-            note(field, index)
-        }
-        if hasForeignFields {
-            if let item = foreignMessage(&scratch) { return item }
-            // What only other dialects know is ignored, also where it stands twice.
-            twice &= Self.nativeFields
-        }
+        noteFields(&scratch)
+        // What only other dialects know is ignored in a native message, also where it stands twice.
+        if hasForeignFields, let item = foreignMessage(&scratch) { return item }
         do throws(Mismatch) {
             if twice == 0, present & Self.kindBits == EnvelopeField.task.bit {
                 try readCall(&scratch)
@@ -70,10 +57,20 @@ struct NativeDialect {
     }
 
     @inline(__always)
-    private mutating func note(_ field: EnvelopeField, _ index: Int) {
-        twice |= present & field.bit
-        present |= field.bit
-        places[field.rawValue] = UInt32(truncatingIfNeeded: index)
+    private mutating func noteFields(_ scratch: inout EscapeScratch) {
+        for index in 0..<line.members.count {
+            // There is an address: there are members.
+            let member = line.members.baseAddress.unsafelyUnwrapped + index
+            let key = line.slice(member.pointee.key_start, member.pointee.key_length)
+            let name = member.pointee.key_escaped ? scratch.unescape(key) : key
+            guard let field = EnvelopeField.native(name) else {
+                if EnvelopeField.foreign(name) != nil { hasForeignFields = true }
+                continue
+            }
+            twice |= present & field.bit
+            present |= field.bit
+            places[field.rawValue] = UInt32(truncatingIfNeeded: index)
+        }
     }
 
     /// The fields that say what a message is. Progress is asked for in a call, and reported without one.
@@ -83,9 +80,6 @@ struct NativeDialect {
         EnvelopeField.task.bit | EnvelopeField.result.bit | EnvelopeField.error.bit | EnvelopeField.cancel.bit
             | EnvelopeField.event.bit
     }
-
-    /// All that the native dialect knows: a bit for each.
-    private static var nativeFields: UInt64 { EnvelopeField.handlerName.bit - 1 }
 
     @inline(__always)
     private func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
@@ -207,39 +201,34 @@ struct NativeDialect {
     }
 }
 
+extension EnvelopeField {
+    /// A bit for each field, for sets of native ones.
+    @inline(__always)
+    fileprivate var bit: UInt64 { 1 &<< UInt64(truncatingIfNeeded: rawValue) }
+}
+
 // MARK: Messages of other dialects
 
 extension NativeDialect {
     /// The dialect of a message; nil: it is of none, or of several.
     static func kind(of line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) -> DialectID? {
         var message = NativeDialect(line, memory)
-        _ = message.decode(&scratch)
-        switch memory.foreign.kind(of: message.asForeign) {
-        case .foreign(let dialect): return dialect
-        case .mixture: return nil
-        case .native: return message.present & (Self.kindBits | EnvelopeField.callbackID.bit) != 0 ? .native : nil
+        message.noteFields(&scratch)
+        if message.hasForeignFields {
+            switch memory.foreign.kind(of: ForeignMessage(line, memory.foreign, &scratch)) {
+            case .foreign(let dialect): return dialect
+            case .mixture: return nil
+            case .native: break
+            }
         }
-    }
-
-    /// Takes a field into account that the native dialect does not know.
-    private mutating func noteForeign(_ name: UnsafeRawBufferPointer, _ index: Int) {
-        guard let field = EnvelopeField.foreign(name) else { return }
-        hasForeignFields = true
-        note(field, index)
-    }
-
-    /// The same message for other dialects to read.
-    private var asForeign: ForeignMessage {
-        ForeignMessage(
-            line: line, present: present, twice: twice, indices: UnsafePointer(places),
-            reader: memory._withUnsafeGuaranteedRef(\.foreign))
+        return message.present & (Self.kindBits | EnvelopeField.callbackID.bit) != 0 ? .native : nil
     }
 
     /// The message, where it is none of the native dialect; nil: it is.
     private func foreignMessage(_ scratch: inout EscapeScratch) -> DecodedItem? {
-        var message = asForeign
-        let reader = message.reader
         let memory = memory.takeUnretainedValue()
+        let reader = memory.foreign
+        var message = ForeignMessage(line, reader, &scratch)
         switch reader.kind(of: message) {
         case .native: return nil
         case .foreign(let dialect): message.dialect = dialect
