@@ -19,6 +19,28 @@ function generated(socket) {
     return execFileSync(command, ["generate", "--language", "capacitor", "--socket", socket], { encoding: "utf8" });
 }
 
+/**
+ * A stand-in for `registerPlugin` of `@capacitor/core`, which is an npm package that is not needed otherwise: it looks
+ * for a plugin in `PluginHeaders`, and calls each method by its `rtype`, as the package does. What it calls,
+ * `nativePromise` and `nativeCallback`, is the real one of native-bridge.js.
+ */
+function registerPlugin(cap, plugin) {
+    const header = cap.PluginHeaders?.find(({ name }) => name === plugin);
+    const call = async (method, options, callback) => {
+        const known = header?.methods.find(({ name }) => name === method);
+        if (!known) throw new cap.Exception(`"${plugin}.${method}()" is not implemented`, "UNIMPLEMENTED");
+        if (known.rtype === "promise") return cap.nativePromise(plugin, method, options);
+        return cap.nativeCallback(plugin, method, options, callback);
+    };
+    const addListener = async (eventName, callback) => {
+        const callbackId = await call("addListener", { eventName }, callback);
+        return { remove: async () => void call("removeListener", { eventName, callbackId }, callback) };
+    };
+    return new Proxy({}, {
+        get: (_, method) => (method === "addListener" ? addListener : (options) => call(method, options)),
+    });
+}
+
 /** A page with the bridge in it, whose messages go to the daemon as they are. */
 async function openPage(t, socket, platform) {
     const sent = [];
@@ -85,6 +107,38 @@ for (const platform of Object.keys(platforms)) {
         }
     });
 
+    test(`${platform}: registerPlugin finds the daemon's plugins, and their events`, { skip }, async (t) => {
+        const daemon = await startDaemon(t);
+        const { window, cap } = await openPage(t, daemon.socket, platform);
+        vm.runInContext(generated(daemon.socket), window);
+        const own = registerPlugin(cap, "Trestle");
+        assert.deepEqual({ ...(await own.Echo({ a: 1 })) }, { a: 1 });
+        await assert.rejects(own.Ecko({}), { code: "UNIMPLEMENTED" });
+        await assert.rejects(registerPlugin(cap, "Camera").shoot({}), { code: "UNIMPLEMENTED" });
+
+        const persistence = registerPlugin(cap, "persistence");
+        assert.ok((await persistence.create({ table: "notes", record: { text: "milk" } })).key);
+        const client = await openClient(t, daemon.socket);
+        const publish = (data) => client.call("bridge.publish", { event: "persistence.tested", data });
+        const heard = { first: [], second: [] };
+        let next = promised();
+        const first = await persistence.addListener("tested", ({ number }) => heard.first.push(number));
+        await persistence.addListener("tested", ({ number }) => {
+            heard.second.push(number);
+            next.keep();
+        });
+        // What was sent before is done once this is answered.
+        await own.Echo({});
+        await publish({ number: 1 });
+        await next;
+        next = promised();
+        await first.remove();
+        await own.Echo({});
+        await publish({ number: 2 });
+        await next;
+        assert.deepEqual(heard, { first: [1], second: [1, 2] });
+    });
+
     test(`${platform}: a method that there is not is UNIMPLEMENTED`, { skip }, async (t) => {
         const daemon = await startDaemon(t);
         const { cap } = await openPage(t, daemon.socket, platform);
@@ -143,3 +197,25 @@ for (const platform of Object.keys(platforms)) {
         assert.equal(lines.length, platform === "ios" ? 1 : 0);
     });
 }
+
+test("plugins that a page has already stay beside the daemon's, which replace those of their name", {
+    skip: withoutDaemon,
+}, async (t) => {
+    const daemon = await startDaemon(t);
+    const text = generated(daemon.socket);
+    const camera = { name: "Camera", methods: [{ name: "shoot", rtype: "promise" }] };
+    const window = { Capacitor: { PluginHeaders: [camera, { name: "Trestle", methods: [] }] } };
+    window.window = window;
+    vm.createContext(window);
+    // Once more changes nothing.
+    for (let time = 0; time < 2; time += 1) {
+        vm.runInContext(text, window);
+        const headers = window.Capacitor.PluginHeaders;
+        assert.equal(headers[0], camera);
+        assert.equal(headers.filter(({ name }) => name === "Trestle").length, 1);
+        assert.ok(headers.find(({ name }) => name === "Trestle").methods.some(({ name }) => name === "Echo"));
+    }
+    const bare = vm.createContext({ window: {} });
+    vm.runInContext(text, bare);
+    assert.ok(bare.window.Capacitor.PluginHeaders.some(({ name }) => name === "Trestle"));
+});

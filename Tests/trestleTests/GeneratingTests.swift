@@ -173,6 +173,43 @@ struct GeneratingTests {
         #expect(python([["name": "x"]]).contains("options: XOptions = _NO_OPTIONS,"))
     }
 
+    @Test("A page's plugins of Capacitor are those of other code, and the daemon's, which replace others of their name")
+    func forCapacitor() {
+        let tasks: [JSON] = [["name": "Echo"], ["name": "files.open"], ["name": "files.removeListener"]]
+        #expect(
+            CapacitorHeaders.text(tasks, header: ["From a test.", "", "Not to be edited."]) == """
+                // From a test.
+                //
+                // Not to be edited.
+
+                window.Capacitor = window.Capacitor || {};
+                window.Capacitor.PluginHeaders = ((others, own) => [
+                    ...others.filter(({ name }) => !own.some((plugin) => plugin.name === name)),
+                    ...own,
+                ])(window.Capacitor.PluginHeaders || [], [
+                    {
+                        name: "Trestle",
+                        methods: [
+                            { name: "Echo", rtype: "promise" },
+                            { name: "addListener", rtype: "callback" },
+                            { name: "removeListener", rtype: "callback" },
+                            { name: "removeAllListeners", rtype: "promise" },
+                        ],
+                    },
+                    {
+                        name: "files",
+                        methods: [
+                            { name: "open", rtype: "promise" },
+                            { name: "removeListener", rtype: "promise" },
+                            { name: "addListener", rtype: "callback" },
+                            { name: "removeAllListeners", rtype: "promise" },
+                        ],
+                    },
+                ]);
+
+                """)
+    }
+
     @Test("Without tasks there is a module all the same")
     func empty() {
         #expect(typescript([]).hasSuffix("export {};\n"))

@@ -11,7 +11,7 @@ struct GenerateCommand: BridgeCommand {
             One file: for each task the types of its options, its result and its progress, as its JSON Schemas say, \
             and a function that calls it by way of the client library (trestle-bridge, trestle_bridge). The same \
             tasks make the same file, so that it can be committed. A task of which no schema is known takes and gives \
-            any JSON. For pages of Capacitor the file sets PluginHeaders, which registerPlugin looks for: load it \
+            any JSON. For pages of Capacitor the file adds to PluginHeaders, which registerPlugin looks for: load it \
             before the page's own code.
 
             EXAMPLES

@@ -1,7 +1,8 @@
 import BridgeJSON
 
 /// `PluginHeaders` of Capacitor: the plugins and methods that a page's `registerPlugin` finds, in JavaScript. A task
-/// `files.open` is the method `open` of the plugin `files`; one without a dot is a method of the plugin `Trestle`.
+/// `files.open` is the method `open` of the plugin `files`; one without a dot is a method of the plugin `Trestle`. Plugins
+/// that the page has already, of the app around it, stay; one of the same name is replaced.
 struct CapacitorHeaders {
     /// The plugin of tasks whose names have no dot.
     private static let ownPlugin = "Trestle"
@@ -25,9 +26,12 @@ struct CapacitorHeaders {
         return comment + """
 
             window.Capacitor = window.Capacitor || {};
-            window.Capacitor.PluginHeaders = [
+            window.Capacitor.PluginHeaders = ((others, own) => [
+                ...others.filter(({ name }) => !own.some((plugin) => plugin.name === name)),
+                ...own,
+            ])(window.Capacitor.PluginHeaders || [], [
             \(plugins.map(entry).joined(separator: "\n"))
-            ];
+            ]);
 
             """
     }
