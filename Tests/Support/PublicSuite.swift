@@ -11,8 +11,14 @@ public struct PublicSuite: Sendable {
 
     /// The suite's folder; nil where there is none.
     private let folder: String?
-    /// Whether its tests can be run.
-    public var isThere: Bool { folder != nil }
+    /// Whether it is one of those that the environment's `TRESTLE_SUITES_REQUIRED` names, with spaces between.
+    private let isRequired: Bool
+    /// Whether its tests are run. Where it is missing and required, they fail: nothing is in it.
+    public var isThere: Bool { folder != nil || isRequired }
+    /// What was fetched: a commit, or a release of a package that has the suite in it; empty where there is none.
+    public var version: String {
+        String(decoding: content(of: "COMMIT").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
     /// The reason for skipping tests without the suite.
     public let missing: String
 
@@ -29,7 +35,9 @@ public struct PublicSuite: Sendable {
         let places = Self.places.map { "\($0)/\(name)" }
         folder = places.first { access("\($0)/COMMIT", R_OK) == 0 }
         missing = "no \(places.joined(separator: " or ")): scripts/fetch-suites fetches it"
-        if folder == nil { print("skipped: the tests of the public suite \(name): \(missing)") }
+        let required = getenv("TRESTLE_SUITES_REQUIRED").map { String(cString: $0) } ?? ""
+        isRequired = required.split(separator: " ").contains { $0 == name }
+        if folder == nil, !isRequired { print("skipped: the tests of the public suite \(name): \(missing)") }
     }
 
     /// The folders that may hold suites.
