@@ -188,6 +188,27 @@ struct CommandLineTests {
     }
 
     @Test(
+        "--check-config warns of a rule that looks as if it lent administration, and names what does",
+        arguments: [
+            (#"names = "bridge.*""#, "bridge.* does not cover bridge.calls, bridge.kill, "),
+            (#"names = "bridge.admin""#, nil), (#"names = "*""#, nil), (#"names = "Echo""#, nil),
+            (#"names = "bridge.kill""#, "bridge.kill, whose permission is bridge.admin"),
+        ] as [(String, String?)])
+    func checkWarnsOfAdministration(names: String, warning: String?) throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("policy.d"), 0o755)
+        try home.folder.write("[[rule]]\nallow = \"call\"\nuid = 12345\n\(names)\n", to: "policy.d/10.toml")
+        let daemon = try trestled(home.commandLine + ["--check-config"], in: home)
+        #expect(daemon.end == .exited(0), "\(daemon.errors)")
+        #expect(daemon.output.hasPrefix("good: "))
+        guard let warning else { return #expect(daemon.errors == "") }
+        let lines = daemon.errors.split(separator: "\n")
+        #expect(lines.count == 1, "\(daemon.errors)")
+        #expect(daemon.errors.hasPrefix("warning: \(home.folder.file("policy.d/10.toml")):1: "), "\(daemon.errors)")
+        #expect(daemon.errors.contains(warning) && daemon.errors.contains("bridge.admin"), "\(daemon.errors)")
+    }
+
+    @Test(
         "--check-config tells every kind of mistake with its line, and ends with 78",
         arguments: [
             ("a = [", ":1:"), ("log_level = \"info\"\nlog_level = \"info\"", ":2:"),
