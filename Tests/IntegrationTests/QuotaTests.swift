@@ -66,8 +66,8 @@ struct QuotaTests {
 
     /// The formula of docs/operations.md, for what is set below; what the daemon has before anybody comes is taken off.
     private static let sessions = 48
-    private static let queuedBytes = 16 << 20
-    private static let messageBytes = 1 << 20
+    static let queuedBytes = 16 << 20
+    static let messageBytes = 1 << 20
     private static let bound = 2 * (queuedBytes + messageBytes) + sessions * (384 << 10) + 4 * messageBytes + (24 << 20)
 
     @Test("Memory stays within the formula, whatever clients leave unread, and whatever lines they leave unfinished")
@@ -129,11 +129,11 @@ struct QuotaTests {
     // MARK: Texts that are kept
 
     private static let providers = 32
-    private static let tasksOfEach = 12
-    private static let patternsOfEach = 256
+    static let tasksOfEach = 12
+    static let patternsOfEach = 256
 
     /// The formula for sessions that leave as many and as long texts behind as they may, and have nothing in flight.
-    private static let descriptionBytes = 128 << 20
+    static let descriptionBytes = 128 << 20
     private static let keptBound =
         2 * messageBytes + (providers + 1) * (384 << 10) + providers * tasksOfEach * (4 << 10)
         + providers * patternsOfEach * 256 + descriptionBytes + 4 * messageBytes + (24 << 20)
@@ -171,7 +171,7 @@ struct QuotaTests {
     }
 
     /// Has as many and as long events retained as there may be.
-    private func retainEvents(_ client: Wire) throws {
+    func retainEvents(_ client: Wire) throws {
         let data = JSON.string(String(repeating: "x", count: (4 << 20) / 1_024 - 16))
         for number in 0..<1_024 {
             _ = try client.result("bridge.publish", ["event": .string("e\(number)"), "data": data, "retain": true])
@@ -181,7 +181,11 @@ struct QuotaTests {
     }
 
     /// Says and provides and listens to as much as a session may, in the longest words. Longer ones are refused.
-    private func leaveTexts(_ client: Wire, _ number: Int) throws {
+    ///
+    /// - Returns: The bytes of the schemas that were taken.
+    @discardableResult
+    func leaveTexts(_ client: Wire, _ number: Int) throws -> Int {
+        var taken = 0
         func text(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
         #expect(try client.call("bridge.hello", ["client": text(900_000)])["error"]?["code"] == "options.invalid")
         _ = try client.result(
@@ -208,12 +212,14 @@ struct QuotaTests {
             let answer = try client.receive { $0["callbackId"] == "r" }
             let quota = answer["error"]?["data"]?["quota"]
             #expect(answer["result"] != nil || quota == "description_bytes", "\(answer.text)")
+            if answer["result"] != nil { taken += schema.utf8.count }
         }
         _ = try client.result("bridge.subscribe", ["events": .array((0..<Self.patternsOfEach).map(name))])
+        return taken
     }
 
     /// What a process has in memory of its own.
-    private static func memory(of pid: pid_t) -> Int {
+    static func memory(of pid: pid_t) -> Int {
         let line = contents(of: "/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
         return (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
     }
