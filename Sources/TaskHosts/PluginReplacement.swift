@@ -62,28 +62,23 @@ extension PluginLoader {
     /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
     /// anything before the new one has been told. One that does not answer is not worth keeping for what it knows.
     private func handSessions(of old: PluginSlot, to new: PluginSlot) async throws(BridgeError) {
-        guard old.state == .running, await knownSessions(of: old) != nil else { return }
+        guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)
         await old.isIdle(within: settings.stopTimeout)
-        if let known = await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
+        for known in await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
     }
 
-    /// What a plugin knows of sessions; nil: nothing, or it does not say.
-    private func knownSessions(of plugin: PluginSlot) async -> JSON? {
-        let numbers: JSON = ["sessions": .array(runtime.sessionNumbers.map { .number(JSONNumber($0)) })]
-        do throws(BridgeError) {
-            let known = try await perform(.keepSessions, plugin, numbers, timeout: settings.stopTimeout)
-            // No conditional expression: `nil` would be JSON's null in one, and that is something.
-            guard knowsSessions(known) else { return nil }
-            return known
-        } catch {
+    /// What a plugin knows of sessions, in as many parts as it takes; empty: nothing, or it does not say.
+    private func knownSessions(of plugin: PluginSlot) async -> [JSON] {
+        var kept = KeptSessions()
+        await keepSessions(runtime.sessionNumbers, by: plugin, in: &kept)
+        for lost in kept.lost {
             log.error(
-                "what the plugin \(plugin.name) knows of sessions does not go to its new version: \(error.message)")
-            return nil
+                "what the plugin \(plugin.name) knows of a session does not go to its new version: \(lost.reason)",
+                metadata: runtime.session(lost.session)?.logMetadata)
         }
+        return kept.states.map(\.state)
     }
-
-    private func knowsSessions(_ answer: JSON) -> Bool { answer["states"]?.objectValue?.count ?? 0 > 0 }
 
     /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
     public func unload(_ plugin: PluginSlot) async {

@@ -105,12 +105,13 @@ public final class Plugin {
     /// - Parameters:
     ///   - state: What is known of one session. Another version of the plugin may read it: let members be optional.
     ///   - keep: Tells what is known of these sessions; those with nothing to tell are left out. No call is in flight,
-    ///     and `onStop` follows. Where it throws, no session goes on: the daemon closes them all. Loop thread.
+    ///     and `onStop` follows. Where it throws, it is asked about fewer sessions, at last about single ones; the daemon
+    ///     closes those for which it throws then. Loop thread.
     ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each.
-    ///     Returns the sessions that cannot go on as they were: the daemon closes them and tells them why. Where it
-    ///     throws, it closes all of which `keep` told something. Loop thread.
+    ///     Comes several times, each with some of them. Returns the sessions that cannot go on as they were: the daemon
+    ///     closes them and tells them why. Where it throws, it closes all that it was given. Loop thread.
     ///
-    /// The same happens when the plugin alone is reloaded. Where one of the two throws then, the reload fails, and the
+    /// The same happens when the plugin alone is reloaded. Where `restore` throws then, the reload fails, and the
     /// version that was there goes on.
     @discardableResult
     public func handover<State: Codable & Sendable>(

@@ -54,7 +54,7 @@ public final class TaskRuntime {
     /// Called with a user whose jobs wait for ``runSteps(of:forNanoseconds:)``; the server sets it.
     public var onSteps: ((UserAccount) -> Void)?
 
-    let clock: any RuntimeClock
+    package let clock: any RuntimeClock
     /// Where work is done that would keep the loop; nil: it is done at once.
     public let lane: (any WorkLane)?
     let log: Logger

@@ -140,10 +140,11 @@ final class Daemon {
         timer.schedule(after: configuration.drainTimeout)
         await withCheckedContinuation { continuation in runtime.drain { continuation.resume() } }
         timer.close()
+        if handsOver { service.stopping("asking plugins for their sessions", within: loader.keepingTime) }
+        let shares = handsOver ? await handover.collectShares() : nil
         // One plugin stops after the other.
         let stopTime = configuration.stopTimeout * runtime.plugins.count + Self.lastWrites
         service.stopping("stopping \(runtime.plugins.count) plugins", within: stopTime)
-        let shares = handsOver ? await handover.collectShares() : nil
         await loader.stopAll()
         if let shares { handover.give(shares) }
         await server.close(patience: Self.lastWrites)
@@ -152,7 +153,9 @@ final class Daemon {
 
     /// To the daemon's next process, and from the one before.
     var handover: SessionHandover {
-        SessionHandover(runtime: runtime, server: server, loader: loader, service: service, log: log)
+        SessionHandover(
+            runtime: runtime, server: server, loader: loader, service: service, log: log,
+            mostBytes: configuration.limits.handoverBytes)
     }
 
     /// How long a client that does not read may delay the exit, once all is said.

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("A restart with a descriptor store", .blocking)
 struct SessionHandoverTests {
-    private let manager: FakeServiceManager
-    private let home: DaemonHome
+    let manager: FakeServiceManager
+    let home: DaemonHome
 
     init() throws {
         manager = try FakeServiceManager()
@@ -16,7 +16,7 @@ struct SessionHandoverTests {
     }
 
     /// Starts the daemon with what the manager keeps, and waits until it is ready.
-    private func start(storeLimit: Int = 1) throws -> SpawnedProcess {
+    func start(storeLimit: Int = 1) throws -> SpawnedProcess {
         // As the manager hands them over: from 3 on, meant for the process that becomes the daemon.
         let kept = manager.stored
         let names = kept.map(\.name).joined(separator: ":")
@@ -38,7 +38,7 @@ struct SessionHandoverTests {
     }
 
     /// Ends the daemon as a restart does, and keeps what it hands over.
-    private func end(_ process: SpawnedProcess) throws {
+    func end(_ process: SpawnedProcess) throws {
         process.signal(SIGTERM)
         // What comes until nothing more does, the process having ended.
         while !process.hasEnded(within: 1) {

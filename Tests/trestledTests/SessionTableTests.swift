@@ -76,6 +76,13 @@ struct SessionTableTests {
         #expect(kept.isSuperset(of: [41, 51, 52]) && kept.isDisjoint(with: leftOut))
         #expect(kept.count == 7 && kept.union(leftOut).count == 43)
         #expect(read.providers.map(\.task) == ["b"])
+        // What plugins know of a session counts for it, and goes with it.
+        var known = table
+        let long = JSON.string(String(repeating: "k", count: 60_000))
+        known.plugins = [("p", ["states": ["41": long, "51": 1, "99": 2]])]
+        let (withKnown, withoutRich) = try known.text(atMost: 100_000) { $0 > 50 ? 2 : 1 }
+        #expect(withKnown.count <= 100_000 && withoutRich.contains(41) && !withoutRich.contains(51))
+        #expect(SessionTable(reading: withKnown).plugins.map(\.state) == [["states": ["51": 1]]])
         // All of them where there is room.
         let whole = try table.text { _ in 1 }
         #expect(whole.leftOut.isEmpty)

@@ -372,11 +372,12 @@ typedef struct trestle_plugin {
     /* Another daemon is about to take this one's place and to go on with its sessions; no call is in flight, and `stop`
        follows. `options` is {"sessions": [numbers]}. Answer {"states": {"NUMBER": any JSON}} with what you know of them
        and the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out.
-       `fail`: the sessions do not go on, and are closed; where it is this plugin alone that is reloaded, the reload
-       fails, and this one goes on. */
+       `fail`: it comes again with fewer of the sessions, at last with single ones; one for which it fails does not go
+       on, and is closed. Where it is this plugin alone that is reloaded, what it cannot say is lost. */
     void (*keep_sessions)(void *context, const trestle_request *request);
     /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
-       `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. Answer
+       `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. It comes several
+       times, each with a part of the sessions. Answer
        {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why.
        `fail`: none of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
     void (*restore_sessions)(void *context, const trestle_request *request);

@@ -184,7 +184,9 @@ public final class PluginSlot: TaskProvider {
     /// Private: configuration, and what plugins know of sessions, is not for who watches the traffic.
     lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
         TaskEntry(
-            TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true), index: index,
+            // What plugins know of sessions has no bound but a message's, and their numbers are as many as sessions.
+            TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true, optionBytes: .max),
+            index: index,
             provider: self,
             isInternal: true)
     }

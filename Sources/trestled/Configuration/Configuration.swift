@@ -65,6 +65,8 @@ struct Configuration: Sendable, Equatable {
         var eventQueueBytes = 1 << 20
         /// Sessions at once, over all users.
         var sessions = 10_000
+        /// What goes to the next process at a restart, all sessions together, in bytes.
+        var handoverBytes = SessionTable.mostBytes
     }
 
     /// How severe a message must be to be logged; each includes those before it. The names are swift-log's.

@@ -132,6 +132,13 @@ extension Configuration {
             Sessions at once, over all users. Each takes a descriptor. Where a change makes them fewer, those that are \
             open stay.
             """),
+        Declaration(
+            "limits.handover_bytes", .bytes(in: 64 * kibibyte...SessionTable.mostBytes), \.limits.handoverBytes,
+            .reload,
+            """
+            What all sessions together may have unread and unfinished at a restart for which they are kept. Each user \
+            has an equal share where that is not enough; sessions that have no room are closed.
+            """),
     ]
 
     private static let dialectSettings: [Setting<Configuration>] = [

@@ -15,8 +15,8 @@ struct SessionHandover {
     let service: DaemonService
     let log: Logger
 
-    /// What plugins know of the sessions.
-    typealias Shares = (states: [(plugin: String, state: JSON)], failures: [(plugin: String, reason: String)])
+    /// What sessions may have unread and unfinished, together.
+    let mostBytes: Int
 
     /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the
     /// manager, which holds each that it gets against all that it has: 4,000 by themselves took it more than five
@@ -26,49 +26,49 @@ struct SessionHandover {
     // MARK: Giving
 
     /// Asks the plugins for what they know. Before they are stopped.
-    func collectShares() async -> Shares { await loader.keepSessions(runtime.sessionsAtRest) }
+    func collectShares() async -> KeptSessions { await loader.keepSessions(runtime.sessionsAtRest) }
 
     /// Gives the connections at rest away. What cannot be given is closed, once it has been told why.
-    func give(_ shares: Shares) {
-        let providers = runtime.providers(among: Set(runtime.sessionsAtRest))
+    func give(_ shares: KeptSessions) {
+        for lost in shares.lost {
+            note(lost.session, "the plugin \(lost.plugin) cannot hand its part over: \(lost.reason)")
+        }
+        let lost = Dictionary(
+            shares.lost.map { ($0.session, "the plugin \($0.plugin) could not hand its part of the session over") },
+            uniquingKeysWith: { first, _ in first })
         let given = server.handOver { connections in
-            if let failure = shares.failures.first {
-                let reason = "the plugin \(failure.plugin) could not hand its part of the session over"
-                return Self.refuse(connections, reason)
-            }
+            let kept = connections.filter { lost[$0.record.session.number] == nil }
             do {
-                let leftOut = try give(connections, providers, shares)
-                for number in leftOut {
-                    log.warning("session \(number) is not handed over: \(Self.noRoom)")
-                }
-                return Dictionary(uniqueKeysWithValues: leftOut.map { ($0, Self.noRoom) })
+                let leftOut = try give(kept, shares)
+                for number in leftOut.sorted() { note(number, noRoom) }
+                return lost.merging(leftOut.map { ($0, noRoom) }) { first, _ in first }
             } catch {
                 log.error("the sessions cannot be handed over: \(error)")
                 service.forgetStored(Self.parcelName)
-                return Self.refuse(connections, "the daemon could not hand the session over")
+                let reason = "the daemon could not hand the session over"
+                return lost.merging(kept.map { ($0.record.session.number, reason) }) { first, _ in first }
             }
         }
         log.notice("\(given.count) sessions were handed over")
     }
 
-    private static func refuse(_ connections: [HeldConnection], _ reason: String) -> [UInt64: String] {
-        Dictionary(uniqueKeysWithValues: connections.map { ($0.record.session.number, reason) })
+    private func note(_ session: UInt64, _ reason: String) {
+        log.warning("the session is not handed over: \(reason)", metadata: runtime.session(session)?.logMetadata)
     }
 
-    private static let noRoom =
-        "what is unread and unfinished is longer than the \(SessionTable.mostBytes) bytes for the sessions of all users"
+    private var noRoom: String {
+        "what is unread and unfinished is longer than the \(mostBytes) bytes for the sessions of all users"
+    }
 
     /// - Returns: The sessions that have no room.
-    private func give(
-        _ connections: [HeldConnection], _ providers: [ProviderRecord], _ shares: Shares
-    ) throws -> Set<UInt64> {
+    private func give(_ connections: [HeldConnection], _ shares: KeptSessions) throws -> Set<UInt64> {
         var table = SessionTable()
         table.lastSession = runtime.lastSession
-        table.providers = providers
+        table.providers = runtime.providers(among: Set(connections.map(\.record.session.number)))
         table.plugins = shares.states
         table.retained = runtime.retainedEvents
         table.connections = connections.map(\.record)
-        let (text, leftOut) = try table.text { runtime.session($0)?.peer.uid }
+        let (text, leftOut) = try table.text(atMost: mostBytes) { runtime.session($0)?.peer.uid }
         let file = try MemoryFile.make(named: "trestle-sessions", content: text)
         let given = connections.filter { !leftOut.contains($0.record.session.number) }
         let parcel = try DescriptorParcel.make(of: [file.descriptor] + given.map(\.descriptor))

@@ -50,7 +50,8 @@ struct SessionTable {
     /// unfinished.
     static let mostBytes = 1 << 30
 
-    /// The text of the table, at most as long as it may be. Sessions that have no room in it are left out.
+    /// The text of the table, at most as long as it may be. Sessions that have no room in it are left out, with what
+    /// plugins know of them.
     ///
     /// - Parameters:
     ///   - mostBytes: The longest text.
@@ -62,18 +63,17 @@ struct SessionTable {
         atMost mostBytes: Int = Self.mostBytes, user: (UInt64) -> UInt32?
     ) throws -> (text: [UInt8], leftOut: Set<UInt64>) {
         var text: [UInt8] = []
-        for (plugin, state) in plugins {
-            try append(Line(share: PluginShare(plugin: plugin, state: state)), to: &text)
-        }
         for event in retained { try append(Line(retained: event), to: &text) }
-        let roomBytes = mostBytes - text.count - (try head(without: [])).count
-        guard roomBytes >= 0 else { throw TooLong(mostBytes: mostBytes) }
         let commonBytes = text.count
+        let othersBytes = try shares(of: []).count + (try head(without: [])).count
+        let roomBytes = mostBytes - commonBytes - othersBytes
+        guard roomBytes >= 0 else { throw TooLong(mostBytes: mostBytes) }
+        let knownBytes = knownBytes
         var sizes: [Int] = []
         for connection in connections {
             let start = text.count
             try append(Line(connection: connection), to: &text)
-            sizes.append(text.count - start)
+            sizes.append(text.count - start + knownBytes[connection.session.number, default: 0])
             // Too much already: from here on the sizes alone are wanted.
             if text.count - commonBytes > roomBytes { text.removeLast(text.count - commonBytes) }
         }
@@ -84,8 +84,37 @@ struct SessionTable {
                 try append(Line(connection: connection), to: &text)
             }
         }
+        text += try shares(of: Set(connections.map(\.session.number)).subtracting(leftOut))
         text += try head(without: leftOut)
         return (text, leftOut)
+    }
+
+    /// How much of the plugins' shares is about each session.
+    private var knownBytes: [UInt64: Int] {
+        var bytes: [UInt64: Int] = [:]
+        for (_, state) in plugins {
+            for (number, known) in state["states"]?.objectValue ?? [:] {
+                guard let session = UInt64(number) else { continue }
+                // With quotes, colon and comma.
+                bytes[session, default: 0] += number.utf8.count + known.bytes.count + 4
+            }
+        }
+        return bytes
+    }
+
+    /// The plugins' shares as far as they are about these sessions.
+    private func shares(of sessions: Set<UInt64>) throws(JSONEncodingError) -> [UInt8] {
+        var text: [UInt8] = []
+        for (plugin, state) in plugins {
+            guard var share = state.objectValue else { continue }
+            var states = JSONObject()
+            for (number, known) in share["states"]?.objectValue ?? [:] {
+                if let session = UInt64(number), sessions.contains(session) { states[number] = known }
+            }
+            share["states"] = .object(states)
+            try append(Line(share: PluginShare(plugin: plugin, state: .object(share))), to: &text)
+        }
+        return text
     }
 
     /// There is no room for what sessions have in common.

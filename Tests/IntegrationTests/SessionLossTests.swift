@@ -1,0 +1,214 @@
+import BridgeJSON
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+// The sessions that a restart costs, and that it costs no others.
+extension SessionHandoverTests {
+    // MARK: What plugins know
+
+    /// The event with which a session ends at a restart.
+    private func expectEnd(_ wire: Wire, because reason: String) throws {
+        #expect(try wire.receive { $0["event"] == "session.not_carried" }["data"]?["reason"]?.stringValue == reason)
+        #expect(try wire.receiveAll() == [])
+    }
+
+    private func number(of wire: Wire) throws -> Int64 {
+        try #require(try wire.result("bridge.hello")["session"]?.int64Value)
+    }
+
+    private func longTable(_ number: Int) -> String { String(repeating: "t", count: 240) + ".\(number)" }
+
+    /// Watches as many tables, each of which takes 1,300 bytes of what persistence hands over.
+    private func watch(_ wire: Wire, _ count: Int) throws {
+        let namespace = JSON.string("0:" + String(repeating: "o", count: 1_000))
+        for table in 0..<count {
+            _ = try wire.result(
+                "persistence.watch", ["table": .string(longTable(table)), "namespace": namespace])
+        }
+    }
+
+    @Test("ends the session of which a plugin's process knows more than a message holds, and no other")
+    func tooMuchKnown() throws {
+        try home.folder.write("[plugins.persistence]\nisolation = \"process\"\n", to: "trestled.toml")
+        var daemon = try start()
+        let (rich, other) = (try home.connect(), try home.connect())
+        let richNumber = try number(of: rich)
+        // Together they are longer than a message, each of them is not.
+        let half = try (1...2).map { _ in try home.connect() }
+        try watch(rich, 1_000)
+        for wire in half { try watch(wire, 500) }
+        _ = try other.result("persistence.watch", ["table": "t"])
+        let plain = try home.connect()
+        _ = try plain.result("Echo", 1)
+        try end(daemon)
+        try expectEnd(rich, because: "the plugin persistence could not hand its part of the session over")
+        let line = home.log.split(separator: "\n").first { $0.contains("the session is not handed over: ") }
+        let reason = "the plugin persistence cannot hand its part over: the result of "
+        #expect(line?.contains(reason) == true && line?.contains("session=\(richNumber)") == true, "\(line ?? "")")
+        #expect(line?.contains("uid=\(getuid())") == true, "\(line ?? "")")
+        daemon = try start()
+        #expect(home.log.contains("4 sessions go on, of 4 that were handed over"), "\(home.log.suffix(2_048))")
+        let origin = String(repeating: "o", count: 1_000)
+        let options: JSON = [
+            "table": .string(longTable(499)), "namespace": .string("0:\(origin)"), "key": "k", "record": [:],
+        ]
+        _ = try plain.result("persistence.create", options)
+        for wire in half { #expect(try wire.receive { $0["event"] == "record.changed" }["data"]?["key"] == "k") }
+        _ = try plain.result("persistence.create", ["table": "t", "key": "k", "record": [:]])
+        #expect(try other.receive { $0["event"] == "record.changed" }["data"]?["key"] == "k")
+        try end(daemon)
+    }
+
+    /// Has a worker in the place of the daemon's own plugins. It answers what `other` says, Python.
+    private func addWorker(_ other: String, configuration: String = "") throws {
+        var worker = WorkerInPython()
+        worker.other = other
+        try worker.write(to: home.folder)
+        home.arguments += ["--plugin-dir", home.folder.path]
+        try home.folder.write(configuration, to: "trestled.toml")
+    }
+
+    /// Has a worker keep something of every session, unless `fails` does something else, and go on with all but one.
+    private func keeping(_ fails: String, notRestoring lost: Int = 0) -> String {
+        """
+        if task == "plugin.keep_sessions":
+            numbers = m["options"]["sessions"]
+            \(fails.replacing("\n", with: "\n    "))
+            say({"callbackId": id, "result": {"states": {str(n): n for n in numbers}}}); continue
+        if task == "plugin.restore_sessions":
+            known = [int(n) for n in m["options"]["states"]]
+            if \(lost) in known: say({"callbackId": id, "error": {"code": "no", "message": "nothing of it"}})
+            else: say({"callbackId": id, "result": {"lost": []}})
+            continue
+        """
+    }
+
+    @Test("ends the sessions of which a plugin cannot say what it knows, and of an origin that it cannot go on with")
+    func pluginFails() throws {
+        try addWorker(
+            keeping(
+                """
+                if 1 in numbers or 4 in numbers:
+                    say({"callbackId": id, "error": {"code": "no", "message": "not of these"}}); continue
+                """, notRestoring: 2))
+        var daemon = try start()
+        // Made one after the other, and 2 for another origin.
+        let wires = try (1...5).map { number in
+            let wire = try home.connect()
+            _ = try wire.result("bridge.hello", number == 2 ? ["origin": "page:1"] : [:])
+            return wire
+        }
+        #expect(try number(of: wires[4]) == 5)
+        try end(daemon)
+        for index in [0, 3] {
+            try expectEnd(wires[index], because: "the plugin specimen could not hand its part of the session over")
+        }
+        daemon = try start()
+        try expectEnd(wires[1], because: "the plugin specimen cannot go on with this session: nothing of it")
+        for index in [2, 4] { #expect(try wires[index].result("specimen", 1) == 1) }
+        try end(daemon)
+    }
+
+    @Test("waits a bounded time for a plugin that does not answer for a session, and goes on with the others")
+    func pluginHangs() throws {
+        try addWorker(keeping("if 1 in numbers: continue"), configuration: "stop_timeout = \"3s\"\n")
+        var daemon = try start()
+        let wires = try (1...3).map { number in
+            let wire = try home.connect()
+            _ = try wire.result("bridge.hello", ["origin": .string("page:\(number)")])
+            return wire
+        }
+        try end(daemon)
+        try expectEnd(wires[0], because: "the plugin specimen could not hand its part of the session over")
+        daemon = try start()
+        for index in [1, 2] { #expect(try wires[index].call("bridge.ping")["error"] == nil) }
+        try end(daemon)
+    }
+
+    @Test("ends all sessions that a plugin has not spoken of where its process ends as it is asked")
+    func pluginCrashes() throws {
+        try addWorker(keeping("os._exit(3)"))
+        let daemon = try start()
+        let wire = try home.connect()
+        _ = try wire.result("bridge.ping")
+        try end(daemon)
+        try expectEnd(wire, because: "the plugin specimen could not hand its part of the session over")
+    }
+
+    // MARK: What has no room
+
+    /// What the daemon has open, once a record of this key was made, and the session that watches has got it.
+    private func descriptors(of daemon: SpawnedProcess, after key: JSON, _ watcher: Wire) throws -> [String] {
+        _ = try watcher.result("persistence.create", ["table": "t", "key": key, "record": [:]])
+        #expect(try watcher.receive { $0["event"] == "record.changed" }["data"]?["key"] == key)
+        return (0..<1_024).compactMap { number in
+            var target = [CChar](repeating: 0, count: 1_024)
+            let count = readlink("/proc/\(daemon.pid)/fd/\(number)", &target, target.count)
+            guard count >= 0 else { return nil }
+            // Without the inode of a socket or a pipe.
+            let text = target[..<count].map { UInt8(bitPattern: $0) }
+            return String(decoding: text.prefix { $0 != UInt8(ascii: "[") }, as: UTF8.self)
+        }.sorted()
+    }
+
+    @Test("names those that have no room, ends them, and goes on with all others")
+    func noRoom() throws {
+        try home.folder.write("[limits]\nhandover_bytes = \"256KiB\"\n", to: "trestled.toml")
+        var daemon = try start()
+        let (long, page, short) = (try home.connect(), try home.connect(), try home.connect())
+        let numbers = try [long, page, short].map { try number(of: $0) }
+        _ = try page.result("bridge.hello", ["origin": "page:1"])
+        _ = try long.result("bridge.register", ["tasks": ["mine"]])
+        _ = try short.result("persistence.watch", ["table": "t"])
+        _ = try long.result("persistence.watch", ["table": "t"])
+        // A line whose end has not come, read by the daemon before it answers another's call.
+        let cut = #"{"task":"Echo","callbackId":"late","options":""# + String(repeating: "x", count: 300_000)
+        try long.send(bytes: Array(cut.utf8))
+        try page.send(bytes: Array(cut.prefix(20_000).utf8))
+        var unsent: Int32 = 1
+        let deadline = Deadline()
+        // SIOCOUTQ: what the daemon has not read.
+        while unsent > 0, !deadline.isOver {
+            _ = ioctl(long.descriptor, UInt(0x5411), &unsent)
+            poll(nil, 0, 1)
+        }
+        #expect(unsent == 0)
+        _ = try short.result("bridge.ping")
+        try end(daemon)
+        let reason = "what is unread and unfinished is longer than the 262144 bytes for the sessions of all users"
+        try expectEnd(long, because: reason)
+        let line = home.log.split(separator: "\n").first { $0.contains("the session is not handed over: \(reason)") }
+        #expect(line?.contains("session=\(numbers[0])") == true, "\(line ?? "")")
+        #expect(line?.contains("uid=\(getuid())") == true, "\(line ?? "")")
+        #expect(home.log.contains("2 sessions were handed over"))
+        // The table, and two connections.
+        var carried: [Int] = []
+        try manager.replaceStored { parcel in
+            var contents: [Int32] = []
+            try DescriptorParcel(adopting: parcel).unpack { contents.append($0) }
+            defer { for descriptor in contents { close(descriptor) } }
+            carried.append(contents.count)
+            let other = try DescriptorParcel.make(of: contents)
+            // Closed at exec: the daemon gets what is handed over to it, and no copy.
+            return fcntl(other.descriptor, F_DUPFD_CLOEXEC, 0)
+        }
+        #expect(carried == [3], "\(home.log.suffix(2_048))")
+        daemon = try start()
+        // The line goes on.
+        try page.send(String(cut.dropFirst(20_000)) + "\"}")
+        #expect(try page.receive { $0["callbackId"] == "late" }["result"]?.stringValue?.utf8.count == 300_000)
+        let before = try descriptors(of: daemon, after: "k", short)
+        #expect(try short.call("mine")["error"]?["code"] == "task.not_found")
+        #expect(try short.result("bridge.sessions")["sessions"]?.arrayValue?.count == 2)
+        _ = try? manager.keep(until: { _ in false }, within: 0)
+        #expect(manager.stored.isEmpty)
+        // Those that were left out have left no descriptor.
+        try end(daemon)
+        daemon = try start()
+        let after = try descriptors(of: daemon, after: "l", short)
+        #expect(after == before, "\(after.difference(from: before))")
+        try end(daemon)
+    }
+}
