@@ -29,6 +29,7 @@ struct ConfigurationReadingTests {
             calls_in_flight = 7
             unread_bytes = 8192
             stalled = "10s"
+            handover_bytes = "1MiB"
             events_queued = 9
             event_queue_bytes = "8192B"
             sessions = 11
@@ -75,6 +76,7 @@ struct ConfigurationReadingTests {
         #expect(read.limits.callsInFlight == 7)
         #expect(read.limits.unreadBytes == 8_192)
         #expect(read.limits.stalled == .seconds(10))
+        #expect(read.limits.handoverBytes == 1 << 20)
         #expect(read.limits.eventsQueued == 9)
         #expect(read.limits.eventQueueBytes == 8_192)
         #expect(read.limits.sessions == 11)
