@@ -26,11 +26,17 @@ void cthread_set_name(const char *name) {
     (void)pthread_setname_np(pthread_self(), start);
 }
 
+/* A third of the weight of a thread of the usual priority. With the same weight as the loop, which shares a core with
+   it where there is one core for both, a thread at work makes the loop wait for up to 2 ms once the loop has used its
+   half. */
+static const int32_t batch_nice = 5;
+
 void cthread_be_batch(uint64_t turn_ns) {
     struct scheduling scheduling = {0};
     if (syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0) != 0) return;
     if (scheduling.policy != SCHED_OTHER) return;
     scheduling.policy = SCHED_BATCH;
+    if (scheduling.nice < batch_nice) scheduling.nice = batch_nice;
     scheduling.runtime_ns = turn_ns;
     (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }

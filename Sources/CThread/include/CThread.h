@@ -9,8 +9,8 @@
 void cthread_set_name(const char *name);
 
 /* Sets the policy SCHED_BATCH: the thread does not preempt others when it wakes. Sets its time slice (100 us to 100 ms,
-   Linux 6.12 and later): threads with a shorter slice preempt it when they wake. Its share of a processor stays the
-   same. Does nothing where the thread's policy is not SCHED_OTHER. */
+   Linux 6.12 and later): threads with a shorter slice preempt it when they wake. Sets its nice value to 5, unless
+   it is higher: beside a thread of the usual priority it gets a quarter of the processor. Does nothing where the thread's policy is not SCHED_OTHER. */
 void cthread_be_batch(uint64_t turn_ns);
 
 /* Calls `body` while this thread of root's uses files with the rights of a user and one group; other threads keep
