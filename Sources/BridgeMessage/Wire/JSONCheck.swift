@@ -16,14 +16,12 @@ public final class JSONCheck {
     /// Cuts an object into its members, in their order: each with its name as it stands between the quotes, escapes and
     /// all, and its value. Both are parts of `bytes`.
     ///
-    /// - Parameters:
-    ///   - levelsAround: how many levels of a message's nesting the object has around it.
-    ///   - maximumMembers: an object of more members is refused before any of them is handed out.
-    /// - Returns: why the bytes are no such object, as the end of a sentence; nil where they are one.
+    /// - Parameter levelsAround: how many levels of a message's nesting the object has around it.
+    /// - Returns: why the bytes are no object, as the end of a sentence; nil where they are one.
     public func cut(
-        _ bytes: UnsafeRawBufferPointer, levelsAround: Int = 1, maximumMembers: Int = .max,
+        _ bytes: UnsafeRawBufferPointer, levelsAround: Int = 1,
         _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
     ) -> String? {
-        parser.cut(bytes, maximumDepth: LineParser.maximumDepth - levelsAround, maximumMembers: maximumMembers, member)
+        parser.cut(bytes, maximumDepth: LineParser.maximumDepth - levelsAround, member)
     }
 }

@@ -36,17 +36,16 @@ struct LineParser: ~Copyable {
         }
     }
 
-    /// The members of an object; see ``JSONCheck/cut(_:levelsAround:maximumMembers:_:)``.
+    /// The members of an object; see ``JSONCheck/cut(_:levelsAround:_:)``.
     mutating func cut(
-        _ text: UnsafeRawBufferPointer, maximumDepth: Int, maximumMembers: Int,
+        _ text: UnsafeRawBufferPointer, maximumDepth: Int,
         _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
     ) -> String? {
         defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
         do throws(GrammarError) {
             let parsed = try parse(inCopy(of: text), maximumDepth: maximumDepth)
             // Of the text itself, which is there longer than the parser's copy of it.
-            return ParsedLine(line: text, root: parsed.root, members: parsed.members)
-                .members(most: maximumMembers, member)
+            return ParsedLine(line: text, root: parsed.root, members: parsed.members).members(member)
         } catch {
             return error.reason
         }

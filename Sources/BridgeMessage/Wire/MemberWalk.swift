@@ -1,6 +1,6 @@
 import CBridgeJSON
 
-/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:maximumMembers:_:)`` does at once. One thread at
+/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does at once. One thread at
 /// a time.
 public final class MemberWalk {
     /// An object of more bytes is better cut in steps.
@@ -60,11 +60,8 @@ extension ParsedLine {
     /// Hands out the members of an object.
     ///
     /// - Returns: why it is none; nil: it is one.
-    func members(
-        most: Int = .max, _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
-    ) -> String? {
+    func members(_ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) -> String? {
         guard isObject else { return "it is \(MessageDecoder.typeName(root)), and no object" }
-        guard members.count <= most else { return "it has \(members.count) members, at most \(most) are taken" }
         handOut(members.indices, member)
         return nil
     }

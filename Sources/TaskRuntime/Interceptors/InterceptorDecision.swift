@@ -87,12 +87,23 @@ enum InterceptorDecision {
         }
     }
 
+    /// Whether an object has more members than that. Of what is no JSON, whatever a walk finds.
+    private static func hasMore(than count: Int, _ text: UnsafeRawBufferPointer) -> Bool {
+        var cursor = MemberCursor(text)
+        for _ in 0..<count { guard cursor.next() != nil else { return false } }
+        return cursor.next() != nil
+    }
+
     private static func read(
         _ text: UnsafeRawBufferPointer, _ check: JSONCheck
     ) throws(NoDecision) -> InterceptorDecision {
+        // Found before the whole is looked at: a long object of many members costs as much as a short one.
+        guard !hasMore(than: Members.most, text) else {
+            throw NoDecision(reason: "it has more than \(Members.most) members")
+        }
         var members = Members()
         // Its own level is not one of the call's.
-        let fault = check.cut(text, levelsAround: 0, maximumMembers: Members.most) { members.take($0, $1) }
+        let fault = check.cut(text, levelsAround: 0) { members.take($0, $1) }
         if let fault { throw NoDecision(reason: fault) }
         if let fault = members.fault { throw NoDecision(reason: fault) }
         guard members.kinds == 1 else {
