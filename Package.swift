@@ -197,7 +197,7 @@ let package = Package(
             name: "SysinfoPlugin", dependencies: ["CTaskPlugin"], path: "Examples/SysinfoC",
             exclude: ["Makefile", "README.md", "test_sysinfo.py"], publicHeadersPath: "."),
 
-        // MARK: Tests, mirroring Sources
+        // MARK: Tests, a target for most modules of Sources and for each plugin
         .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin", swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),

@@ -1,5 +1,5 @@
-// TaskHosts: where tasks run. Today inside the daemon, loaded from a shared library; each host speaks to the runtime
-// through a plugin's slot and knows nothing of sockets or dialects.
+// TaskHosts: where plugins run: libraries in the daemon's process (InProcess), libraries and programs in processes of
+// their own (Workers). Each host reaches the runtime through a plugin's slot, and knows no clients and no dialects.
 public import BridgeJSON
 public import EventLoop
 public import Logging
