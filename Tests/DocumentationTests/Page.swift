@@ -11,11 +11,11 @@ struct Page {
 
     /// The pages that are tested.
     static let paths =
-        ["README.md", "CONTRIBUTING.md"]
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
         + [
-            "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
+            "README", "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
             "plugins", "tutorial", "debugging", "deploying",
-            "clients", "policy", "reliability", "security",
+            "clients", "policy", "quotas", "reliability", "security",
         ]
         .map { "docs/\($0).md" }
 
