@@ -135,6 +135,8 @@ struct InterceptorTests {
         let both = reply(#"{"pass":true}"#) + reply(#"{"result":"second"}"#)
         try withInterceptor(both, isolation: isolation) { _, client throws in
             #expect(try client.result("Echo", 1) == 1)
+            // Its process has sent the second decision before it answers this.
+            #expect(try client.result("specimen") == "specimen")
             #expect(try client.result("bridge.status")["droppedReplies"] == 1)
         }
     }
