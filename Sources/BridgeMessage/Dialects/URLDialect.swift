@@ -108,7 +108,9 @@ private struct QueryObject {
     private(set) var json = [UInt8(ascii: "{")]
     /// Where the names of pairs stand in it, as they are written.
     private var names: [Range<Int>] = []
-    /// Their hashes: only a name whose hash is known is compared. The seed is the process's, which no client knows.
+    /// Up to so many names are compared each with all, which costs less than their hashes.
+    private static let maximumComparedNames = 8
+    /// The hashes of more: only a name whose hash is known is compared. The seed is the process's, which no client knows.
     private var hashes: Set<Int> = []
     /// Where the name at hand begins; nil: between pairs.
     private var start: Int?
@@ -155,7 +157,11 @@ private struct QueryObject {
         json.append(UInt8(ascii: "\""))
         isInValue = false
         start = nil
-        guard let last = names.last, !hashes.insert(hash(of: last)).inserted else { return true }
+        guard let last = names.last else { return true }
+        if names.count > Self.maximumComparedNames {
+            if hashes.isEmpty { hashes = Set(names.dropLast().map(hash)) }
+            guard !hashes.insert(hash(of: last)).inserted else { return true }
+        }
         return !names.dropLast().contains { $0.count == last.count && json[$0].elementsEqual(json[last]) }
     }
 
