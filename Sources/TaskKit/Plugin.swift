@@ -109,7 +109,7 @@ public final class Plugin {
     ///     closes those for which it throws then. Loop thread.
     ///   - restore: Goes on with what `keep` told, before the first call and after `onSession(.opened)` of each.
     ///     Comes several times, each with some of them. Returns the sessions that cannot go on as they were: the daemon
-    ///     closes them and tells them why. Where it throws, it closes all that it was given. Loop thread.
+    ///     closes them with the reason. Where it throws, it closes all that it was given. Loop thread.
     ///
     /// The same happens when the plugin alone is reloaded. Where `restore` throws then, the reload fails, and the
     /// version that was there goes on.

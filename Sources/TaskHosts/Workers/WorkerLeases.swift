@@ -10,7 +10,7 @@ final class WorkerLeases {
     private(set) var inUseCount = 0
     /// Told that a call found none.
     var lacking: (() -> Void)?
-    /// Told that a session has one from now on.
+    /// Called when a session gets a process.
     var leased: ((UInt64) -> Void)?
     /// The fewest that were reusable at any time since ``beginPeriod()``: so many more than needed there were.
     private(set) var leastReusable = 0

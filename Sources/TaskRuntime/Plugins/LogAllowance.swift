@@ -1,5 +1,5 @@
-/// How many lines a plugin, or a user by its tasks, may have written into the log: a hundred a second, of which it may save up two seconds'
-/// worth.
+/// How many lines a plugin, or a user by its tasks, may have written into the log: a hundred a second, of which it may
+/// save up two seconds' worth.
 public struct LogAllowance {
     /// What becomes of a line.
     public enum Verdict: Equatable, Sendable {

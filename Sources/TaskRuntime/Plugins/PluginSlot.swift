@@ -34,7 +34,7 @@ public final class PluginSlot: TaskProvider {
     /// Calls that are about to end for the plugin's sake.
     var endings: Deque<EndingCalls> = []
     /// Sessions that the plugin is about to hear of; nil: none.
-    var untold: UntoldSessions?
+    var unreported: UnreportedSessions?
     /// Whether a job does all this: ``continueWork()``.
     @exclusivity(unchecked) var isAtWork = false
     /// What its work takes of the loop.

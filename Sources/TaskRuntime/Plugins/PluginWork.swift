@@ -39,16 +39,16 @@ struct EndingCalls {
 }
 
 /// The sessions that a plugin has not heard of since it, or its process, was started.
-struct UntoldSessions {
+struct UnreportedSessions {
     /// Those with numbers from here on, up to the last one that there was then.
     var after: UInt64 = 0
     let last: UInt64
     /// Those among them that it has heard of all the same.
-    var told: Set<UInt64> = []
+    var reported: Set<UInt64> = []
 
     init(upTo last: UInt64) { self.last = last }
 
-    func contains(_ number: UInt64) -> Bool { number > after && number <= last && !told.contains(number) }
+    func contains(_ number: UInt64) -> Bool { number > after && number <= last && !reported.contains(number) }
 }
 
 extension PluginSlot {
@@ -60,7 +60,7 @@ extension PluginSlot {
     }
 
     private var hasWork: Bool {
-        !endings.isEmpty || untold != nil || pauses.isEmpty && waiting.hasDue || isRefusing && !waiting.isEmpty
+        !endings.isEmpty || unreported != nil || pauses.isEmpty && waiting.hasDue || isRefusing && !waiting.isEmpty
     }
 
     /// Whether all that waits is refused.
@@ -109,37 +109,39 @@ extension PluginSlot {
 
     /// The plugin hears of the sessions that there are before it gets further calls.
     func tellSessions() {
-        untold = UntoldSessions(upTo: runtime.lastSessionNumber)
+        unreported = UnreportedSessions(upTo: runtime.lastSessionNumber)
         pause(.news)
         continueWork()
     }
 
     private func tellNext() -> Bool {
-        guard let untold else { return false }
+        guard let unreported else { return false }
         guard state == .running || state == .stopping,
-            let session = runtime.sessions.behind(untold.after).first(where: { _ in true }),
-            session.number <= untold.last
+            let session = runtime.sessions.behind(unreported.after).first(where: { _ in true }),
+            session.number <= unreported.last
         else {
             endNews()
             return true
         }
-        self.untold?.after = session.number
-        if untold.told.isEmpty || self.untold?.told.remove(session.number) == nil { host.tell(.opened, session) }
+        self.unreported?.after = session.number
+        if unreported.reported.isEmpty || self.unreported?.reported.remove(session.number) == nil {
+            host.tell(.opened, session)
+        }
         return true
     }
 
-    /// Nothing of this kind is to be told any more.
+    /// No session is to be reported any more.
     func endNews() {
-        untold = nil
+        unreported = nil
         pauses.remove(.news)
     }
 
     func tell(_ change: SessionChange, _ session: Session) {
         guard state == .running else { return }
-        if let untold, untold.contains(session.number) {
-            // It is told of it in its turn.
+        if let unreported, unreported.contains(session.number) {
+            // The job reports it in its turn.
             if change == .opened { return }
-            self.untold?.told.insert(session.number)
+            self.unreported?.reported.insert(session.number)
             host.tell(.opened, session)
         }
         host.tell(change, session)

@@ -121,7 +121,7 @@ final class ClientTask: TaskProvider {
             return named
         }
         if let caller, let own = own(of: caller) { return own }
-        // Plugins' own calls go to whoever provides the task.
+        // A plugin's own call may go to any provider of the task.
         if caller != nil, let serving = registrations.newestServing(task(), runtime) { return serving }
         if let newest = registrations.newest() {
             if caller == nil { return newest }

@@ -20,7 +20,7 @@ final class Registration {
 
     /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
     var isOpen: Bool { session.phase == .open }
-    /// Whether it takes its owner's calls: a session that has named an origin since is nobody's own for good.
+    /// Whether it takes its owner's calls: not once its session has named an origin.
     fileprivate var takesOwners: Bool { isOpen && ProviderOwner(session) == owner }
 
     /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.

@@ -62,7 +62,7 @@ extension BridgeError {
     static func cursorExpired(since: Int64, oldest: Int64, version: Int64) -> BridgeError {
         BridgeError(
             .cursorExpired,
-            "changes can be told from version \(oldest) on, not from \(since): read the table again, then watch",
+            "changes are kept from version \(oldest) on, not from \(since): read the table again, then watch",
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
     }
 
