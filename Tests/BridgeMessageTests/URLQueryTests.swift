@@ -42,6 +42,16 @@ struct URLQueryTests {
         #expect(Self.read(Self.message(query(1025))) == nil)
     }
 
+    @Test("belongs to a URL of at most 65,536 bytes, whatever makes it long")
+    func length() {
+        let query = "jxaction://scan?a="
+        let rest = String(repeating: "x", count: 65_536 - query.utf8.count)
+        #expect(Self.call(#"{"url":"\#(query + rest)"}"#) != nil)
+        #expect(Self.call(#"{"url":"\#(query + rest)x"}"#) == nil)
+        #expect(Self.call(#"{"url":"jxaction://scan#\#(rest)xxx"}"#) == nil)
+        #expect(Self.call(#"{"url":"jxaction://\#(rest)xxxxxxxx"}"#) == nil)
+    }
+
     @Test("has names of one length at a price that grows as their number does")
     func price() {
         let prefix = String(repeating: "x", count: 55)

@@ -16,6 +16,7 @@ struct ForeignMessage {
     init(_ line: ParsedLine, _ reader: ForeignReader, _ scratch: inout EscapeScratch) {
         self.line = line
         self.reader = reader
+        fields.reserveCapacity(min(line.members.count, 4))
         for member in line.members {
             let key = line.slice(member.key_start, member.key_length)
             let name = member.key_escaped ? scratch.unescape(key) : key

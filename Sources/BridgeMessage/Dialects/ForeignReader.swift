@@ -108,6 +108,9 @@ final class ForeignReader {
         CallbackID(rpc: text, isEscaped: isEscaped, dialect: .jsonRPC, &scratch)
     }
 
+    /// Memory for so many bytes of a dialect's own making.
+    func take(_ count: Int) -> UnsafeMutableRawBufferPointer { scratch.take(count) }
+
     /// Text of a dialect's own making.
     func text(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
         let copy = scratch.take(bytes.count)

@@ -5,14 +5,17 @@ import BridgeJSON
 /// URLs of the schemes that the configuration lists are calls. It is answered in the native dialect, with the function's
 /// name that `callback` or `callbackFunction` of the query bears.
 struct URLDialect: NamedCallbackDialect {
-    /// A query is decoded name by name: longer options, and more of them, go into a message.
-    private static let maximumQueryBytes = ForeignReader.maximumBytes
+    /// A URL is decoded byte by byte: longer options, and more of them, go into a message.
+    private static let maximumURLBytes = ForeignReader.maximumBytes
     private static let maximumQueryNames = 1024
 
     func recognition(of message: ForeignMessage) -> Recognition { message.has(.url) ? .certain : .none }
 
     func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
         let text = try message.string(.url)
+        guard text.count <= Self.maximumURLBytes else {
+            throw DialectMismatch(.url, "a URL of at most \(Self.maximumURLBytes) bytes")
+        }
         let schemes = message.reader.urlSchemes
         guard let afterScheme = Self.afterScheme(text, schemes) else {
             let names = schemes.map { String(decoding: $0, as: UTF8.self) }
@@ -21,21 +24,18 @@ struct URLDialect: NamedCallbackDialect {
         }
         // What follows # is for the page itself.
         let rest = text[afterScheme...].prefix { $0 != UInt8(ascii: "#") }
-        let path = rest.prefix { $0 != UInt8(ascii: "?") }
-        guard let task = Self.task(path) else { throw DialectMismatch(.url, "a URL whose host and path name a task") }
-        let query = rest[path.endIndex...].dropFirst()
-        guard query.count <= Self.maximumQueryBytes else {
-            throw DialectMismatch(.url, "a URL whose query has at most \(Self.maximumQueryBytes) bytes")
-        }
-        var object = try object(of: query)
+        var url = URLText(UnsafeRawBufferPointer(rebasing: rest), message.reader)
+        guard let task = Self.task(&url) else { throw DialectMismatch(.url, "a URL whose host and path name a task") }
+        if url.peek() != nil { url.skip() }
+        var pairs = try Self.pairs(&url)
         var id = try id(of: message)
         for member in NamedCallback.members {
-            guard let name = object.takeValue(of: member) else { continue }
+            guard let name = pairs.takeValue(of: member) else { continue }
             id = try NamedCallback.id(
                 id, member: member, name: message.reader.text(name), message.reader, message.dialect)
             break
         }
-        return try message.call(message.reader.text(task), message.reader.text(object.json), id: id)
+        return try message.call(task, message.reader.text(pairs.json()), id: id)
     }
 
     /// Where the part behind `scheme:` or `scheme://` begins; nil: the scheme is none of these. Letters of a scheme are
@@ -53,197 +53,188 @@ struct URLDialect: NamedCallbackDialect {
         return nil
     }
 
-    /// Host and path, joined by dots, however many slashes stand between names; nil: they name nothing that can be
-    /// decoded.
-    private static func task(_ path: Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
-        var bytes = PercentEncoding.Bytes(path)
-        var name: [UInt8] = []
+    /// Host and path, up to `?`, joined by dots, however many slashes stand between names; nil: they name nothing that
+    /// can be decoded.
+    private static func task(_ url: inout URLText) -> UnsafeRawBufferPointer? {
         var isBetweenNames = false
-        while let byte = bytes.next() {
-            if bytes.isPlain, byte == UInt8(ascii: "/") {
+        while let byte = url.peek(), byte != UInt8(ascii: "?") {
+            if byte == UInt8(ascii: "/") {
                 isBetweenNames = true
+                url.skip()
                 continue
             }
-            if isBetweenNames, !name.isEmpty { name.append(UInt8(ascii: ".")) }
+            if isBetweenNames, url.written > 0 { url.write(UInt8(ascii: ".")) }
             isBetweenNames = false
-            name.append(byte)
-            name += bytes.takeOrdinary()
+            guard url.decode() else { return nil }
         }
-        return name.isEmpty || name.contains(0) || !bytes.isText(name) ? nil : name
+        guard let name = url.part(from: 0), !name.isEmpty, !name.contains(0) else { return nil }
+        return name
     }
 
-    /// The query as JSON, as `application/x-www-form-urlencoded` has it: `+` is a space.
-    private func object(of query: Slice<UnsafeRawBufferPointer>) throws(DialectMismatch) -> QueryObject {
-        var bytes = PercentEncoding.Bytes(query)
-        var object = QueryObject()
-        while let byte = bytes.next() {
-            switch byte {
-            case UInt8(ascii: "&") where bytes.isPlain: try close(&object)
-            case UInt8(ascii: "=") where bytes.isPlain && !object.isInValue: object.beginValue()
-            case UInt8(ascii: "+") where bytes.isPlain: object.append(UInt8(ascii: " "))
-            default: object.append(byte)
+    /// The names and values of a query, as `application/x-www-form-urlencoded` has them: `+` is a space.
+    private static func pairs(_ url: inout URLText) throws(DialectMismatch) -> QueryPairs {
+        var pairs = QueryPairs()
+        while let byte = url.peek() {
+            guard byte != UInt8(ascii: "&") else {
+                url.skip()
+                continue
             }
-            let ordinary = bytes.takeOrdinary()
-            if !ordinary.isEmpty { object.append(ordinary) }
+            guard let (name, value) = pair(&url) else {
+                throw DialectMismatch(.url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
+            }
+            guard pairs.add(name, value) else {
+                throw DialectMismatch(.url, "a URL in whose query no name stands twice")
+            }
+            guard pairs.count <= Self.maximumQueryNames else {
+                throw DialectMismatch(.url, "a URL whose query has at most \(Self.maximumQueryNames) names")
+            }
         }
-        try close(&object)
-        object.end()
-        guard bytes.isText(object.json) else {
-            throw DialectMismatch(.url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
-        }
-        return object
+        return pairs
     }
 
-    private func close(_ object: inout QueryObject) throws(DialectMismatch) {
-        guard object.isInPair else { return }
-        guard object.endPair() else { throw DialectMismatch(.url, "a URL in whose query no name stands twice") }
-        guard object.count <= Self.maximumQueryNames else {
-            throw DialectMismatch(.url, "a URL whose query has at most \(Self.maximumQueryNames) names")
-        }
+    /// The pair that comes next; nil: it cannot be decoded.
+    private static func pair(_ url: inout URLText) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+        guard let name = url.decodeForm(upTo: UInt8(ascii: "=")) else { return nil }
+        if url.peek() == UInt8(ascii: "=") { url.skip() }
+        guard let value = url.decodeForm(upTo: UInt8(ascii: "&")) else { return nil }
+        return (name, value)
     }
 }
 
-/// An object of JSON whose values are strings, as it is made of a URL's query.
-private struct QueryObject {
-    private(set) var json = [UInt8(ascii: "{")]
-    /// Where the names of pairs stand in it, as they are written.
-    private var names: [Range<Int>] = []
+/// The names and values of a URL's query, decoded. They lie in the memory of the message's reader.
+private struct QueryPairs {
+    private var pairs: [(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)] = []
     /// Up to so many names are compared each with all, which costs less than their hashes.
     private static let maximumComparedNames = 8
     /// The hashes of more: only a name whose hash is known is compared. The seed is the process's, which no client knows.
     private var hashes: Set<Int> = []
-    /// Where the name at hand begins; nil: between pairs.
-    private var start: Int?
-    private(set) var isInValue = false
 
-    init() { json.reserveCapacity(256) }
+    init() { pairs.reserveCapacity(Self.maximumComparedNames) }
 
-    var isInPair: Bool { start != nil }
-    var count: Int { names.count }
+    var count: Int { pairs.count }
 
-    private mutating func beginPair() {
-        json.append(names.isEmpty ? UInt8(ascii: "\"") : UInt8(ascii: ","))
-        if !names.isEmpty { json.append(UInt8(ascii: "\"")) }
-        start = json.count
-    }
-
-    mutating func append(_ byte: UInt8) {
-        if start == nil { beginPair() }
-        if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-            var quoted: [UInt8] = []
-            withUnsafeBytes(of: byte) { JSONText.appendQuoted(utf8: $0, to: &quoted) }
-            json += quoted[1..<(quoted.count - 1)]
-        } else {
-            json.append(byte)
+    /// Adds a pair.
+    ///
+    /// - Returns: whether no earlier pair has the name.
+    mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        defer { pairs.append((name, value)) }
+        if pairs.count >= Self.maximumComparedNames {
+            if hashes.isEmpty { hashes = Set(pairs.map { Self.hash($0.name) }) }
+            guard !hashes.insert(Self.hash(name)).inserted else { return true }
         }
+        return !pairs.contains { Self.isSame($0.name, name) }
     }
 
-    /// Appends bytes that stand for themselves in JSON.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        if start == nil { beginPair() }
-        json += bytes
+    private static func isSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+        one.count == other.count && one.elementsEqual(other)
     }
 
-    mutating func beginValue() {
-        if start == nil { beginPair() }
-        isInValue = true
-        names.append((start ?? 0)..<json.count)
-        json += #"":""#.utf8
-    }
-
-    /// Whether no earlier pair has the name.
-    mutating func endPair() -> Bool {
-        if !isInValue { beginValue() }
-        json.append(UInt8(ascii: "\""))
-        isInValue = false
-        start = nil
-        guard let last = names.last else { return true }
-        if names.count > Self.maximumComparedNames {
-            if hashes.isEmpty { hashes = Set(names.dropLast().map(hash)) }
-            guard !hashes.insert(hash(of: last)).inserted else { return true }
-        }
-        return !names.dropLast().contains { $0.count == last.count && json[$0].elementsEqual(json[last]) }
-    }
-
-    private func hash(of name: Range<Int>) -> Int {
+    private static func hash(_ name: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
-        json.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[name])) }
+        hasher.combine(bytes: name)
         return hasher.finalize()
     }
 
-    mutating func end() { json.append(UInt8(ascii: "}")) }
-
-    /// Takes a pair out of an object that has ended.
+    /// Takes a pair out.
     ///
     /// - Returns: its value, a JSON string; nil: there is none of that name.
     mutating func takeValue(of name: StaticString) -> [UInt8]? {
         let wanted = UnsafeRawBufferPointer(name)
-        guard let index = names.firstIndex(where: { json[$0].elementsEqual(wanted) }) else { return nil }
-        // Up to the quote of the next name, or the brace at the end.
-        let isLast = index == names.count - 1
-        let end = isLast ? json.count - 1 : names[index + 1].lowerBound - 2
-        let value = Array(json[(names[index].upperBound + 2)..<end])
-        let start = names[index].lowerBound - 1
-        // With a comma, where others are left.
-        json.removeSubrange(isLast ? max(1, start - 1)..<end : start..<(end + 1))
+        guard let index = pairs.firstIndex(where: { Self.isSame($0.name, wanted) }) else { return nil }
+        var value: [UInt8] = []
+        JSONText.appendQuoted(utf8: pairs.remove(at: index).value, to: &value)
         return value
+    }
+
+    /// The pairs as an object whose values are strings.
+    func json() -> [UInt8] {
+        var json: [UInt8] = []
+        json.reserveCapacity(pairs.reduce(2) { $0 + $1.name.count + $1.value.count + 6 })
+        json.append(UInt8(ascii: "{"))
+        for (name, value) in pairs {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            JSONText.appendQuoted(utf8: name, to: &json)
+            json.append(UInt8(ascii: ":"))
+            JSONText.appendQuoted(utf8: value, to: &json)
+        }
+        json.append(UInt8(ascii: "}"))
+        return json
     }
 }
 
-/// What `%` and two digits stand for in a URL.
-private enum PercentEncoding {
-    /// The bytes that a part of a URL stands for, one after the other.
-    struct Bytes {
-        private let part: UnsafeRawBufferPointer
-        private var index = 0
-        private var isBroken = false
-        private var hasEncodedText = false
-        /// Whether the last byte stands for itself.
-        private(set) var isPlain = true
+/// Decodes a URL from its scheme's end on, byte by byte, into the memory of a message's reader.
+private struct URLText {
+    private let encoded: UnsafeRawBufferPointer
+    private var index = 0
+    /// As long as what is encoded: nothing becomes longer.
+    private let decoded: UnsafeMutableRawBufferPointer
+    /// How many bytes were made so far.
+    private(set) var written = 0
+    /// Whether one of them was encoded and is not ASCII. The message itself is UTF-8; what is encoded need not be.
+    private var hasEncodedText = false
 
-        init(_ part: Slice<UnsafeRawBufferPointer>) {
-            self.part = UnsafeRawBufferPointer(rebasing: part)
+    init(_ encoded: UnsafeRawBufferPointer, _ reader: ForeignReader) {
+        self.encoded = encoded
+        decoded = reader.take(encoded.count)
+    }
+
+    /// The next byte as it stands there; nil at the end.
+    func peek() -> UInt8? { index < encoded.count ? encoded[index] : nil }
+
+    /// Leaves the next byte out.
+    mutating func skip() { index += 1 }
+
+    /// For each byte that is written, one was skipped or decoded.
+    @inline(__always)
+    mutating func write(_ byte: UInt8) {
+        decoded[written] = byte
+        written += 1
+    }
+
+    /// Decodes the next byte.
+    ///
+    /// - Returns: false: `%` does not stand before two hexadecimal digits.
+    @inline(__always)
+    mutating func decode() -> Bool {
+        let byte = encoded[index]
+        index += 1
+        guard byte == UInt8(ascii: "%") else {
+            write(byte)
+            return true
         }
+        return decodeDigits()
+    }
 
-        /// The bytes up to the next one that means something in a URL or in JSON.
-        mutating func takeOrdinary() -> UnsafeRawBufferPointer {
-            let start = index
-            while index < part.count, Self.isOrdinary(part[index]) { index += 1 }
-            return part.slice(start, index - start)
-        }
+    private mutating func decodeDigits() -> Bool {
+        guard index + 1 < encoded.count, let high = Self.digit(encoded[index]),
+            let low = Self.digit(encoded[index + 1])
+        else { return false }
+        index += 2
+        hasEncodedText = hasEncodedText || high > 7
+        write(high << 4 | low)
+        return true
+    }
 
-        private static func isOrdinary(_ byte: UInt8) -> Bool {
-            switch byte {
-            case 0..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-                UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                false
-            default: true
-            }
-        }
-
-        /// The next byte; nil at the end, or where % does not stand before two hexadecimal digits.
-        mutating func next() -> UInt8? {
-            guard index < part.count else { return nil }
-            let byte = part[index]
-            index += 1
-            isPlain = byte != UInt8(ascii: "%")
-            guard !isPlain else { return byte }
-            guard index + 1 < part.count, let high = PercentEncoding.digit(part[index]),
-                let low = PercentEncoding.digit(part[index + 1])
-            else {
-                isBroken = true
+    /// Decodes a name or a value of a form, up to a byte or the pair's end.
+    ///
+    /// - Returns: nil: it cannot be decoded, or is not UTF-8.
+    mutating func decodeForm(upTo end: UInt8) -> UnsafeRawBufferPointer? {
+        let start = written
+        while let byte = peek(), byte != end, byte != UInt8(ascii: "&") {
+            if byte == UInt8(ascii: "+") {
+                skip()
+                write(UInt8(ascii: " "))
+            } else if !decode() {
                 return nil
             }
-            index += 2
-            hasEncodedText = hasEncodedText || high > 7
-            return high << 4 | low
         }
+        return part(from: start)
+    }
 
-        /// Whether all of it was good, and what was made of it is UTF-8. The message itself is; what is encoded need
-        /// not be.
-        func isText(_ made: [UInt8]) -> Bool {
-            !isBroken && (!hasEncodedText || String(validating: made, as: UTF8.self) != nil)
-        }
+    /// What was written from a place on; nil: it is not UTF-8.
+    func part(from start: Int) -> UnsafeRawBufferPointer? {
+        let part = UnsafeRawBufferPointer(decoded).slice(start, written - start)
+        return hasEncodedText && String(validating: part, as: UTF8.self) == nil ? nil : part
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -3,6 +3,8 @@
 /// Most messages have no such string: then nothing is ever allocated.
 struct EscapeScratch: ~Copyable {
     private var blocks: [UnsafeMutableRawBufferPointer] = []
+    /// Room for so many is kept from one message to the next.
+    private static let maximumKeptBlocks = 16
 
     deinit { for block in blocks { block.deallocate() } }
 
@@ -10,7 +12,7 @@ struct EscapeScratch: ~Copyable {
     mutating func reset() {
         guard !blocks.isEmpty else { return }
         for block in blocks { block.deallocate() }
-        blocks.removeAll()
+        blocks.removeAll(keepingCapacity: blocks.count <= Self.maximumKeptBlocks)
     }
 
     /// Memory for so many bytes, with the padding that every text has.
