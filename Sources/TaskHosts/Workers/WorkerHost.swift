@@ -179,19 +179,32 @@ final class WorkerHost: TaskHost {
             LoopActor.assumeIsolated { supervisor.pool?.end(number) }
         }
         guard hearsSessions else { return }
-        let news: JSON = ["change": .string("\(change)"), "caller": callers.json(of: session)]
         for link in leases == nil ? [current].compactMap(\.self) : links where link.isReady {
-            link.tell("plugin.session", news)
+            for change in link.sessionReport?.changes(change, of: session) ?? [change] {
+                report(change, session, to: link)
+            }
         }
     }
 
-    /// Tells a process of a pool, which has come after others, of the sessions that there are.
-    func tellSessions(to link: WorkerLink) {
-        guard hearsSessions else { return }
-        for number in runtime.sessionNumbers {
-            guard let session = runtime.session(number) else { continue }
-            link.tell("plugin.session", ["change": "opened", "caller": callers.json(of: session)])
+    private func report(_ change: SessionChange, _ session: Session, to link: WorkerLink) {
+        link.tell("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
+    }
+
+    /// Reports the sessions that there are to a process of a pool that has come after others.
+    ///
+    /// - Parameter done: is called when it has heard of all, or is gone.
+    func reportSessions(to link: WorkerLink, done: @escaping () -> Void) {
+        guard hearsSessions, let slot else { return done() }
+        let report = slot.sessionReport { [weak self, weak link] session in
+            guard let self, let link, links.contains(where: { $0 === link }) else { return false }
+            self.report(.opened, session, to: link)
+            return true
+        } done: { [weak link] in
+            link?.sessionReport = nil
+            done()
         }
+        link.sessionReport = report
+        slot.begin(report)
     }
 
     /// The process has read what had to wait.

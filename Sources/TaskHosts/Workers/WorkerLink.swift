@@ -47,6 +47,8 @@ final class WorkerLink {
     private static let mostUnreadBytes = 4 << 20
     /// Whether it takes calls, and hears news.
     var isReady = false
+    /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
+    var sessionReport: SessionReport?
     /// Whether somebody has the process, of a pool, for himself.
     var isLeased = false
     /// The longest turn of its loop within the last five to ten seconds; nil: it has not said.

@@ -138,13 +138,16 @@ final class WorkerPool {
         // Within this turn it is among the members, or it does not come.
         due -= 1
         let member = await supervisor?.startAnother(isWaitedFor: isWaitedFor)
-        starting -= 1
+        defer { starting -= 1 }
         guard let member, let supervisor else { return false }
         if supervisor.host.slot?.state == .restarting {
             supervisor.noteRestart()
         } else {
-            supervisor.host.tellSessions(to: member.link)
+            await withCheckedContinuation { told in
+                supervisor.host.reportSessions(to: member.link) { told.resume() }
+            }
         }
+        guard self.member(of: member.link) != nil else { return false }
         add(member)
         return true
     }

@@ -38,19 +38,6 @@ struct EndingCalls {
     }
 }
 
-/// The sessions that a plugin has not heard of since it, or its process, was started.
-struct UnreportedSessions {
-    /// Those with numbers from here on, up to the last one that there was then.
-    var after: UInt64 = 0
-    let last: UInt64
-    /// Those among them that it has heard of all the same.
-    var reported: Set<UInt64> = []
-
-    init(upTo last: UInt64) { self.last = last }
-
-    func contains(_ number: UInt64) -> Bool { number > after && number <= last && !reported.contains(number) }
-}
-
 extension PluginSlot {
     /// Goes on with what is to be done, as far as the plugin's share of the turn goes; the rest follows in later ones.
     func continueWork() {
@@ -115,18 +102,12 @@ extension PluginSlot {
     }
 
     private func tellNext() -> Bool {
-        guard let unreported else { return false }
-        guard state == .running || state == .stopping,
-            let session = runtime.sessions.behind(unreported.after).first(where: { _ in true }),
-            session.number <= unreported.last
-        else {
+        guard unreported != nil else { return false }
+        guard state == .running || state == .stopping, let session = unreported?.next(of: runtime.sessions) else {
             endNews()
             return true
         }
-        self.unreported?.after = session.number
-        if unreported.reported.isEmpty || self.unreported?.reported.remove(session.number) == nil {
-            host.tell(.opened, session)
-        }
+        host.tell(.opened, session)
         return true
     }
 
@@ -138,13 +119,7 @@ extension PluginSlot {
 
     func tell(_ change: SessionChange, _ session: Session) {
         guard state == .running else { return }
-        if let unreported, unreported.contains(session.number) {
-            // The job reports it in its turn.
-            if change == .opened { return }
-            self.unreported?.reported.insert(session.number)
-            host.tell(.opened, session)
-        }
-        host.tell(change, session)
+        for change in unreported?.changes(change, of: session) ?? [change] { host.tell(change, session) }
     }
 
     // MARK: Calls that begin
