@@ -56,7 +56,7 @@ let plugins = [
 let daemonDependencies: [Target.Dependency] = [
     "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "PluginInterface", "ServiceManager", "TaskHosts",
     "TaskRuntime",
-    "TOMLDocument", "UsageErrors", argumentParser, logging,
+    "TOMLDocument", "CommandLineSupport", argumentParser, logging,
 ]
 
 /// What the fuzz targets reach into.
@@ -120,7 +120,7 @@ let package = Package(
         .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
-        .target(name: "UsageErrors", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
+        .target(name: "CommandLineSupport", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
 
         // MARK: The wire, and the plugin author's SDK
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
@@ -174,7 +174,7 @@ let package = Package(
             name: "trestle",
             dependencies: [
                 "BridgeClient", "BridgeJSON", "CThread", "EventLoop", "PrivateDaemon", "SessionBus", "Sodium",
-                "UsageErrors", argumentParser,
+                "CommandLineSupport", argumentParser,
             ],
             swiftSettings: strict),
 
@@ -242,7 +242,8 @@ let package = Package(
         .testTarget(
             name: "trestleTests",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "TestSupport", "trestle", "UsageErrors",
+                "BridgeClient", "BridgeJSON", "EventLoop", "PrivateDaemon", "TestSupport", "trestle",
+                "CommandLineSupport",
                 argumentParser,
             ],
             swiftSettings: strict),

@@ -28,7 +28,7 @@ final class LineSocket {
             }
         }
         guard status == 0 else {
-            throw DemoFailure(description: "nobody answers at \(path): \(String(cString: strerror(errno)))")
+            throw DemoFailure(description: "no daemon answers at \(path): \(String(cString: strerror(errno)))")
         }
     }
 

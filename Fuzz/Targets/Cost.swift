@@ -15,15 +15,15 @@ import BridgeMessage
 // `swift test`, sequences are played and not judged.
 func fuzzCost(_ bytes: [UInt8]) throws(Violation) {
     let sequence = CostSequence(bytes)
-    var least = Cost.none
+    var minimum = Cost.none
     for replay in 1...12 {
-        least = least.least(with: try CostDaemon.shared.play(sequence))
-        if least.isWithin(sequence) { break }
+        minimum = minimum.minimum(with: try CostDaemon.shared.play(sequence))
+        if minimum.isWithin(sequence) { break }
         // What took a second takes too long.
-        if least.nanoseconds > 1_000_000_000 || replay >= 3 && least.nanoseconds > 20_000_000 { break }
+        if minimum.nanoseconds > 1_000_000_000 || replay >= 3 && minimum.nanoseconds > 20_000_000 { break }
     }
     #if !DEBUG
-    try require(least.isWithin(sequence), least.text(sequence))
+    try require(minimum.isWithin(sequence), minimum.text(sequence))
     #endif
 }
 
@@ -47,7 +47,7 @@ struct Cost: Sendable {
     private static let turnNanoseconds: UInt64 = 10_000_000
 
     /// The lower of each.
-    func least(with other: Cost) -> Cost {
+    func minimum(with other: Cost) -> Cost {
         Cost(
             nanoseconds: min(nanoseconds, other.nanoseconds), longestTurn: min(longestTurn, other.longestTurn),
             sentBytes: max(sentBytes, other.sentBytes), deliveries: max(deliveries, other.deliveries))

@@ -19,7 +19,7 @@ final class CostDaemon: Sendable {
     private static let patience: UInt64 = 180_000_000_000
     /// The loop's CPU time in a play, in nanoseconds, after which the clients hang up: what was played until then is
     /// judged. Many small messages that long pages answer would take minutes.
-    private static let mostNanoseconds: UInt64 = 5_000_000_000
+    private static let maximumNanoseconds: UInt64 = 5_000_000_000
 
     private init() {
         path = "/tmp/trestle-cost-\(getpid()).sock"
@@ -63,12 +63,12 @@ final class CostDaemon: Sendable {
         var clients: [CostClient] = []
         var goneBytes = 0
         for _ in 0..<CostSequence.clients { clients.append(try CostClient(to: path)) }
-        for step in sequence.steps where loopNanoseconds - start < Self.mostNanoseconds {
+        for step in sequence.steps where loopNanoseconds - start < Self.maximumNanoseconds {
             switch step {
             case .line(let client, let bytes):
                 clients[client].queue(bytes)
                 clients[client].queueFence()
-                try pump(clients, until: start + Self.mostNanoseconds)
+                try pump(clients, until: start + Self.maximumNanoseconds)
             case .comeBack(let client):
                 goneBytes += clients[client].receivedBytes
                 clients[client] = try CostClient(to: path)
@@ -278,5 +278,5 @@ private final class AnsweringHost: TaskHost {
 
     func cancel(_ call: CallHandle, reason: CancelReason) {}
 
-    func tell(_ change: SessionChange, _ session: Session) {}
+    func notify(_ change: SessionChange, _ session: Session) {}
 }

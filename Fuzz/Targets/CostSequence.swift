@@ -18,9 +18,9 @@ struct CostSequence: Sendable {
     private static let repeatMark: UInt8 = 0x1F
     private static let numberMark: UInt8 = 0x1C
     /// A line may be longer than the daemon takes, but not by much; all together have a bound, for the fuzzer's time.
-    private static let mostLineBytes = (1 << 20) + 4096
-    private static let mostBytes = 3 << 20
-    private static let mostSteps = 64
+    private static let maximumLineBytes = (1 << 20) + 4096
+    private static let maximumBytes = 3 << 20
+    private static let maximumSteps = 64
 
     private(set) var steps: [Step] = []
     /// What is sent, line ends included.
@@ -32,7 +32,7 @@ struct CostSequence: Sendable {
 
     init(_ bytes: [UInt8]) {
         var input = FuzzInput(bytes)
-        while !input.isEmpty, steps.count < Self.mostSteps, byteCount < Self.mostBytes {
+        while !input.isEmpty, steps.count < Self.maximumSteps, byteCount < Self.maximumBytes {
             let record = input.record()
             guard let first = record.first else { continue }
             let client = Int(first & 3) % Self.clients
@@ -51,11 +51,11 @@ struct CostSequence: Sendable {
         byteCount += line.count
         let messages = Self.messages(in: line)
         messageCount += messages
-        nameCount += min(Self.names(in: line), Self.mostNames * messages)
+        nameCount += min(Self.names(in: line), Self.maximumNames * messages)
     }
 
     /// As many names may a session have of subscriptions, and of tasks.
-    private static let mostNames = 256
+    private static let maximumNames = 256
 
     /// How many strings a line has in which names are subscribed to or registered, or are no more.
     private static func names(in line: [UInt8]) -> Int {
@@ -74,12 +74,12 @@ struct CostSequence: Sendable {
             }
             let count = digits.prefix(7).reduce(0) { $0 * 10 + Int($1 & 15) }
             let unit = part.dropFirst(digits.count + 1)
-            for number in 0..<count where result.count + unit.count < mostLineBytes {
+            for number in 0..<count where result.count + unit.count < maximumLineBytes {
                 if number > 0, digits.first == UInt8(ascii: "0") { result.append(UInt8(ascii: ",")) }
                 append(unit, number, to: &result)
             }
         }
-        return Array(result.prefix(mostLineBytes))
+        return Array(result.prefix(maximumLineBytes))
     }
 
     private static func append(_ unit: ArraySlice<UInt8>, _ number: Int, to result: inout [UInt8]) {

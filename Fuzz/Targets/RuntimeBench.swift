@@ -32,7 +32,7 @@ final class FuzzHost: TaskHost {
 
     func cancel(_ call: CallHandle, reason: CancelReason) {}
 
-    func tell(_ change: SessionChange, _ session: Session) {}
+    func notify(_ change: SessionChange, _ session: Session) {}
 }
 
 /// A client: a connection without a socket, that keeps an account.

@@ -147,7 +147,7 @@ public final class BridgeClient: Sendable {
     /// - Parameters:
     ///   - scope: whose calls are taken.
     ///   - description: what the daemon tells of the task to who asks, and by which it checks options.
-    /// - Throws: `task.taken` where the name belongs to a plugin, or what else the daemon says.
+    /// - Throws: `task.exists` where the name belongs to a plugin, or what else the daemon says.
     public func register(
         _ task: String, scope: ProviderScope = .any, description: TaskDescription? = nil,
         handler: @escaping TaskHandler

@@ -6,7 +6,7 @@ extension ErrorCode {
     /// Nobody listens at the socket, or does not answer.
     public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
     /// There is a socket, but this user may not open it.
-    public static let connectionDenied: ErrorCode = "daemon.denied"
+    public static let connectionDenied: ErrorCode = "connection.denied"
     /// A result does not fit the type that this program wants.
     public static let resultInvalid: ErrorCode = "result.invalid"
 }
@@ -66,5 +66,5 @@ extension BridgeError {
     }
 
     /// Whether the daemon stops and has not begun the call.
-    var isRefusalOfStoppingDaemon: Bool { code == .shuttingDown && data?["started"] == false }
+    var isRefusalOfStoppingDaemon: Bool { code == .daemonStopping && data?["started"] == false }
 }

@@ -38,9 +38,9 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     /// The plugin ended while it worked on the call.
     public static let pluginCrashed: ErrorCode = "plugin.crashed"
     /// The plugin dropped the call.
-    public static let pluginNoReply: ErrorCode = "plugin.no_reply"
+    public static let replyMissing: ErrorCode = "reply.missing"
     /// The provider's answer makes no sense.
-    public static let pluginInvalidReply: ErrorCode = "plugin.invalid_reply"
+    public static let replyInvalid: ErrorCode = "reply.invalid"
     /// The result is longer than a message may be.
     public static let resultTooLarge: ErrorCode = "result.too_large"
     /// The session that worked on the call is gone.
@@ -48,10 +48,11 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     /// There is no such session.
     public static let sessionNotFound: ErrorCode = "session.not_found"
     /// The daemon is stopping.
-    public static let shuttingDown: ErrorCode = "shutting_down"
+    public static let daemonStopping: ErrorCode = "daemon.stopping"
     /// Something went wrong that should not have.
     public static let `internal`: ErrorCode = "internal"
-    /// A section of the configuration does not fit its plugin: data `path`, `expected`, `got`.
+    /// The configuration is not good: of a plugin's section, data `path`, `expected`, `got`; of the daemon's file, data
+    /// `problems`.
     public static let configurationInvalid: ErrorCode = "configuration.invalid"
 }
 

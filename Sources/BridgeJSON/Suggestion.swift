@@ -2,18 +2,18 @@
 
 /// The one of some names that somebody probably meant.
 ///
-/// The search is bounded, because names may come from clients: ``mostNames`` are looked at, names of more than
-/// ``mostBytes`` bytes are not compared, and ``mostDistances`` distances are computed, of the names that have the most
+/// The search is bounded, because names may come from clients: ``maximumNames`` are looked at, names of more than
+/// ``maximumBytes`` bytes are not compared, and ``maximumDistances`` distances are computed, of the names that have the most
 /// letters in common.
 public enum Suggestion {
     /// How many names are looked at.
-    public static let mostNames = 256
+    public static let maximumNames = 256
     /// The longest name that is searched for.
-    static let mostBytes = 64
+    static let maximumBytes = 64
     /// How many names are compared letter by letter.
-    static let mostDistances = 8
+    static let maximumDistances = 8
     /// How many names that begin with the wanted one are looked at: what so many have in common is no hint.
-    static let mostLonger = 8
+    static let maximumCandidates = 8
 
     /// The candidate nearest to `name`, where it is near enough to be worth a question: a third of its letters wrong,
     /// added, left out or exchanged with their neighbour; or where it is the only one that `name` begins (`warn`) or
@@ -23,9 +23,9 @@ public enum Suggestion {
     public static func nearest(
         to name: String, among candidates: some Sequence<String>, where isShown: (String) -> Bool = { _ in true }
     ) -> String? {
-        guard !name.isEmpty, name.utf8.count <= mostBytes else { return nil }
+        guard !name.isEmpty, name.utf8.count <= maximumBytes else { return nil }
         let wanted = Word(name)
-        let looked = Array(candidates.prefix(mostNames))
+        let looked = Array(candidates.prefix(maximumNames))
         return near(wanted, looked, isShown) ?? only(looked, isShown) { wanted.begins($0) }
             ?? only(looked, isShown) { wanted.shortens($0) }
     }
@@ -49,8 +49,8 @@ public enum Suggestion {
         var best: (distance: Int, candidate: String)?
         for candidate in likely(wanted, candidates, bound) {
             let word = Word(candidate)
-            let most = min(bound, word.letters.count - 1, (best?.distance ?? .max) - 1)
-            guard let distance = distance(wanted.letters, word.letters, atMost: most), isShown(candidate) else {
+            let maximum = min(bound, word.letters.count - 1, (best?.distance ?? .max) - 1)
+            guard let distance = distance(wanted.letters, word.letters, atMost: maximum), isShown(candidate) else {
                 continue
             }
             best = (distance, candidate)
@@ -66,8 +66,8 @@ public enum Suggestion {
             // An edit takes a letter out, puts one in, or both.
             guard difference <= 2 * bound else { continue }
             let place = likely.firstIndex { $0.difference > difference } ?? likely.count
-            guard place < mostDistances else { continue }
-            if likely.count == mostDistances { likely.removeLast() }
+            guard place < maximumDistances else { continue }
+            if likely.count == maximumDistances { likely.removeLast() }
             likely.insert((difference, candidate), at: place)
         }
         return likely.map(\.candidate)
@@ -78,9 +78,9 @@ public enum Suggestion {
         _ candidates: [String], _ isShown: (String) -> Bool, _ isOfKind: (String.UTF8View) -> Bool
     ) -> String? {
         var found: [String] = []
-        for candidate in candidates where candidate.utf8.count <= mostBytes && isOfKind(candidate.utf8) {
+        for candidate in candidates where candidate.utf8.count <= maximumBytes && isOfKind(candidate.utf8) {
             found.append(candidate)
-            guard found.count <= mostLonger else { return nil }
+            guard found.count <= maximumCandidates else { return nil }
         }
         let shown = found.filter(isShown)
         return shown.count == 1 ? shown[0] : nil
@@ -101,7 +101,7 @@ public enum Suggestion {
             var (beforeLast, last, current) = (2 * width, 0, width)
             for row in 0..<from.count {
                 let columns = max(0, row - bound)..<max(0, min(to.count, row + bound + 1))
-                var least = row + 1
+                var minimum = row + 1
                 rows[current + columns.lowerBound] = columns.lowerBound == 0 ? row + 1 : beyond
                 for column in columns {
                     let replaced = rows[last + column] + (from[row] == to[column] ? 0 : 1)
@@ -110,10 +110,10 @@ public enum Suggestion {
                         best = min(best, rows[beforeLast + column - 1] + 1)
                     }
                     rows[current + column + 1] = min(best, beyond)
-                    least = min(least, best)
+                    minimum = min(minimum, best)
                 }
                 if columns.upperBound < to.count { rows[current + columns.upperBound + 1] = beyond }
-                guard least <= bound else { return nil }
+                guard minimum <= bound else { return nil }
                 (beforeLast, last, current) = (last, current, beforeLast)
             }
             let found = rows[last + to.count]

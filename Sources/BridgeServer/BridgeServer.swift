@@ -40,7 +40,7 @@ public final class BridgeServer {
         self.runtime = runtime
         self.limits = limits
         self.log = log
-        memory = MessageMemory { runtime.giveBackMemory() }
+        memory = MessageMemory { runtime.trimMemory() }
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
         // Its hook comes behind that one: what was read at once is answered at once.
         let scheduler = FairScheduler()
@@ -93,7 +93,7 @@ public final class BridgeServer {
         EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
         listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
         listener.share = { [scheduler] in scheduler.share }
-        listener.farewell = Connection.farewell(
+        listener.rejection = Connection.rejection(
             BridgeError(
                 .busy, "the daemon has no descriptors left for connections", isTransient: true, retryAfter: .seconds(1))
         )
@@ -132,7 +132,7 @@ public final class BridgeServer {
     public func turnAway(waitingAt socket: consuming UnixSocket, _ error: BridgeError) throws(SystemError) {
         let listener = try UnixListener(adopting: socket)
         var waiting: [Connection] = []
-        listener.farewell = Connection.farewell(error)
+        listener.rejection = Connection.rejection(error)
         listener.onAccept = { [self] socket, peer in
             if let connection = connection(over: socket, PeerIdentity(peer)) { waiting.append(connection) }
         }

@@ -27,7 +27,7 @@ final class Connection {
     @exclusivity(unchecked) var splitter: MessageSplitter
     var session: Session?
     /// The same for the way of a call: not retained, because it is held above.
-    @exclusivity(unchecked) var lentSession: Unmanaged<Session>?
+    @exclusivity(unchecked) var unownedSession: Unmanaged<Session>?
 
     /// Input that was read and not yet handled: lines.
     @exclusivity(unchecked) var pendingInput: [UInt8] = []
@@ -71,18 +71,18 @@ final class Connection {
     func open(_ peer: PeerIdentity) {
         stream.delegate = self
         session = runtime.open(peer, transport: self)
-        lentSession = session.map { .passUnretained($0) }
+        unownedSession = session.map { .passUnretained($0) }
         stream.startReading()
     }
 
     /// Too many are connected: says why and closes. There is no session, so that nothing else can happen.
     func turnAway(_ error: BridgeError) {
-        Self.farewell(error).withUnsafeBytes { _ = stream.write($0) }
+        Self.rejection(error).withUnsafeBytes { _ = stream.write($0) }
         close()
     }
 
     /// The line that is said to who is turned away.
-    static func farewell(_ error: BridgeError) -> [UInt8] {
+    static func rejection(_ error: BridgeError) -> [UInt8] {
         let output = OutputBuffer()
         MessageEncoder.callback(id: nil, error: error, to: output)
         return Array(output.bytes)
@@ -91,7 +91,7 @@ final class Connection {
     // MARK: Out
 
     func writeOutput() {
-        if !isClosed { lentSession?.lend { writeOutput(of: $0) } }
+        if !isClosed { unownedSession?.withUnowned { writeOutput(of: $0) } }
     }
 
     private func writeOutput(of session: Session) {
@@ -192,14 +192,14 @@ final class Connection {
 extension Connection: UnixStreamDelegate {
     func mayRead() -> Bool {
         let mayRead = server.scheduler.mayRead(user)
-        stream.mostReadBytes = server.scheduler.readBytes
+        stream.maximumReadBytes = server.scheduler.readBytes
         if mayRead { return true }
         yield()
         return false
     }
 
     func read(bytes: UnsafeRawBufferPointer) {
-        lentSession?.lend { $0.receivedBytes &+= UInt64(bytes.count) }
+        unownedSession?.withUnowned { $0.receivedBytes &+= UInt64(bytes.count) }
         charged { handle(bytes) }
     }
 

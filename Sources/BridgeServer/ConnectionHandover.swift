@@ -148,7 +148,7 @@ extension Connection {
         guard isHeld else { return }
         isHeld = false
         guard !isYielding, !isClosed, !closesWhenWritten, let session else { return }
-        if hasTooMuchUnread(session) { server.watchStalled() } else { goOn() }
+        if hasTooMuchUnread(session) { server.watchStalled() } else { resumeInput() }
     }
 
     /// Writes what the socket takes, and tells the rest. Nothing is read or handled from here on.
@@ -187,7 +187,7 @@ extension Connection {
         stream.delegate = self
         let session = runtime.resume(record.session, peer: peer, transport: self)
         self.session = session
-        lentSession = .passUnretained(session)
+        unownedSession = .passUnretained(session)
         guard let output = record.output?.bytes else { return }
         output.withUnsafeBytes { session.output.append($0) }
         runtime.markDirty(session)

@@ -8,7 +8,7 @@ import TaskRuntime
 extension Connection {
     /// Handles what came, until the client has too much to read.
     func handle(_ bytes: UnsafeRawBufferPointer) {
-        lentSession?.lend { handle(bytes, from: $0) }
+        unownedSession?.withUnowned { handle(bytes, from: $0) }
     }
 
     private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
@@ -127,7 +127,7 @@ extension Connection {
             return server.watchStalled()
         }
         let hasInput = !pendingInput.isEmpty || lineAtWork != nil
-        goOn()
+        resumeInput()
         if !hasInput, !isPaused, !isClosed { stream.readNow() }
         writeOutput()
     }
@@ -153,10 +153,10 @@ extension Connection {
 
     func resume(_ session: Session) {
         guard !isYielding, !isHeld, session.output.count <= runtime.limits.unreadBytes / 2 else { return }
-        goOn()
+        resumeInput()
     }
 
-    func goOn() {
+    func resumeInput() {
         isPaused = false
         // A job may have begun while the client had too much to read.
         if let session, session.waitsForJobs { return yield() }

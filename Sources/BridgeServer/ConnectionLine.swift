@@ -20,7 +20,7 @@ extension Connection {
     /// Begins a long line; false where what follows it has to wait.
     func handle(long bytes: UnsafeRawBufferPointer, from session: Session) -> Bool {
         lineAtWork = LineAtWork(line: decoder.open(bytes, of: &splitter))
-        return goOnWithLine(of: session)
+        return continueLine(of: session)
     }
 
     /// Handles a batch that is not long, item by item.
@@ -43,7 +43,7 @@ extension Connection {
         guard let lineAtWork, let session else { return true }
         runtime.beginInput()
         if let answers = lineAtWork.answers { runtime.resume(answers, of: session) }
-        let isDone = goOnWithLine(of: session)
+        let isDone = continueLine(of: session)
         runtime.endInput()
         if isDone, lineAtWork.line.heldBytes > MessageMemory.largeBytes { server.memory.noteFreed() }
         countInput(of: session)
@@ -53,7 +53,7 @@ extension Connection {
     private var hasShare: Bool { runtime.inputNanoseconds <= server.scheduler.share }
 
     /// Takes steps until the line is done, the share is spent, or the connection may not go on.
-    private func goOnWithLine(of session: Session) -> Bool {
+    private func continueLine(of session: Session) -> Bool {
         runtime.noteInputTime()
         while let line = lineAtWork?.line {
             switch decoder.advance(line) {

@@ -22,15 +22,15 @@ final class MessageMemory {
     /// A large message has been read or written, or a connection has gone.
     func noteFreed() {
         guard timer == nil else { return }
-        let timer = LoopTimer { [weak self] in self?.giveBack() }
+        let timer = LoopTimer { [weak self] in self?.trim() }
         timer.schedule(after: Self.delay)
         self.timer = timer
     }
 
-    private func giveBack() {
+    private func trim() {
         close()
         release()
-        Task.detached { FreedMemory.giveBack() }
+        Task.detached { FreedMemory.trim() }
     }
 
     func close() {

@@ -120,16 +120,16 @@ static inline int clibuv_memory_file(const char *name) {
 }
 
 /* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
-enum { clibuv_most_descriptors = 253 };
+enum { clibuv_maximum_descriptors = 253 };
 
-/* Puts copies of descriptors, clibuv_most_descriptors at most, into a socket's queue as one message; 0, or -1 with
+/* Puts copies of descriptors, clibuv_maximum_descriptors at most, into a socket's queue as one message; 0, or -1 with
    errno. */
 static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
     char byte = 0;
     struct iovec vector = {.iov_base = &byte, .iov_len = 1};
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int) * clibuv_most_descriptors)];
+        char space[CMSG_SPACE(sizeof(int) * clibuv_maximum_descriptors)];
     } control;
     memset(&control, 0, sizeof control);
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space};
@@ -142,14 +142,14 @@ static inline int clibuv_send_descriptors(int socket, const int *descriptors, si
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_most_descriptors. Their number;
+/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_maximum_descriptors. Their number;
    0 where nothing is left; or -1 with errno. */
 static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
     char byte;
     struct iovec vector = {.iov_base = &byte, .iov_len = 1};
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int) * clibuv_most_descriptors)];
+        char space[CMSG_SPACE(sizeof(int) * clibuv_maximum_descriptors)];
     } control;
     struct msghdr message = {
         .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};

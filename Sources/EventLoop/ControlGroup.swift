@@ -25,7 +25,7 @@ final class ControlGroup {
     private(set) static var place: Place?
     private static var count = 0
     /// Names that others have taken are passed over, as many as this.
-    private static let mostTaken = 64
+    private static let maximumTaken = 64
 
     /// Has groups be made from now on if the group of this process is delegated. Removes those that an earlier process
     /// of the same unit has left; one that has members stays.
@@ -85,7 +85,7 @@ final class ControlGroup {
     /// A new group without members; nil where none can be made.
     static func make() -> ControlGroup? {
         guard let place else { return nil }
-        for _ in 0..<mostTaken {
+        for _ in 0..<maximumTaken {
             count += 1
             let path = "\(place.directory)/\(place.prefix)\(count)"
             if mkdir(path, 0o755) == 0 {

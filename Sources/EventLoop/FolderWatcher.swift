@@ -17,7 +17,7 @@ public final class FolderWatcher {
     private let folder: String
     private let skips: (String) -> Bool
     private let isDeep: Bool
-    private var tell: (@LoopActor (Change) -> Void)?
+    private var report: (@LoopActor (Change) -> Void)?
     private var descriptor: Int32
     private var watcher: DescriptorWatcher?
     /// The folder of each of inotify's numbers.
@@ -37,12 +37,12 @@ public final class FolderWatcher {
     /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as the system allows.
     public init(
         _ folder: String, isDeep: Bool = true, skipping skips: @escaping (String) -> Bool = { _ in false },
-        _ tell: @escaping @LoopActor (Change) -> Void
+        _ report: @escaping @LoopActor (Change) -> Void
     ) throws(SystemError) {
         self.folder = folder
         self.skips = skips
         self.isDeep = isDeep
-        self.tell = tell
+        self.report = report
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { throw SystemError(code: errno, operation: "watch folders", subject: folder) }
         do {
@@ -58,8 +58,8 @@ public final class FolderWatcher {
 
     /// Watches no more. Further calls do nothing.
     public func close() {
-        guard tell != nil else { return }
-        tell = nil
+        guard report != nil else { return }
+        report = nil
         watcher?.close()
         watcher = nil
         Glibc.close(descriptor)
@@ -91,12 +91,12 @@ public final class FolderWatcher {
 
     // MARK: Events
 
-    private static let mostReads = 4
+    private static let maximumReads = 4
 
     private func read() {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
             // Files that are made faster than they are reported do not keep the loop: the rest comes in the next turn.
-            for _ in 0..<Self.mostReads where tell != nil {
+            for _ in 0..<Self.maximumReads where report != nil {
                 let count = uninterrupted { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { return }
                 var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
@@ -113,7 +113,7 @@ public final class FolderWatcher {
     }
 
     private func take(_ event: inotify_event, _ name: String) {
-        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { tell?(.changed(folder)) }
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { report?(.changed(folder)) }
         if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
         guard let place = folders[event.wd], !name.isEmpty, !skips(name) else { return }
         let path = "\(place)/\(name)"
@@ -122,9 +122,9 @@ public final class FolderWatcher {
         {
             // Before it is reported: what comes into it is either there when the report is handled, or reported itself.
             do throws(SystemError) { try add(path) } catch  where error.code == ENOENT {} catch {
-                tell?(.unwatched(path, error))
+                report?(.unwatched(path, error))
             }
         }
-        tell?(.changed(path))
+        report?(.changed(path))
     }
 }

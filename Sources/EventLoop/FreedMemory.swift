@@ -12,5 +12,5 @@ public enum FreedMemory {
     }
 
     /// Gives back all that is kept. Any thread; other threads that allocate may have to wait meanwhile.
-    public static func giveBack() { clibuv_return_freed_memory() }
+    public static func trim() { clibuv_return_freed_memory() }
 }

@@ -48,7 +48,7 @@ extension Unmanaged {
     /// such a closure begins with a search for its executor, because the library says nothing of isolation. This module
     /// does.
     @inlinable @inline(__always)
-    public func lend<R>(_ body: (Instance) -> R) -> R { _withUnsafeGuaranteedRef(body) }
+    public func withUnowned<R>(_ body: (Instance) -> R) -> R { _withUnsafeGuaranteedRef(body) }
 }
 
 /// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:

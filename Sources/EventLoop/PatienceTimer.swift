@@ -53,7 +53,7 @@ struct Patience {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)
     /// All parts, also those that do not count: a process can see to it that others are preferred to it for ever.
-    private static let most = 40
+    private static let maximum = 40
 
     let part: Duration
     private var left = Patience.parts
@@ -71,6 +71,6 @@ struct Patience {
         if !isHeldUp, now < next + max(part, Self.usualLateness) { left -= 1 }
         next = now + part
         ended += 1
-        return left <= 0 || ended >= Self.most
+        return left <= 0 || ended >= Self.maximum
     }
 }

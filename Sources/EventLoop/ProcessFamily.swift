@@ -52,11 +52,11 @@ final class ProcessFamily {
     /// Between two sweeps: a process that is killed ends within this time, unless it waits for a disk.
     private static let interval = Duration.milliseconds(10)
     /// The callbacks run after so many sweeps over all children, even where a process does not end.
-    private static let mostRounds = 100
+    private static let maximumRounds = 100
     /// How long code in this process may take to reap a process that it has started.
     private static let claimTime = Duration.seconds(10)
     /// The children examined in one turn of the loop. Plugins decide how many there are.
-    private static let mostAtOnce = 512
+    private static let maximumAtOnce = 512
 
     /// See ``ChildProcess/adoptOrphans(controlGroups:)``.
     static func adoptOrphans(controlGroups prefix: String?) throws(SystemError) {
@@ -76,10 +76,10 @@ final class ProcessFamily {
         guard watcher != nil, ownMark > 0 else { return nil }
         // Where this process has no limit, the marks are still far above what the limit would bound. They are random,
         // so that no process can guess another family's.
-        let most = min(ownMark, 1 << 62)
-        guard most > 1 else { return nil }
+        let maximum = min(ownMark, 1 << 62)
+        guard maximum > 1 else { return nil }
         for _ in 0..<16 {
-            let mark = UInt64.random(in: most / 2..<most)
+            let mark = UInt64.random(in: maximum / 2..<maximum)
             if living.insert(mark).inserted { return ProcessFamily(mark: mark, group: .make()) }
         }
         return nil
@@ -120,7 +120,7 @@ final class ProcessFamily {
         // First: members that have ended are children of this process by the time that these are examined.
         dying.removeAll { $0.end() }
         let isDone = !endSome() && dying.isEmpty
-        guard isDone || rounds >= mostRounds else {
+        guard isDone || rounds >= maximumRounds else {
             if place == 0 { rounds += 1 }
             return sweepSoon()
         }
@@ -140,8 +140,8 @@ final class ProcessFamily {
             unclaimed = unclaimed.filter { present.contains($0.key) }
         }
         let others = children.filter { $0 > place && !started.contains($0) }.sorted()
-        for pid in others.prefix(mostAtOnce) where end(pid) { hasFound = true }
-        place = others.count > mostAtOnce ? others[mostAtOnce - 1] : 0
+        for pid in others.prefix(maximumAtOnce) where end(pid) { hasFound = true }
+        place = others.count > maximumAtOnce ? others[maximumAtOnce - 1] : 0
         guard place == 0 else { return true }
         defer { hasFound = false }
         return hasFound

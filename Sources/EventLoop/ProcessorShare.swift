@@ -1,3 +1,4 @@
+import CLibuv
 import Glibc
 
 /// Whether a child process gets processor time. One look goes from a part of a wait to the next.
@@ -6,9 +7,9 @@ import Glibc
 /// 6.18 does so where two pairs of processes on two processors send each other messages as fast as they can.
 struct ProcessorShare {
     /// A process that can run and gets less than this part of one processor is starved.
-    private static let least = 100
+    private static let minimumShareDivisor = 100
     /// As many of its threads are looked at: what another process decides is bounded.
-    private static let mostThreads = 8
+    private static let maximumThreads = 8
 
     private let pid: Int32
     /// What it had used at the last look; nil: it has ended.
@@ -25,7 +26,7 @@ struct ProcessorShare {
     mutating func isStarved(over time: Duration) -> Bool {
         let now = Self.used(by: pid)
         defer { used = now }
-        guard let now, let used, now - used < time / Self.least else { return false }
+        guard let now, let used, now - used < time / Self.minimumShareDivisor else { return false }
         return Self.canRun(pid)
     }
 
@@ -39,7 +40,7 @@ struct ProcessorShare {
 
     /// Whether one of its first threads is in the state "R": it runs, or waits for a processor.
     private static func canRun(_ pid: Int32) -> Bool {
-        var left = mostThreads
+        var left = maximumThreads
         var canRun = false
         try? FolderContents.forEach(in: "/proc/\(pid)/task") { name in
             left -= 1

@@ -6,7 +6,7 @@ public final class StreamTurns: FairScheduler.Work {
     private let user: FairUser
     private var isOver = false
     /// Goes on with what was read and not handled, before the stream is read again; returns false where some is left.
-    public var goOn: (@LoopActor () -> Bool)?
+    public var handlePending: (@LoopActor () -> Bool)?
 
     /// Takes part until ``close()``.
     public init(_ stream: UnixStream, _ scheduler: FairScheduler, as name: FairUser.Name) {
@@ -18,7 +18,7 @@ public final class StreamTurns: FairScheduler.Work {
     /// Whether the stream may be read now: ``UnixStreamDelegate/mayRead()``.
     public func mayRead() -> Bool {
         let mayRead = scheduler.mayRead(user)
-        stream.mostReadBytes = scheduler.readBytes
+        stream.maximumReadBytes = scheduler.readBytes
         if mayRead { return true }
         wait()
         return false
@@ -47,7 +47,7 @@ public final class StreamTurns: FairScheduler.Work {
     /// Goes on with what waits, then reads on.
     public func takeTurn() {
         guard !isOver else { return }
-        if let goOn, !goOn() {
+        if let handlePending, !handlePending() {
             if !isOver { wait() }
             return
         }
@@ -60,7 +60,7 @@ public final class StreamTurns: FairScheduler.Work {
     public func close() {
         guard !isOver else { return }
         isOver = true
-        goOn = nil
+        handlePending = nil
         scheduler.remove(user)
     }
 }

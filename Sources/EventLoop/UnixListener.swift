@@ -22,7 +22,7 @@ public final class UnixListener {
     /// Given every connection, and who is at its other end. Set it before `startAccepting`.
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
     /// The last words to those who are turned away because descriptors ran out; none where it is empty.
-    public var farewell: [UInt8] = []
+    public var rejection: [UInt8] = []
     /// Called when connections had to be turned away, because descriptors or memory ran out: why, and how many of them
     /// since the last call. At once, and then every ten seconds at the most, because who connects again and again
     /// must not fill a log. At most ten times a second.
@@ -207,10 +207,10 @@ public final class UnixListener {
         }
         guard let trouble, handle != nil else { return }
         pause()
-        tell(trouble, turnedAway)
+        report(trouble, turnedAway)
     }
 
-    private func tell(_ trouble: SystemError, _ turnedAway: Int) {
+    private func report(_ trouble: SystemError, _ turnedAway: Int) {
         untold += turnedAway
         let now = EventLoop.now
         if let toldAt, now - toldAt < Self.betweenTroubles { return }
@@ -256,7 +256,7 @@ public final class UnixListener {
 
     /// Says why, as far as the socket takes it at once, which a new one does, and closes.
     private func turnAway(_ descriptor: Int32) {
-        farewell.withUnsafeBytes { if let start = $0.baseAddress { _ = clibuv_send(descriptor, start, $0.count) } }
+        rejection.withUnsafeBytes { if let start = $0.baseAddress { _ = clibuv_send(descriptor, start, $0.count) } }
         _ = Glibc.close(descriptor)
     }
 

@@ -39,7 +39,7 @@ public final class UnixStream {
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
     /// What one read takes at the most; no more than this is delivered at once.
-    public var mostReadBytes: Int {
+    public var maximumReadBytes: Int {
         get { readBytes }
         set { readBytes = min(max(newValue, 1), Loop.readBufferBytes) }
     }
@@ -186,7 +186,7 @@ public final class UnixStream {
         LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
             // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
             Loop.shared.isHandingOutEvents = true
-            Unmanaged<UnixStream>.fromOpaque(stream).lend { $0.ready(status: status, events: events) }
+            Unmanaged<UnixStream>.fromOpaque(stream).withUnowned { $0.ready(status: status, events: events) }
             Loop.shared.isHandingOutEvents = false
         }
     }

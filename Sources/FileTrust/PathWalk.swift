@@ -23,7 +23,7 @@ struct PathWalk {
     }
 
     /// As many as the kernel follows.
-    private static let mostLinks = 40
+    private static let maximumLinks = 40
 
     /// Names that are still to be gone, the next one last.
     private var names: [Substring]
@@ -80,7 +80,7 @@ struct PathWalk {
 
     private mutating func follow(_ path: String) throws(FileTrust.Doubt) {
         links += 1
-        guard links <= Self.mostLinks else { throw Self.doubt(path, ELOOP) }
+        guard links <= Self.maximumLinks else { throw Self.doubt(path, ELOOP) }
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = target.withUnsafeMutableBytes { bytes in
             // `!`: the room is not empty.

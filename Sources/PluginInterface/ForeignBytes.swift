@@ -27,19 +27,19 @@ package func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
 
 extension BridgeError {
     /// As long may be each part of a plugin's error.
-    package static var mostForeignBytes: Int { 64 << 10 }
+    package static var maximumForeignBytes: Int { 64 << 10 }
 
     /// An error as a plugin gave it. Data that are no JSON are left out: the error matters more.
     package init(foreign error: UnsafePointer<trestle_error>?) {
         guard let error else {
-            self.init(.pluginInvalidReply, "the plugin failed without an error")
+            self.init(.replyInvalid, "the plugin failed without an error")
             return
         }
         // It is read on the loop, and no part of it is right without the others.
         let sizes = [error.pointee.code, error.pointee.message, error.pointee.data].map(\.buffer.count)
-        guard sizes.allSatisfy({ $0 <= Self.mostForeignBytes }) else {
+        guard sizes.allSatisfy({ $0 <= Self.maximumForeignBytes }) else {
             self.init(
-                .pluginInvalidReply, "the plugin failed with an error of more than \(Self.mostForeignBytes) bytes")
+                .replyInvalid, "the plugin failed with an error of more than \(Self.maximumForeignBytes) bytes")
             return
         }
         let code = error.pointee.code.string

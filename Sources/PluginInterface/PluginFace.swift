@@ -109,12 +109,12 @@ enum PluginFace {
             guard let metric else { return 0 }
             let unit = metric.pointee.unit.string
             let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
-            let figure = FigureDeclaration(
+            let declaration = MetricDeclaration(
                 name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
                 unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)
             return with(face, else: 0) { receiver in
-                do throws(FigureRefusal) { return try receiver.declared(figure) } catch {
-                    write(UInt32(TRESTLE_LOG_WARNING), "a figure is not published: \(error)", 0, to: receiver)
+                do throws(MetricRefusal) { return try receiver.declared(declaration) } catch {
+                    write(UInt32(TRESTLE_LOG_WARNING), "a metric is not published: \(error)", 0, to: receiver)
                     return 0
                 }
             }
@@ -122,12 +122,12 @@ enum PluginFace {
 
     private static let setMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
         face, metric, value in
-        with(face, else: ()) { $0.setFigure(metric, to: value) }
+        with(face, else: ()) { $0.setMetric(metric, to: value) }
     }
 
     private static let addToMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
         face, metric, amount in
-        with(face, else: ()) { $0.addToFigure(metric, amount) }
+        with(face, else: ()) { $0.addToMetric(metric, amount) }
     }
 
     private static let publish: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void = {

@@ -32,7 +32,7 @@ public struct PluginEvent: Sendable {
 /// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where
 /// the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a
 /// thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
-/// Figures are no messages: they take effect where they are set, before whatever is sent behind that.
+/// Metrics are no messages: they take effect where they are set, before whatever is sent behind that.
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol,
 /// because a C function that is given its address calls it without counting a reference.
@@ -60,7 +60,7 @@ open class PluginReceiver {
 
     // MARK: Who holds the loop thread
 
-    /// The plugin's code runs from now on, up to ``letGo(to:)``. Loop thread.
+    /// The plugin's code runs from now on, up to ``release(to:)``. Loop thread.
     ///
     /// - Parameter task: the number of the task that runs; nil: it is not known.
     /// - Returns: who held the thread before.
@@ -74,7 +74,7 @@ open class PluginReceiver {
 
     /// The plugin's code has returned. Loop thread.
     @inline(__always)
-    public final func letGo(to before: UInt32) { holderCell.pointee.store(before, ordering: .relaxed) }
+    public final func release(to before: UInt32) { holderCell.pointee.store(before, ordering: .relaxed) }
 
     /// Names the code that holds the thread. Any thread.
     ///
@@ -103,15 +103,15 @@ open class PluginReceiver {
     open func cancelled(_ call: trestle_call) {}
     /// Whether lines of this level are written. Any thread.
     open func writes(level: UInt32) -> Bool { true }
-    /// The plugin declares a figure. Any thread.
+    /// The plugin declares a metric. Any thread.
     ///
     /// - Returns: its number.
-    /// - Throws: ``FigureRefusal`` where it cannot be published.
-    open func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 { 0 }
-    /// The plugin sets a figure. Any thread.
-    open func setFigure(_ number: UInt32, to value: Double) {}
-    /// The plugin adds to a figure. Any thread.
-    open func addToFigure(_ number: UInt32, _ amount: Double) {}
+    /// - Throws: ``MetricRefusal`` where it cannot be published.
+    open func declared(_ metric: MetricDeclaration) throws(MetricRefusal) -> UInt32 { 0 }
+    /// The plugin sets a metric. Any thread.
+    open func setMetric(_ number: UInt32, to value: Double) {}
+    /// The plugin adds to a metric. Any thread.
+    open func addToMetric(_ number: UInt32, _ amount: Double) {}
 
     /// The plugin has stopped: it is told of no descriptor and no timer any more. Loop thread.
     public final func endWatches() { LoopActor.assumeIsolated(passing: watches) { $0.endAll() } }

@@ -20,7 +20,7 @@ struct WatchFunction: @unchecked Sendable {
     func callAsFunction(_ events: UInt32 = 0) {
         let holder = receiver.hold()
         function(argument, events)
-        receiver.letGo(to: holder)
+        receiver.release(to: holder)
     }
 }
 
@@ -44,7 +44,7 @@ final class PluginWatches {
     }
 
     /// As many as a plugin may have at once.
-    private static let most = 1_024
+    private static let maximum = 1_024
     private var watches: [Int64: Watch] = [:]
     private var last: Int64 = 0
     /// No more may come.
@@ -106,7 +106,7 @@ final class PluginWatches {
         watches = [:]
     }
 
-    private var hasRoom: Bool { !isOver && watches.count < Self.most }
+    private var hasRoom: Bool { !isOver && watches.count < Self.maximum }
 
     private var nextNumber: Int64 {
         last += 1

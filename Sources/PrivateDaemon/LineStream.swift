@@ -4,7 +4,7 @@ import EventLoop
 @LoopActor
 final class LineStream: UnixStreamDelegate {
     /// A longer line is cut.
-    private static let longestLineBytes = 64 << 10
+    private static let maximumLineBytes = 64 << 10
 
     private let stream: UnixStream
     private let say: @LoopActor (String) -> Void
@@ -26,7 +26,7 @@ final class LineStream: UnixStreamDelegate {
 
     func read(bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
-            if byte == 0x0A { endLine() } else if line.count < Self.longestLineBytes { line.append(byte) }
+            if byte == 0x0A { endLine() } else if line.count < Self.maximumLineBytes { line.append(byte) }
         }
     }
 

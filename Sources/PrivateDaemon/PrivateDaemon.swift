@@ -29,14 +29,14 @@ public final class PrivateDaemon {
     /// process had better not.
     public private(set) var outputLines: [String] = []
 
-    private static let mostOutputLines = 100
+    private static let maximumOutputLines = 100
     private let process: ChildProcess
     private var streams: [LineStream] = []
     private let hear: @LoopActor (DaemonLogLine) -> Void
     private var isReady = false
     private var isTold = false
     private var complaints: [String] = []
-    private let readiness = WaitingList<Void>()
+    private let readiness = AsyncSignal<Void>()
 
     /// Starts a daemon and waits until it takes connections.
     ///
@@ -110,7 +110,7 @@ public final class PrivateDaemon {
     }
 
     private func takeOutput(_ text: String) {
-        if outputLines.count < Self.mostOutputLines { outputLines.append(text) }
+        if outputLines.count < Self.maximumOutputLines { outputLines.append(text) }
     }
 
     private func ended() {

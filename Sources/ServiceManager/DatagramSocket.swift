@@ -77,7 +77,7 @@ private struct DatagramAddress: Sendable {
     private let name: [UInt8]
 
     /// Bytes of a name that fit, without the zero behind a path or in front of an abstract name.
-    private static let longestBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    private static let maximumBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     init(_ text: String) throws(ServiceManagerError) {
         let isAbstract = text.hasPrefix("@")
@@ -85,9 +85,9 @@ private struct DatagramAddress: Sendable {
             throw ServiceManagerError(.address, "\"\(text.prefix(128))\" is neither a path nor @ and a name")
         }
         let nameBytes = text.utf8.count - (isAbstract ? 1 : 0)
-        guard nameBytes <= Self.longestBytes else {
+        guard nameBytes <= Self.maximumBytes else {
             throw ServiceManagerError(
-                .address, "it has \(nameBytes) bytes, and a socket's name at most \(Self.longestBytes)")
+                .address, "it has \(nameBytes) bytes, and a socket's name at most \(Self.maximumBytes)")
         }
         // What begins with a zero byte is no path; a path ends with one.
         name = isAbstract ? [0] + text.utf8.dropFirst() : text.utf8 + [0]

@@ -59,7 +59,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
                 manager = try ServiceManager(address: address)
             } catch {
                 problems.append(
-                    ServiceManagerError(error.code, "NOTIFY_SOCKET names no socket, nobody is told anything: \(error)"))
+                    ServiceManagerError(error.code, "NOTIFY_SOCKET names no socket, so nothing is notified: \(error)"))
             }
         }
         let reader = VariableReader(variables: variables, pid: pid)

@@ -37,13 +37,13 @@ public struct ServiceManager: ~Copyable, Sendable {
     // MARK: The descriptor store
 
     /// The longest name of a stored descriptor, in bytes; the manager's own bound.
-    public static let longestNameBytes = 255
+    public static let maximumNameBytes = 255
 
     /// Has the manager keep a copy of a descriptor. It hands it to the service's next process, whether this one ends in
     /// order or crashes; it forgets it when the service is stopped. The caller's descriptor stays the caller's.
     ///
     /// - Parameters:
-    ///   - name: ASCII without control characters and colons, at most ``longestNameBytes``. Several may bear one.
+    ///   - name: ASCII without control characters and colons, at most ``maximumNameBytes``. Several may bear one.
     ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless
     ///     told.
     /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the
@@ -89,10 +89,10 @@ public struct ServiceManager: ~Copyable, Sendable {
 
     private static func check(_ name: String) throws(ServiceManagerError) {
         let isGood = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: ":") }
-        guard isGood, (1...longestNameBytes).contains(name.utf8.count) else {
+        guard isGood, (1...maximumNameBytes).contains(name.utf8.count) else {
             throw ServiceManagerError(
                 .name,
-                "a stored descriptor's name has 1 to \(longestNameBytes) printable ASCII characters and no colon")
+                "a stored descriptor's name has 1 to \(maximumNameBytes) printable ASCII characters and no colon")
         }
     }
 

@@ -29,7 +29,7 @@ public final class BusConnection {
     private var calls: [UInt64: Completion] = [:]
     private var matches: [Match] = []
     private var end: BusError?
-    private let ending = WaitingList<Void>()
+    private let ending = AsyncSignal<Void>()
     private var isProcessing = false
 
     /// Connects to the bus of the user's session (`DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`), or to

@@ -38,7 +38,7 @@ extension PluginLoader {
             next += 1
             let timeout = end.map { $0.since(runtime.clock.now) / 2 } ?? settings.stopTimeout
             do throws(BridgeError) {
-                guard timeout >= Self.leastTime || end == nil else {
+                guard timeout >= Self.minimumTime || end == nil else {
                     throw BridgeError(.callTimeout, "the plugin had no more time for it")
                 }
                 let answer = try await perform(.keepSessions, plugin, Self.sessions(group), timeout: timeout)
@@ -47,7 +47,7 @@ extension PluginLoader {
             } catch {
                 // With its process has gone what it knew, of whomever that was.
                 let isGone = error.code == .pluginCrashed
-                if isGone || group.count == 1 || timeout < Self.leastTime {
+                if isGone || group.count == 1 || timeout < Self.minimumTime {
                     let lost = isGone ? [group] + groups[next...] : [group]
                     kept.lost += lost.joined().map { ($0, plugin.name, error.message) }
                     if isGone { return }
@@ -62,7 +62,7 @@ extension PluginLoader {
     }
 
     /// A plugin that is given less than this for an answer is not asked.
-    private static var leastTime: Duration { .milliseconds(5) }
+    private static var minimumTime: Duration { .milliseconds(5) }
 
     private static func sessions(_ numbers: [UInt64]) -> JSON {
         ["sessions": .array(numbers.map { .number(JSONNumber($0)) })]

@@ -38,7 +38,7 @@ public final class PluginLoader {
     /// How often the library of a path was loaded.
     private var loads: [String: Int] = [:]
     /// A copy of a library costs some 50 KiB and a descriptor, for good.
-    private static let mostCopies = 100
+    private static let maximumCopies = 100
     let log: Logger
 
     /// A loader that has loaded nothing.
@@ -56,7 +56,7 @@ public final class PluginLoader {
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
     public func load(path: String, inPlaceOf old: PluginSlot? = nil) throws(BridgeError) -> PluginSlot {
         let count = loads[path, default: 0]
-        guard count <= Self.mostCopies else {
+        guard count <= Self.maximumCopies else {
             throw BridgeError(
                 .pluginUnavailable,
                 """

@@ -29,7 +29,7 @@ extension PluginLoader {
             try await handSessions(of: old, to: new)
             guard old.state != .stopping, old.state != .stopped else {
                 throw BridgeError(
-                    .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
+                    .daemonStopping, "the daemon is stopping and changes no plugins", data: ["started": false],
                     isTransient: true)
             }
             try runtime.replace(old, by: new)

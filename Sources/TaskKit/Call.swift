@@ -73,7 +73,7 @@ public struct Call: Sendable {
     ///   - onProgress: Called on the loop thread with each intermediate result. One that is no `P`, or has more than
     ///     64 KiB, is skipped, with a line in the log.
     /// - Throws: What the task answered; `task.not_found`, `permission.denied` and the like where it was not called;
-    ///   `call.cancelled` where this call was cancelled; `plugin.invalid_reply` where the result is no `R`.
+    ///   `call.cancelled` where this call was cancelled; `reply.invalid` where the result is no `R`.
     public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void

@@ -145,11 +145,11 @@ struct Host: @unchecked Sendable {
     /// Ends a watch or a timer. Loop thread.
     func unwatch(_ watch: Int64) { table.pointee.unwatch(table, watch) }
 
-    // MARK: Figures
+    // MARK: Metrics
 
-    /// Declares a figure; none with a daemon whose table ends before these functions.
-    func figure(_ name: String, _ help: String, _ unit: MetricUnit?, kind: Int) -> Figure {
-        guard table.pointee.size >= UInt32(TRESTLE_HOST_WITH_METRICS) else { return Figure() }
+    /// Declares a metric; none with a daemon whose table ends before these functions.
+    func metric(_ name: String, _ help: String, _ unit: MetricUnit?, kind: Int) -> MetricHandle {
+        guard table.pointee.size >= UInt32(TRESTLE_HOST_WITH_METRICS) else { return MetricHandle() }
         var (name, help, unit) = (name, help, unit?.rawValue ?? "")
         let number = name.withUTF8 { name in
             help.withUTF8 { help in
@@ -165,10 +165,10 @@ struct Host: @unchecked Sendable {
                 }
             }
         }
-        return Figure(host: self, number: number)
+        return MetricHandle(host: self, number: number)
     }
 
-    /// Of a figure that `figure` gave a number.
+    /// Of a metric that `metric` gave a number.
     func setMetric(_ number: UInt32, _ value: Double) { table.pointee.metric_set(table, number, value) }
     func addToMetric(_ number: UInt32, _ amount: Double) { table.pointee.metric_add(table, number, amount) }
 }

@@ -99,10 +99,10 @@ extension PluginRuntime {
         onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
         try await bridge(task, options, route) { bytes in
-            let most = Self.mostBytesDecodedOnLoop
-            guard bytes.count <= most else {
+            let maximum = Self.maximumBytesDecodedOnLoop
+            guard bytes.count <= maximum else {
                 return log.warning(
-                    "Progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(most) are decoded")
+                    "Progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(maximum) are decoded")
             }
             do throws(JSONMismatch) {
                 onProgress(try JSONCoding.decode(P.self, from: bytes))
@@ -142,11 +142,11 @@ extension PluginRuntime {
         }
         do throws(JSONMismatch) {
             // Whoever answered chose the length, and the loop serves others too.
-            guard bytes.count > Self.mostBytesDecodedOnLoop else { return try decode().get() }
+            guard bytes.count > Self.maximumBytesDecodedOnLoop else { return try decode().get() }
             return try await beside(decode).get()
         } catch {
             throw BridgeError(
-                .pluginInvalidReply,
+                .replyInvalid,
                 "the result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
         }
     }
@@ -169,7 +169,7 @@ extension PluginRuntime {
     }
 
     /// A longer result of a call is decoded on another thread, longer progress not at all.
-    private static var mostBytesDecodedOnLoop: Int { 64 << 10 }
+    private static var maximumBytesDecodedOnLoop: Int { 64 << 10 }
 
     /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.
     private func beside<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {

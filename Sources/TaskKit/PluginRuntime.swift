@@ -23,7 +23,7 @@ final class PluginRuntime: @unchecked Sendable {
     /// Of each typed task: the Swift tasks that wait for its next call.
     @exclusivity(unchecked) private var idle: [[CallTask]]
     /// As many of one task wait at most; the others end.
-    private static let mostIdle = 16
+    private static let maximumIdle = 16
     /// How each task begins its calls. Not retained with a call: `parts` holds them.
     let starts: [Unmanaged<TaskStart>]
     private let callers = CallerCache()
@@ -86,7 +86,7 @@ final class PluginRuntime: @unchecked Sendable {
     /// better end.
     func keep(_ task: CallTask, of index: Int) -> Bool {
         // That a Swift task was cancelled cannot be taken back.
-        guard idle[index].count < Self.mostIdle, !Task.isCancelled else { return false }
+        guard idle[index].count < Self.maximumIdle, !Task.isCancelled else { return false }
         idle[index].append(task)
         return true
     }

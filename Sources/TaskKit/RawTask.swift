@@ -53,7 +53,7 @@ extension RawTask {
 /// The one callback of a raw task's call.
 ///
 /// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without being
-/// given answers `plugin.no_reply`. Every method may be called on any thread; on the loop thread of the daemon's own
+/// given answers `reply.missing`. Every method may be called on any thread; on the loop thread of the daemon's own
 /// process the callback takes effect before the method returns, unless something that another thread has sent still
 /// waits; in a process of the plugin's own soon after.
 public struct Reply: ~Copyable, Sendable {
@@ -63,7 +63,7 @@ public struct Reply: ~Copyable, Sendable {
 
     /// Ends the call with a result.
     ///
-    /// - Parameter result: One JSON value. The daemon checks it, and answers `plugin.invalid_reply` where it is none.
+    /// - Parameter result: One JSON value. The daemon checks it, and answers `reply.invalid` where it is none.
     public consuming func succeed(_ result: RawSpan) {
         let (handle, runtime) = (handle, runtime)
         discard self
@@ -75,7 +75,7 @@ public struct Reply: ~Copyable, Sendable {
 
     /// Ends the call with a result.
     ///
-    /// - Parameter bytes: One JSON value. The daemon checks it, and answers `plugin.invalid_reply` where it is none.
+    /// - Parameter bytes: One JSON value. The daemon checks it, and answers `reply.invalid` where it is none.
     public consuming func succeed(bytes: [UInt8]) {
         succeed(bytes.span.bytes)
     }
@@ -95,7 +95,7 @@ public struct Reply: ~Copyable, Sendable {
             runtime.rawCalls.end(handle, on: runtime.host)
             runtime.host.fail(
                 handle,
-                BridgeError(.pluginNoReply, "the plugin \(runtime.parts.name) dropped the call without an answer"))
+                BridgeError(.replyMissing, "the plugin \(runtime.parts.name) dropped the call without an answer"))
         }
     }
 }

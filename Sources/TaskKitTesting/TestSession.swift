@@ -54,7 +54,7 @@ public final class TestSession: Sendable {
     /// Provides a task to others: `serve` is called for each call, with its options, on no particular thread, and its
     /// answer goes back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
     ///
-    /// - Throws: ``BridgeError``, `task.taken` where the name belongs to a plugin.
+    /// - Throws: ``BridgeError``, `task.exists` where the name belongs to a plugin.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {
         await client.serve(task, serve)
         try await call("bridge.register", ["tasks": [.string(task)]])

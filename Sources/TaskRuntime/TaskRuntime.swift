@@ -15,7 +15,7 @@
 //   Statistics/  counters, histograms, and their text for monitoring systems
 //
 // Everything is confined to the thread that owns the runtime, in service the loop thread: none of it is Sendable, so
-// that the compiler keeps it there. Plugins' figures alone are set from any thread (Plugins/PluginMetrics.swift).
+// that the compiler keeps it there. Plugins' metrics alone are set from any thread (Plugins/PluginMetrics.swift).
 import BridgeJSON
 import BridgeMessage
 public import Logging
@@ -233,7 +233,7 @@ public final class TaskRuntime {
     // MARK: Memory
 
     /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
-    public func giveBackMemory() { calls.giveBackMemory() }
+    public func trimMemory() { calls.trimMemory() }
 
     // MARK: Checks
 

@@ -61,7 +61,7 @@ package final class MessageChannel {
     /// Has the peer take turns with other users of the loop.
     package func share(_ scheduler: FairScheduler, as name: FairUser.Name) {
         let turns = StreamTurns(stream, scheduler, as: name)
-        turns.goOn = { [weak self] in self?.handlePending() ?? true }
+        turns.handlePending = { [weak self] in self?.handlePending() ?? true }
         self.turns = turns
     }
 
@@ -119,7 +119,7 @@ package final class MessageChannel {
     private func take(_ line: SplitLine) -> Bool {
         if turns != nil, case .line(let bytes) = line, bytes.count > OpenLine.longBytes {
             lineAtWork = decoder.open(bytes, of: &splitter)
-            return goOnWithLine()
+            return continueLine()
         }
         let outcome = decoder.decode(line) { take($0) }
         if case .stopped(let offset) = outcome, case .line(let bytes) = line, !isOver {
@@ -129,7 +129,7 @@ package final class MessageChannel {
     }
 
     /// Takes steps of the line at work until it is done or the share is spent; false where something has to wait.
-    private func goOnWithLine() -> Bool {
+    private func continueLine() -> Bool {
         while let line = lineAtWork {
             if case .item(let item) = decoder.advance(line) { _ = take(item) }
             guard !isOver else { return false }
@@ -173,7 +173,7 @@ package final class MessageChannel {
     /// Goes on with what was read before; false where some of it is left.
     private func handlePending() -> Bool {
         beginShare()
-        if !goOnWithLine() { return isOver }
+        if !continueLine() { return isOver }
         guard !pending.isEmpty else { return true }
         var input = pending
         pending = []

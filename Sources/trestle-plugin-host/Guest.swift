@@ -41,8 +41,8 @@ final class Guest: PluginReceiver {
     @exclusivity(unchecked) private var callers = GuestCallers()
     /// The calls that the plugin makes.
     private(set) lazy var own = GuestCalls(self)
-    /// Figures that the plugin sets.
-    let figures = GuestFigures()
+    /// Metrics that the plugin sets.
+    let metrics = GuestMetrics()
 
     private init(_ path: String) {
         self.path = path
@@ -62,7 +62,7 @@ final class Guest: PluginReceiver {
             _exit(0)
         }
         Self.channel = channel
-        guest.figures.publish { [guest] figures in guest.say("plugin.metrics", figures) }
+        guest.metrics.publish { [guest] metrics in guest.say("plugin.metrics", metrics) }
         PluginHolders.watch(isPlugins: true)
     }
 
@@ -162,7 +162,7 @@ final class Guest: PluginReceiver {
         currentOptions = call.options
         let holder = hold(task)
         function(plugin.table.pointee.context, &request)
-        letGo(to: holder)
+        release(to: holder)
         currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
         callers.freeRetired()
     }
@@ -213,7 +213,7 @@ final class Guest: PluginReceiver {
         // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call
         // alone.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
-            return fail(id, BridgeError(.pluginInvalidReply, "the plugin replied with no JSON: \(fault)"))
+            return fail(id, BridgeError(.replyInvalid, "the plugin replied with no JSON: \(fault)"))
         }
         write(id, result)
     }
@@ -226,7 +226,7 @@ final class Guest: PluginReceiver {
     /// The daemon sees to answers that come twice, or to no call: it counts them.
     private func forget(_ id: UInt64) {
         // The process ends when that is answered.
-        if id == stop, let news = figures.takeNews() { say("plugin.metrics", news) }
+        if id == stop, let news = metrics.takeNews() { say("plugin.metrics", news) }
         working.remove(id)
         if !questions.isEmpty { questions.remove(id) }
     }
@@ -288,11 +288,11 @@ final class Guest: PluginReceiver {
 
     override func cancelled(_ call: trestle_call) { own.cancel(call) }
 
-    override func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
-        try figures.declare(figure)
+    override func declared(_ metric: MetricDeclaration) throws(MetricRefusal) -> UInt32 {
+        try metrics.declare(metric)
     }
 
-    override func setFigure(_ number: UInt32, to value: Double) { figures.set(number, value) }
+    override func setMetric(_ number: UInt32, to value: Double) { metrics.set(number, value) }
 
-    override func addToFigure(_ number: UInt32, _ amount: Double) { figures.add(number, amount) }
+    override func addToMetric(_ number: UInt32, _ amount: Double) { metrics.add(number, amount) }
 }

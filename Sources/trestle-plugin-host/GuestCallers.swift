@@ -12,7 +12,7 @@ struct GuestCallers {
     }
 
     /// Sessions whose descriptions are kept; beyond, all are made anew.
-    private static let most = 1024
+    private static let maximum = 1024
 
     private var entries: [UInt64: Entry] = [:]
     private var last: (text: [UInt8], face: UnsafeMutablePointer<trestle_caller>)?
@@ -43,7 +43,7 @@ struct GuestCallers {
             return UnsafePointer(entry.face)
         }
         if let entry = entries.removeValue(forKey: session) { retired.append(entry.face) }
-        if entries.count >= Self.most {
+        if entries.count >= Self.maximum {
             retired += entries.values.map(\.face)
             entries = [:]
         }

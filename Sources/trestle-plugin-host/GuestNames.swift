@@ -8,7 +8,7 @@ final class GuestNames: Sendable {
     }
 
     /// As many tasks are named where it may be any of them.
-    private static let most = 3
+    private static let maximum = 3
     private let known = Mutex(Known())
 
     func note(_ tasks: [String], running: @escaping @Sendable () -> [Int]) {
@@ -20,7 +20,7 @@ final class GuestNames: Sendable {
     func name(_ task: Int?) -> String {
         let known = known.withLock { $0 }
         let tasks = (task.map { [$0] } ?? known.running()).filter(known.tasks.indices.contains)
-        guard !tasks.isEmpty, tasks.count <= Self.most else { return "the plugin" }
+        guard !tasks.isEmpty, tasks.count <= Self.maximum else { return "the plugin" }
         return tasks.map { known.tasks[$0] }.joined(separator: " or ")
     }
 }

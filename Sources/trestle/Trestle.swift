@@ -15,17 +15,17 @@
 //   Watching/    what passes and what happens, live
 
 import ArgumentParser
-import UsageErrors
+import CommandLineSupport
 
 /// The command line.
 @main
 struct Trestle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle",
-        abstract: "Calls native tasks over the bridge, provides them, and looks after the daemon.",
+        abstract: "Calls native tasks over the bridge, provides them, and manages the daemon.",
         discussion: """
             On a terminal, results are indented and lists are tables; piped, each result, event or list entry is one \
-            line of JSON. NO_COLOR is honoured.
+            line of JSON. NO_COLOR turns colours off.
 
             EXAMPLES
               trestle tasks
@@ -37,17 +37,17 @@ struct Trestle: AsyncParsableCommand {
               64  wrong usage                   69   no daemon answers, or no session bus
               75  failed, may succeed later     124  the call's deadline passed
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
-              129  plugin dev, check: its terminal is gone (SIGHUP)
-              141  plugin dev, check: nobody reads what it writes (SIGPIPE)
+              129  plugin dev, check: its terminal was closed (SIGHUP)
+              141  plugin dev, check: the reader of its output is gone (SIGPIPE)
             """,
-        version: "0.1.0",
+        version: TrestleVersion.current,
         groupedSubcommands: [
             CommandGroup(
                 name: "Calling", subcommands: [CallCommand.self, SubscribeCommand.self]),
             CommandGroup(
                 name: "Providing", subcommands: [PresentCommand.self, RegisterCommand.self]),
             CommandGroup(
-                name: "Looking",
+                name: "Inspecting",
                 subcommands: [
                     TasksCommand.self, DescribeCommand.self, StatusCommand.self, TopCommand.self,
                     MonitorCommand.self, MetricsCommand.self, SessionsCommand.self, CallsCommand.self,
@@ -57,7 +57,7 @@ struct Trestle: AsyncParsableCommand {
                 name: "Developing",
                 subcommands: [PluginCommand.self, GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
             CommandGroup(
-                name: "Changing",
+                name: "Managing",
                 subcommands: [
                     KillCommand.self, ReloadCommand.self, ExplainCommand.self, UserCommand.self, StoreCommand.self,
                 ]),

@@ -1,4 +1,5 @@
 import BridgeServer
+import CommandLineSupport
 import EventLoop
 import Glibc
 import Logging
@@ -8,9 +9,6 @@ import TaskRuntime
 /// The daemon, put together: runtime, plugins, socket; from the first launch worker to the last byte written.
 @LoopActor
 final class Daemon {
-    /// What it says of itself.
-    nonisolated static let version = "0.1.0"
-
     /// Where the configuration comes from, also at a reload.
     let source: ConfigurationSource
     /// What it was started with.
@@ -33,13 +31,13 @@ final class Daemon {
     /// Whether the launch is over.
     var isReady = false
     /// Those who wait for that.
-    let launchEnd = WaitingList<Void>()
+    let launchEnd = AsyncSignal<Void>()
     /// Whether a reload was asked for before that.
     var isReloadDue = false
     /// Whether it has been told to end.
     private(set) var isStopping = false
     /// Changes of the configuration in force and of the plugins: one after the other.
-    let changes = TurnTaking()
+    let changes = AsyncMutex()
     /// The plugins that are there.
     var installedPlugins = InstalledPlugins()
     /// Follows the files of plugins; nil: nobody does.
@@ -66,7 +64,8 @@ final class Daemon {
         let clock = LoopClock()
         runtime = TaskRuntime(
             limits: configuration.runtimeLimits, quotas: configuration.quotas, policy: configuration.runtimePolicy,
-            daemon: DaemonDescription(version: Self.version, pid: getpid()), clock: clock, lane: LoopLane(), log: log)
+            daemon: DaemonDescription(version: TrestleVersion.current, pid: getpid()), clock: clock, lane: LoopLane(),
+            log: log)
         clock.attach(runtime)
         runtime.localPluginDirectory = configuration.pluginSearch.localInForce.first
         service.sample = { [runtime] in ServiceSample(runtime) }
@@ -155,7 +154,7 @@ final class Daemon {
     var handover: SessionHandover {
         SessionHandover(
             runtime: runtime, server: server, loader: loader, service: service, log: log,
-            mostBytes: configuration.limits.handoverBytes)
+            maximumBytes: configuration.limits.handoverBytes)
     }
 
     /// How long a client that does not read may delay the exit, once all is said.

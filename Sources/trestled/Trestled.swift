@@ -6,14 +6,14 @@ import Glibc
 import Logging
 import ServiceManager
 import TaskRuntime
-import UsageErrors
+import CommandLineSupport
 
 /// The command line.
 @main
 struct Trestled: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestled",
-        abstract: "Lends native tasks to web pages, scripts and programs over a Unix socket.",
+        abstract: "Serves native tasks to web pages, scripts and programs over a Unix socket.",
         discussion: """
             EXAMPLES
               trestled
@@ -38,7 +38,7 @@ struct Trestled: ParsableCommand {
             EXIT STATUS
               0  stopped in order      1  could not start      64  wrong usage      78  wrong configuration
             """,
-        version: Daemon.version)
+        version: TrestleVersion.current)
 
     @Option(help: "The socket's path, at most 107 bytes.")
     var socket: String?

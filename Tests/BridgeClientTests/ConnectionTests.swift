@@ -58,14 +58,14 @@ import Testing
             connection.send(#"{"callbackId":"never","result":1}"#)
             async let neither = error { () async throws(BridgeError) in _ = try await client.call("a") }
             connection.send(["callbackId": await connection.next()["callbackId"] ?? nil])
-            #expect(await neither?.code == .pluginInvalidReply)
+            #expect(await neither?.code == .replyInvalid)
             async let twice = error { () async throws(BridgeError) in _ = try await client.call("b") }
             let id = await connection.next()["callbackId"] ?? nil
             connection.send(#"{"callbackId":\#(id.text),"result":1,"result":2}"#)
-            #expect(await twice?.code == .pluginInvalidReply)
+            #expect(await twice?.code == .replyInvalid)
             async let codeless = error { () async throws(BridgeError) in _ = try await client.call("c") }
             connection.send(["callbackId": await connection.next()["callbackId"] ?? nil, "error": "no"])
-            #expect(await codeless?.code == .pluginInvalidReply)
+            #expect(await codeless?.code == .replyInvalid)
         }
     }
 

@@ -114,9 +114,9 @@ import Testing
             #expect(register["task"] == "bridge.register")
             #expect(register["options"] == ["tasks": ["echo"], "scope": "session"])
             connection.send([
-                "callbackId": register["callbackId"] ?? nil, "error": ["code": "task.taken", "message": "x"],
+                "callbackId": register["callbackId"] ?? nil, "error": ["code": "task.exists", "message": "x"],
             ])
-            #expect(await refused?.code == "task.taken")
+            #expect(await refused?.code == "task.exists")
             connection.send(["task": "echo", "callbackId": 1])
             #expect(await connection.next()["error"]?["code"] == "task.not_found")
 

@@ -140,8 +140,8 @@ import Testing
             test.first.answer(await test.first.next(), [:])
             try await registered
             let second = await test.renew(test.first)
-            second.fail(await second.next(), ["code": "task.taken", "message": "no"])
-            let refusal = RefusedRegistration(task: "a", error: BridgeError("task.taken", "no"))
+            second.fail(await second.next(), ["code": "task.exists", "message": "no"])
+            let refusal = RefusedRegistration(task: "a", error: BridgeError("task.exists", "no"))
             #expect(await test.nextState() == .connected(refused: [refusal]))
             let third = await test.renew(second)
             third.answer(await third.next(), [:])

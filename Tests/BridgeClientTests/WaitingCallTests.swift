@@ -78,7 +78,7 @@ import Testing
     @Test("Only so many calls, and so many bytes, may wait; one more is told to come back", arguments: [true, false])
     func bounded(byCount: Bool) async throws {
         let bounds = Reconnection(
-            mostWaitingCalls: byCount ? 2 : 100, mostWaitingBytes: byCount ? 1 << 20 : 2_500)
+            maximumWaitingCalls: byCount ? 2 : 100, maximumWaitingBytes: byCount ? 1 << 20 : 2_500)
         try await withReconnecting(bounds) { test in
             test.first.close()
             let pause = await test.pause()
@@ -168,12 +168,12 @@ import Testing
             let begun = try await test.client.stream("b")
             let (first, second) = (await test.first.next(), await test.first.next())
             let refusal: (Bool) -> JSON = {
-                ["code": "shutting_down", "message": "no", "data": ["started": .bool($0)], "transient": true]
+                ["code": "daemon.stopping", "message": "no", "data": ["started": .bool($0)], "transient": true]
             }
             test.first.fail(first, refusal(false))
             test.first.fail(second, refusal(true))
             let failure = await error { () async throws(BridgeError) in _ = try await begun.result }
-            #expect(failure?.code == .shuttingDown)
+            #expect(failure?.code == .daemonStopping)
             // Made while the daemon stops: it is not asked.
             let later = try await test.client.stream("c")
             #expect(test.first.untaken.isEmpty)
@@ -208,7 +208,7 @@ import Testing
     func handedOver() async throws {
         try await withReconnecting { test in
             let call = try await test.client.stream("a")
-            let refusal: JSON = ["code": "shutting_down", "message": "no", "data": ["started": false]]
+            let refusal: JSON = ["code": "daemon.stopping", "message": "no", "data": ["started": false]]
             test.first.fail(await test.first.next(), refusal)
             await test.timers.running(.seconds(1))
             test.timers.advance(by: .seconds(1))

@@ -83,16 +83,16 @@ struct SuggestionTests {
 
     @Test("The search has a bound: names far back, long names and many near ones are not looked at")
     func bounds() {
-        let far = (0..<Suggestion.mostNames).map { "zzzzzz\($0)" }
+        let far = (0..<Suggestion.maximumNames).map { "zzzzzz\($0)" }
         #expect(Suggestion.nearest(to: "socke", among: far + ["socket"]) == nil)
         #expect(Suggestion.nearest(to: "socke", among: far.dropLast() + ["socket"]) == "socket")
-        let long = String(repeating: "a", count: Suggestion.mostBytes + 1)
+        let long = String(repeating: "a", count: Suggestion.maximumBytes + 1)
         #expect(Suggestion.nearest(to: long, among: [long + "b"]) == nil)
         // As many letters that are in other places: each has to be compared.
-        let anagrams = Array(repeating: "teksoc", count: Suggestion.mostDistances)
+        let anagrams = Array(repeating: "teksoc", count: Suggestion.maximumDistances)
         #expect(Suggestion.nearest(to: "socket", among: anagrams + ["docket"]) == nil)
         #expect(Suggestion.nearest(to: "socket", among: anagrams.dropLast() + ["docket"]) == "docket")
-        #expect(Suggestion.mostDistances <= 8)
+        #expect(Suggestion.maximumDistances <= 8)
         // Those with the most letters in common are compared, wherever they stand.
         let others = (0..<100).map { "socxy\($0 % 10)" }
         #expect(Suggestion.nearest(to: "socket", among: others + ["sokcet"]) == "sokcet")

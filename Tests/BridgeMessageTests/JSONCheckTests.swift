@@ -45,12 +45,15 @@ struct JSONCheckTests {
 
     @Test("A value may be nested as deep as a message leaves room for around it")
     func depth() {
-        for (levelsAround, most) in [(0, 127), (1, 126)] {
-            #expect(cut(#"{"a":\#(nested(most))}"#, levelsAround: levelsAround).fault == nil)
+        for (levelsAround, maximum) in [(0, 127), (1, 126)] {
+            #expect(cut(#"{"a":\#(nested(maximum))}"#, levelsAround: levelsAround).fault == nil)
             #expect(
-                cut(#"{"a":\#(nested(most + 1))}"#, levelsAround: levelsAround).fault?.contains("nested deeper") == true
+                cut(#"{"a":\#(nested(maximum + 1))}"#, levelsAround: levelsAround).fault?.contains("nested deeper")
+                    == true
             )
-            let fits = Array(nested(most + 1).utf8).withUnsafeBytes { check.fault(in: $0, levelsAround: levelsAround) }
+            let fits = Array(nested(maximum + 1).utf8).withUnsafeBytes {
+                check.fault(in: $0, levelsAround: levelsAround)
+            }
             #expect(fits == nil)
         }
     }

@@ -73,7 +73,9 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/BridgeTasks/ProvidingTasks.swift sort": (
             1, "the tasks of one session, of which there is a quota"
         ),
-        "Sources/TaskRuntime/BridgeTasks/StatusTasks.swift sort": (1, "the first of one session, mostListed at most"),
+        "Sources/TaskRuntime/BridgeTasks/StatusTasks.swift sort": (
+            1, "the first of one session, maximumListed at most"
+        ),
         "Sources/TaskRuntime/Calls/CallEnding.swift removal": (
             1, "calls of one plugin for one call; a process may have 1,024"
         ),
@@ -110,7 +112,7 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Monitoring/Monitoring.swift value": (1, "an id of at most 128 bytes"),
         "Sources/TaskRuntime/Monitoring/TrafficMask.swift value": (1, "a name in what is shown, which is cut before"),
         "Sources/TaskRuntime/Plugins/ManifestReading.swift value": (2, "once for each load of a plugin"),
-        "Sources/TaskRuntime/Plugins/PluginLives.swift removal": (3, "plugins, of which operators load few"),
+        "Sources/TaskRuntime/Plugins/PluginLifecycle.swift removal": (3, "plugins, of which operators load few"),
         "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
         "Sources/TaskRuntime/Plugins/PluginSlot.swift value": (1, "once for each step of a plugin's life"),
         "Sources/TaskRuntime/Routing/ClientTask.swift value": (1, "at most 64 KiB, asked above it"),
@@ -159,7 +161,7 @@ struct BoundedWorkTests {
             1, "receivers of one event, while an administrator watches"
         ),
         "Sources/TaskRuntime/Monitoring/TrafficMask.swift search": (1, "a list of ours"),
-        "Sources/TaskRuntime/Plugins/PluginLives.swift search": (
+        "Sources/TaskRuntime/Plugins/PluginLifecycle.swift search": (
             5, "plugins and their tasks, when an operator loads or replaces one"
         ),
         "Sources/TaskRuntime/Plugins/PluginSlot-waiting.swift search": (
@@ -168,7 +170,7 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Plugins/PluginSlot.swift search": (
             1, "the work of a plugin's life, which its manifest names"
         ),
-        "Sources/TaskRuntime/Plugins/PluginWork.swift search": (1, "the first one that there is, found by halving"),
+        "Sources/TaskRuntime/Plugins/SessionReport.swift search": (1, "the first one that there is, found by halving"),
         "Sources/TaskRuntime/Policy/Admission.swift search": (1, "rules, which operators write"),
         "Sources/TaskRuntime/Policy/Authorization.swift search": (
             1, "events, which manifests name; decided once for a session and name"

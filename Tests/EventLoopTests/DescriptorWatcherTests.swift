@@ -9,7 +9,7 @@ import Testing
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
         var count = 0
-        let waiting = WaitingList<Void>()
+        let waiting = AsyncSignal<Void>()
         let watcher = try DescriptorWatcher(ends[0]) {
             count += 1
             waiting.resumeAll(())

@@ -7,7 +7,7 @@ import Testing
     @LoopActor
     private final class Ear {
         private var heard: [String] = []
-        private let waiting = WaitingList<Void>()
+        private let waiting = AsyncSignal<Void>()
 
         func take(_ change: FolderWatcher.Change) {
             switch change {

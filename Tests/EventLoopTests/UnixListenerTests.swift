@@ -248,7 +248,7 @@ private func outOfDescriptors() async throws {
     guard let unshare = dlsym(nil, "unshare"), unsafeBitCast(unshare, to: Unshare.self)(0x400) == 0 else { exit(3) }
     let directory = try TemporaryDirectory()
     let server = try Server(directory.file("s"))
-    server.listener.farewell = Array("full\n".utf8)
+    server.listener.rejection = Array("full\n".utf8)
     let troubles = Troubles(of: server.listener)
     // The client's descriptor is made first; connecting needs no other.
     let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -72,9 +72,9 @@ struct ActivationTests {
         try waiting[0].send(#"{"task":"Echo","options":1,"callbackId":1}"#)
         let first = try listening.start(home)
         for client in waiting {
-            let farewell = try client.receive()
-            #expect(farewell["callbackId"] == .null)
-            #expect(farewell["error"]?["code"] == "config.invalid" && farewell["error"]?["transient"] == true)
+            let rejection = try client.receive()
+            #expect(rejection["callbackId"] == .null)
+            #expect(rejection["error"]?["code"] == "configuration.invalid" && rejection["error"]?["transient"] == true)
         }
         #expect(try first.wait() == .exited(78))
         #expect(home.log.contains("trestled.toml:1:1: log_levle: unknown key"))

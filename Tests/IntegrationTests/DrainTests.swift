@@ -34,12 +34,12 @@ struct DrainTests {
             daemon.signal(SIGTERM)
             try awaitDraining(observer)
             let refusal = try observer.call("Echo")["error"]
-            #expect(refusal?["code"] == "shutting_down")
+            #expect(refusal?["code"] == "daemon.stopping")
             #expect(refusal?["data"]?["started"] == false)
             let callbacks = try client.receiveAll()
             #expect(callbacks.count == 300)
             #expect(Set(callbacks.compactMap { $0["callbackId"]?.int64Value }) == Set(0..<300))
-            #expect(callbacks.allSatisfy { $0["error"]?["code"] == "shutting_down" })
+            #expect(callbacks.allSatisfy { $0["error"]?["code"] == "daemon.stopping" })
             #expect(callbacks.allSatisfy { $0["error"]?["data"]?["started"] == true })
             // The provider was told that nobody waits any more.
             #expect(try provider.receiveAll().count { $0["cancel"] != nil } == 300)
@@ -96,7 +96,7 @@ struct DrainTests {
             for client in [known, unknown] {
                 let callbacks = try client.receiveAll()
                 #expect(callbacks.map { $0["callbackId"]?.int64Value } == Array(0..<200))
-                #expect(callbacks.allSatisfy { $0["result"] != nil || $0["error"]?["code"] == "shutting_down" })
+                #expect(callbacks.allSatisfy { $0["result"] != nil || $0["error"]?["code"] == "daemon.stopping" })
             }
             #expect(try daemon.wait() == .exited(0))
         }
@@ -115,7 +115,7 @@ struct DrainTests {
             _ = try observer.receiveAll()
             let callbacks = try client.receiveAll()
             #expect(callbacks.map { $0["callbackId"]?.int64Value } == (0..<calls).map(Int64.init))
-            #expect(callbacks.allSatisfy { $0["result"] != nil || $0["error"]?["code"] == "shutting_down" })
+            #expect(callbacks.allSatisfy { $0["result"] != nil || $0["error"]?["code"] == "daemon.stopping" })
             #expect(try daemon.wait() == .exited(0))
         }
     }

@@ -93,7 +93,7 @@ struct DurabilityTests {
                 if let version = callback["result"]?["version"]?.int64Value {
                     #expect(acknowledged.updateValue(version, forKey: number) == nil)
                 } else {
-                    #expect(callback["error"]?["code"] == "shutting_down", "\(callback.text)")
+                    #expect(callback["error"]?["code"] == "daemon.stopping", "\(callback.text)")
                 }
             }
             #expect(try daemon.wait() == .exited(0))

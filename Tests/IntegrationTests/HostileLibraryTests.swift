@@ -12,7 +12,7 @@ struct HostileLibraryTests {
             plugin: .library("NeverAnswers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
         HostileCase(plugin: .library("AnswersTwice"), end: .result("first"), dropped: 2),
         HostileCase(plugin: .library("AnswersUnknown"), end: .result("asked"), dropped: 4),
-        HostileCase(plugin: .library("BadJSON"), end: .error("plugin.invalid_reply")),
+        HostileCase(plugin: .library("BadJSON"), end: .error("reply.invalid")),
         HostileCase(plugin: .library("WritesOutput"), end: .result("written")),
     ]
 
@@ -33,7 +33,7 @@ struct HostileLibraryTests {
         let test = HostileCase(plugin: .library("WritesSocket"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { daemon, client in
             try test.meet(in: isolation, daemon, client)
-            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+            #expect(maximumResidentBytes(of: daemon.pid) < 100 << 20)
         }
     }
 
@@ -42,7 +42,7 @@ struct HostileLibraryTests {
         let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in
             try test.meet(in: isolation, daemon, client)
-            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+            #expect(maximumResidentBytes(of: daemon.pid) < 100 << 20)
         }
     }
 
@@ -52,7 +52,7 @@ struct HostileLibraryTests {
         try test.plugin.withDaemon(in: .daemon) { daemon, client in
             try test.meet(in: .daemon, daemon, client)
             // That of the library itself, and no copy of it.
-            #expect(mostResidentBytes(of: daemon.pid) < 1_500 << 20)
+            #expect(maximumResidentBytes(of: daemon.pid) < 1_500 << 20)
         }
     }
 

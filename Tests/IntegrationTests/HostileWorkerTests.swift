@@ -45,7 +45,7 @@ struct HostileWorkerTests {
         let test = HostileCase(plugin: .worker("long-line"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in
             try test.meet(in: isolation, daemon, client)
-            #expect(mostResidentBytes(of: daemon.pid) < 100 << 20)
+            #expect(maximumResidentBytes(of: daemon.pid) < 100 << 20)
         }
     }
 

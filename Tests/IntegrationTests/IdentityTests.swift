@@ -93,7 +93,7 @@ struct IdentityTests {
             let told = try root.result("bridge.explain", ["task": "Echo", "uid": 12_345])
             #expect(told["allowed"] == true && told["line"] == 1 && told["file"]?.stringValue?.hasSuffix(file) == true)
             try daemon.home.folder.write("[[rule]]\nallow = \"cal\"\n", to: file)
-            #expect(try root.call("bridge.reload")["error"]?["code"] == "config.invalid")
+            #expect(try root.call("bridge.reload")["error"]?["code"] == "configuration.invalid")
             #expect(try codes(["Echo"], uid: 12_345, to: daemon) == ["Echo": "answered"], "the rules before hold")
             try daemon.home.folder.write("", to: file)
             #expect(try root.result("bridge.reload")["applied"] == ["policy"])

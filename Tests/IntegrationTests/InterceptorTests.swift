@@ -93,7 +93,7 @@ struct InterceptorTests {
             """
         try withInterceptor(intercept, definitions: definitions, isolation: isolation) { _, client throws in
             #expect(try client.result("Echo", 127).text.count == 254)
-            #expect(try client.call("Echo", 128)["error"]?["code"] == "plugin.invalid_reply")
+            #expect(try client.call("Echo", 128)["error"]?["code"] == "reply.invalid")
         }
     }
 
@@ -125,7 +125,7 @@ struct InterceptorTests {
     func garbage(decision: String, isolation: String) throws {
         try withInterceptor(reply(decision), isolation: isolation) { _, client throws in
             let error = try client.call("Echo", 1)["error"]
-            #expect(error?["code"] == "plugin.invalid_reply")
+            #expect(error?["code"] == "reply.invalid")
             #expect(try client.result("specimen") == "specimen")
         }
     }

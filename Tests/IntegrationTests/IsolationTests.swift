@@ -120,7 +120,7 @@ struct IsolationTests {
             #expect(try client.result("bridge.reload")["applied"] == ["limits.message_bytes"])
             let code = try answer(500_000)
             // The process keeps its limit: the plugin's own call fails, and its error bears all that it was given.
-            #expect(code == (isolation == "process" ? "plugin.invalid_reply" : nil), "\(code ?? nil)")
+            #expect(code == (isolation == "process" ? "reply.invalid" : nil), "\(code ?? nil)")
             #expect(try client.result("specimen", [1])["wallMs"] != nil)
             #expect(try client.result("bridge.plugins")["plugins"]?[0]?["pid"] == pid)
         }

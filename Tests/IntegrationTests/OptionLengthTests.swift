@@ -18,10 +18,10 @@ struct OptionLengthTests {
         try withDaemon(sections.joined(separator: "\n")) { daemon in
             for (task, member) in [("bridge.cancel", "callbackId"), ("login", "password"), ("closeWeb", "info")] {
                 let client = try daemon.connect()
-                let most = options(65_536, member: member)
-                #expect(most.bytes.count == 65_536)
+                let maximum = options(65_536, member: member)
+                #expect(maximum.bytes.count == 65_536)
                 // It is read, whatever comes of it.
-                #expect(try client.call(task, most)["error"]?["data"]?["expected"] != Self.refusal, "\(task)")
+                #expect(try client.call(task, maximum)["error"]?["data"]?["expected"] != Self.refusal, "\(task)")
                 let other = try daemon.connect()
                 let error = try other.call(task, options(65_537, member: member))["error"]
                 #expect(error?["code"] == "options.invalid", "\(task)")

@@ -206,7 +206,7 @@ struct PluginChangeTests {
             let disabled = try refusal(SpecimenPlace.isolated.write(to: folder))
             #expect(disabled?["message"]?.stringValue?.contains("disables the plugin specimen") == true)
             try home.write(configuration: "socket = 1")
-            #expect(try refusal(folder.file("libspecimen.so"))?["code"] == "config.invalid")
+            #expect(try refusal(folder.file("libspecimen.so"))?["code"] == "configuration.invalid")
             for task in ["bridge.plugin.unload", "bridge.plugin.reload"] {
                 #expect(try client.call(task, ["name": "none"])["error"]?["data"]?["path"] == "$.name")
             }

@@ -181,7 +181,7 @@ struct PluginTests {
     func invalidReply(result: String, isolation: String) throws {
         let (callback, _) = try callback(
             call: "host->reply(host, request->call, text(\"\(result)\"));", isolation: isolation)
-        #expect(callback["error"]?["code"] == "plugin.invalid_reply")
+        #expect(callback["error"]?["code"] == "reply.invalid")
     }
 
     @Test("an answer may come from any thread", arguments: isolations)

@@ -65,7 +65,7 @@ struct PoolTests {
     }
 
     @Test("gives each call a process for itself, starts others up to the most, and lets the rest wait")
-    func most() throws {
+    func maximum() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         try withPool(worker("min = 1\nmax = 3")) { _, client in

@@ -32,7 +32,7 @@ struct ReloadFaultTests {
         try withGivenUpWorker { daemon, client in
             try daemon.home.write(configuration: "[plugins.specimen]\nx = 2")
             let error = try client.call("bridge.reload")["error"]
-            #expect(error?["code"] == "config.invalid")
+            #expect(error?["code"] == "configuration.invalid")
             #expect(error?["data"]?["problems"]?[0]?["key"] == "plugins.specimen")
             // The plugin can be asked again once it is there again.
             #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["version"] == "1")

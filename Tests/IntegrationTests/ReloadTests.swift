@@ -111,7 +111,7 @@ struct ReloadTests {
             #expect(lines[0].hasPrefix("trestle: \(file):1:13: log_level: expected one of"), "\(lines[0])")
             #expect(
                 lines[1].hasPrefix("trestle: \(file):3:1: sockte: unknown key; did you mean 'socket'?"), "\(lines[1])")
-            #expect(lines[2] == "trestle: the daemon goes on as before (config.invalid)")
+            #expect(lines[2] == "trestle: the daemon continues as before (configuration.invalid)")
 
             let client = try daemon.connect()
             let error = try client.call("bridge.reload")["error"]
@@ -308,9 +308,9 @@ struct ReloadTests {
             _ = try client.receive { $0["event"] == "daemon.draining" }
             try home.write(configuration: "log_level = \"loud\"")
             daemon.signal(SIGHUP)
-            #expect(try client.call("bridge.reload")["error"]?["code"] == "shutting_down")
+            #expect(try client.call("bridge.reload")["error"]?["code"] == "daemon.stopping")
             while !daemon.log.contains("SIGHUP: the daemon is stopping") {
-                #expect(try client.call("bridge.ping")["error"]?["code"] == "shutting_down")
+                #expect(try client.call("bridge.ping")["error"]?["code"] == "daemon.stopping")
             }
             try provider.send(["callbackId": call, "result": 1])
             #expect(try client.receive { $0["callbackId"] == "s" }["result"] == 1)

@@ -158,7 +158,8 @@ struct ServiceTests {
         try withDaemon(in: home) { daemon throws in
             #expect(try daemon.connect().result("Echo", 1) == 1)
             #expect(try daemon.stop() == .exited(0))
-            #expect(daemon.log.split(separator: "\n").count { $0.contains("service manager could not be told") } == 1)
+            let lines = daemon.log.split(separator: "\n")
+            #expect(lines.count { $0.contains("service manager could not be notified") } == 1)
         }
     }
 

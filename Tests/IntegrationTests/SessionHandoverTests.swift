@@ -162,7 +162,7 @@ struct SessionHandoverTests {
         try caller.send(#"{"task":"never","callbackId":1}"#)
         _ = try provider.receive { $0["task"] == "never" }
         try end(daemon)
-        #expect(try caller.receive { $0["callbackId"] == 1 }["error"]?["code"] == "shutting_down")
+        #expect(try caller.receive { $0["callbackId"] == 1 }["error"]?["code"] == "daemon.stopping")
         daemon = try start()
         #expect(try caller.result("Echo", 2) == 2)
         #expect(try provider.result("Echo", 3) == 3)
@@ -190,10 +190,10 @@ struct SessionHandoverTests {
         try manager.replaceStored { parcel in
             // The table comes first: it is emptied, and the connections are kept.
             var contents: [Int32] = []
-            try DescriptorParcel(adopting: parcel).unpack { contents.append($0) }
+            try DescriptorBundle(adopting: parcel).unpack { contents.append($0) }
             defer { for descriptor in contents { close(descriptor) } }
             #expect(ftruncate(try #require(contents.first), 0) == 0)
-            let other = try DescriptorParcel.make(of: contents)
+            let other = try DescriptorBundle.make(of: contents)
             return dup(other.descriptor)
         }
         daemon = try start()

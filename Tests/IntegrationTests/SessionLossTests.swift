@@ -187,10 +187,10 @@ extension SessionHandoverTests {
         var carried: [Int] = []
         try manager.replaceStored { parcel in
             var contents: [Int32] = []
-            try DescriptorParcel(adopting: parcel).unpack { contents.append($0) }
+            try DescriptorBundle(adopting: parcel).unpack { contents.append($0) }
             defer { for descriptor in contents { close(descriptor) } }
             carried.append(contents.count)
-            let other = try DescriptorParcel.make(of: contents)
+            let other = try DescriptorBundle.make(of: contents)
             // Closed at exec: the daemon gets what is handed over to it, and no copy.
             return fcntl(other.descriptor, F_DUPFD_CLOEXEC, 0)
         }

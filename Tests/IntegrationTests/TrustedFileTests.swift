@@ -170,7 +170,7 @@ struct TrustedFileTests {
             try home.write(configuration: "socket_mode = \"0666\"")
             chmod(file, 0o666)
             let error = try client.call("bridge.reload")["error"]
-            #expect(error?["code"] == "config.invalid", "\(error?.text ?? "")")
+            #expect(error?["code"] == "configuration.invalid", "\(error?.text ?? "")")
             var status = stat()
             #expect(lstat(home.socketPath, &status) == 0 && status.st_mode & 0o777 == 0o600)
             chmod(file, 0o644)

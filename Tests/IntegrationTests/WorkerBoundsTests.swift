@@ -87,7 +87,7 @@ struct WorkerBoundsTests {
         try withWorker(worker, in: TemporaryFolder()) { daemon, client in
             #expect(try client.call("specimen", 60_000)["error"]?["code"] == "specimen.failed")
             let error = try client.call("specimen", 70_000)["error"]
-            #expect(error?["code"] == "plugin.invalid_reply")
+            #expect(error?["code"] == "reply.invalid")
             #expect(error?["message"] == "the callback's error has more than 65536 bytes")
             #expect(try client.result("specimen.good", 1) == 1)
         }

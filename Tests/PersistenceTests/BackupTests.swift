@@ -30,9 +30,9 @@ struct BackupTests {
     func independent() async throws {
         let store = try await TestStore()
         try await store.create("a")
-        let letGo = StoreLane.allCases.map(store.hold)
+        let release = StoreLane.allCases.map(store.hold)
         let copy = try await store.copies.backUp(for: 1)
-        letGo.forEach { $0() }
+        release.forEach { $0() }
         #expect(copy.records == 1)
         try await store.create("b")
         #expect(try await store.backup().count == Int(copy.bytes))

@@ -52,13 +52,13 @@ struct CommitTurnsTests {
     func slowUser() async throws {
         let time = Mutex(Duration.zero)
         let store = try await TestStore(clock: { time.withLock { $0 } })
-        let letGo = store.hold(.commits)
+        let release = store.hold(.commits)
         for _ in 0..<3 {
             let work: @Sendable (StoreAccess) -> Void = { _ in time.withLock { $0 += .milliseconds(30) } }
             store.store.submit(StoreJob(session: 1, user: 1000, .write, work, end: { _ in }))
         }
         let write = store.begin(create(0, 2, uid: 2000))
-        letGo()
+        release()
         _ = try await write.outcome.get()
         await store.finishJobs()
         #expect(store.sink.deliveries.suffix(4) == [1, 1, 1, 1])
@@ -68,7 +68,7 @@ struct CommitTurnsTests {
     func longReads(isSlow: Bool) async throws {
         let time = Mutex(Duration.zero)
         let store = try await TestStore(clock: { time.withLock { $0 } })
-        let letGo = store.hold(.commits)
+        let release = store.hold(.commits)
         if isSlow {
             let work: @Sendable (StoreAccess) -> Void = { _ in time.withLock { $0 += .milliseconds(25) } }
             store.store.submit(StoreJob(session: 2, user: 2000, .write, work, end: { _ in }))
@@ -76,7 +76,7 @@ struct CommitTurnsTests {
         let reads = LongReads(store.store) { time.withLock { $0 += .milliseconds(25) } }
         for session in 10..<13 { reads.submit(as: SessionID(session)) }
         let write = store.begin(create(0, 2, uid: 2000)) { reads.end() }
-        letGo()
+        release()
         _ = try await write.outcome.get()
         await store.finishJobs()
         // One in each of two batches, and one more in the batch of the slow write.
@@ -93,7 +93,7 @@ struct CommitTurnsTests {
         #expect(order == [0, 1, 2, 3, 4])
         await store.settle()
         // The writes of its own before the watch are none of its news.
-        #expect(store.sink.told(1) == ["3 create k3", "4 create k4"])
+        #expect(store.sink.sent(1) == ["3 create k3", "4 create k4"])
     }
 
     @Test("Reads end a delivery when their slice is over")
@@ -109,7 +109,7 @@ struct CommitTurnsTests {
 /// Reads of one user on the lane of commits, each followed by another one.
 private final class LongReads: Sendable {
     /// An end for a store that would go on with them for ever.
-    private static let most = 50
+    private static let maximum = 50
 
     private let store: Store
     private let work: @Sendable () -> Void
@@ -127,7 +127,7 @@ private final class LongReads: Sendable {
             StoreJob(session: session, user: 1000, .read, { [work] _ in work() }) { _ in
                 let goesOn = self.state.withLock { state in
                     if !state.isOver { state.count += 1 }
-                    return !state.isOver && state.count < Self.most
+                    return !state.isOver && state.count < Self.maximum
                 }
                 if goesOn { self.submit(as: session) }
             })

@@ -16,7 +16,7 @@ struct ErrorPathTests {
             ("storage.full", full),
         ]
         for (code, failure) in failing {
-            var connection = KeptConnection(log: { line in log.withLock { $0.append(line) } }) {
+            var connection = ReopenableConnection(log: { line in log.withLock { $0.append(line) } }) {
                 () throws(BridgeError) in throw failure
             }
             let error = try #require(throws: BridgeError.self) { _ = try connection.usable() }

@@ -213,7 +213,7 @@ struct ImportTests {
         try await store.call("watch", ["table": "t"])
         try await store.importLines(file([line("a"), line("b")]), .replace)
         await store.settle()
-        #expect(store.sink.told() == ["2 create a", "3 update b"])
+        #expect(store.sink.sent() == ["2 create a", "3 update b"])
     }
 
     @Test("Where the disk is full an import says so, and what it had stored stays")

@@ -21,7 +21,7 @@ struct LaneOrderTests {
     func heldCommit() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
-        let letGo = store.hold(.commits)
+        let release = store.hold(.commits)
         let write = store.begin(create("b", session: 1))
         let own = [store.begin(read("b", session: 1)), store.begin(query(session: 1))]
         #expect(try await store.begin(read("a", session: 2)).outcome.get().key == "a")
@@ -30,7 +30,7 @@ struct LaneOrderTests {
         #expect(throws: BridgeError.self) { try early.get() }
         #expect(!write.isAnswered)
         #expect(!own.contains { $0.isAnswered })
-        letGo()
+        release()
         #expect(try await write.outcome.get().version == 2)
         #expect(try await own[0].outcome.get().key == "b")
         #expect(try await own[1].outcome.get().keys == ["a", "b"])
@@ -40,14 +40,14 @@ struct LaneOrderTests {
     func heldQuery() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
-        let letGo = store.hold(.queries)
+        let release = store.hold(.queries)
         let slow = store.begin(query(session: 1))
         let own = [store.begin(create("b", session: 1)), store.begin(read("b", session: 1))]
         #expect(try await store.begin(read("a", session: 2)).outcome.get().key == "a")
         #expect(try await store.begin(create("c", session: 2)).outcome.get().version == 2)
         #expect(!slow.isAnswered)
         #expect(!own.contains { $0.isAnswered })
-        letGo()
+        release()
         // As of its turn: another session's write may be seen, the own later one may not.
         #expect(try await slow.outcome.get().keys == ["a", "c"])
         #expect(try await own[0].outcome.get().version == 3)
@@ -57,28 +57,28 @@ struct LaneOrderTests {
     @Test("The watches of a session that is gone end after the watch that it had asked for last")
     func closedBehindHeldWatch() async throws {
         let store = try await TestStore()
-        let letGo = store.hold(.queries)
+        let release = store.hold(.queries)
         _ = store.begin(query(session: 5))
         let watch = store.begin(Request("watch", ["table": "t"], session: 5))
         store.store.sessionClosed(5, user: 1000)
         await store.finishJobsOfOthers(than: .queries)
-        letGo()
+        release()
         _ = await watch.outcome
         await store.settle()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
         await store.settle()
-        #expect(store.sink.told(5) == [])
+        #expect(store.sink.sent(5) == [])
     }
 
     @Test("The close waits for what is held, and refuses what comes later")
     func close() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)
-        let letGo = store.hold(.queries)
+        let release = store.hold(.queries)
         let slow = store.begin(query(session: 1))
         let write = store.begin(create("a", session: 1))
         async let closed: Void = store.close()
-        letGo()
+        release()
         await closed
         #expect(slow.isAnswered)
         #expect(write.isAnswered)

@@ -113,7 +113,7 @@ struct LaneTests {
         #expect(try await store.call("query", ["table": "t"]).keys == ["old"])
         try await store.call("create", ["table": "t", "key": "new", "record": [:]])
         await store.settle()
-        #expect(store.sink.told(3).map { $0.split(separator: " ").last } == ["old", "new"])
+        #expect(store.sink.sent(3).map { $0.split(separator: " ").last } == ["old", "new"])
         await store.close()
         let again = try await TestStore(directory: directory)
         #expect(try await again.call("query", ["table": "t"]).keys == ["new", "old"])
@@ -187,15 +187,15 @@ struct LaneTests {
         try await store.call("watch", ["table": "t", "since": 0])
         // The first page of the replay; it waits to be taken before the second.
         await store.finishJobs()
-        #expect(store.sink.told().count == Limits.replayPageEvents)
+        #expect(store.sink.sent().count == Limits.replayPageEvents)
         disk.set(.read, true)
         await store.settle()
-        #expect(store.sink.told().count == Limits.replayPageEvents)
+        #expect(store.sink.sent().count == Limits.replayPageEvents)
         disk.set(.read, false)
         _ = await store.send([read("k0", session: 8)])
         await store.settle()
-        #expect(store.sink.told().count == 1500)
-        #expect(store.sink.told().last == "1500 create k1499")
+        #expect(store.sink.sent().count == 1500)
+        #expect(store.sink.sent().last == "1500 create k1499")
     }
 
     @Test("Errors of the storage say nothing of what records hold")

@@ -191,10 +191,10 @@ struct QuerySliceTests {
     func close() async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         try await fill(store, 200)
-        let letGo = store.hold(.queries)
+        let release = store.hold(.queries)
         let pending = store.begin(query(1, uid: 1000))
         async let closed: Void = store.close()
-        letGo()
+        release()
         await closed
         #expect(try await pending.outcome.get().keys.count == 200)
     }

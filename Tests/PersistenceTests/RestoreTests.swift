@@ -115,7 +115,7 @@ struct RestoreTests {
         try await store.create("b")
         await store.settle()
         for session in [1, 2] as [SessionID] {
-            #expect(store.sink.told(session) == ["\(version + 1) create b"])
+            #expect(store.sink.sent(session) == ["\(version + 1) create b"])
         }
     }
 
@@ -127,14 +127,14 @@ struct RestoreTests {
             (0..<1500).map { .init("create", ["table": "t", "key": .string("k\($0)"), "record": [:]]) })
         try await store.call("watch", ["table": "t", "since": 0])
         await store.finishJobs()
-        #expect(store.sink.told().count == Limits.replayPageEvents)
+        #expect(store.sink.sent().count == Limits.replayPageEvents)
         try await store.restore(backup)
         await store.settle()
-        #expect(store.sink.told().count == Limits.replayPageEvents)
+        #expect(store.sink.sent().count == Limits.replayPageEvents)
         #expect(store.sink.expired.count == 1)
         try await store.create("new")
         await store.settle()
-        #expect(store.sink.told().last?.hasSuffix(" create new") == true)
+        #expect(store.sink.sent().last?.hasSuffix(" create new") == true)
     }
 
     // MARK: Others meanwhile
@@ -145,12 +145,12 @@ struct RestoreTests {
         try await store.create("a")
         let backup = try await store.backup()
         try await store.create("b")
-        let letGo = StoreLane.allCases.map(store.hold)
+        let release = StoreLane.allCases.map(store.hold)
         let read = store.begin(.init("read", ["table": "t", "key": "b"], session: 2))
         // Of another key: nothing says which of the two sessions comes first.
         let write = store.begin(.init("create", ["table": "t", "key": "c", "record": [:]], session: 3))
         try await store.restore(backup)
-        letGo.forEach { $0() }
+        release.forEach { $0() }
         let missing = await read.outcome
         #expect(throws: BridgeError.self) { try missing.get() }
         #expect(try await write.outcome.get().version ?? 0 > Limits.versionsPerRestore)

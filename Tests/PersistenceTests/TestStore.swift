@@ -134,11 +134,11 @@ final class TestStore: Sendable {
         await withCheckedContinuation { continuation in
             let collected = Collected(count: requests.count) { continuation.resume(returning: $0) }
             // The lanes are held until all of them are in the queues.
-            let letGo = StoreLane.allCases.map(hold)
+            let release = StoreLane.allCases.map(hold)
             for (index, request) in requests.enumerated() {
                 store.take(storeCall(request) { collected.add($0, at: index) })
             }
-            letGo.forEach { $0() }
+            release.forEach { $0() }
         }
     }
 
@@ -146,7 +146,7 @@ final class TestStore: Sendable {
     func order(of requests: [Request]) async -> [Int] {
         let order = Mutex<[Int]>([])
         return await withCheckedContinuation { continuation in
-            let letGo = StoreLane.allCases.map(hold)
+            let release = StoreLane.allCases.map(hold)
             for (index, request) in requests.enumerated() {
                 store.take(
                     storeCall(request) { _ in
@@ -157,7 +157,7 @@ final class TestStore: Sendable {
                         if all.count == requests.count { continuation.resume(returning: all) }
                     })
             }
-            letGo.forEach { $0() }
+            release.forEach { $0() }
         }
     }
 
@@ -343,11 +343,11 @@ final class RecordingSink: StoreSink {
     /// How many answers were delivered together, each time.
     var deliveries: [Int] { state.withLock { $0.deliveries } }
 
-    func tell(_ change: RecordChanged, to sessions: [SessionID]) {
+    func notify(_ change: RecordChanged, to sessions: [SessionID]) {
         state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }
     }
 
-    func tell(_ expired: CursorExpired, to sessions: [SessionID]) {
+    func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
         state.withLock { $0.expired += sessions.map { ToldExpired(session: $0, expired: expired) } }
     }
 
@@ -365,7 +365,7 @@ final class RecordingSink: StoreSink {
     }
 
     /// What a session was told so far, as "version change key".
-    func told(_ session: SessionID = 1, table: String? = nil) -> [String] {
+    func sent(_ session: SessionID = 1, table: String? = nil) -> [String] {
         state.withLock { $0.told }
             .filter { $0.session == session && (table == nil || $0.change.table == table) }
             .map { "\($0.change.version) \($0.change.change.rawValue) \($0.change.key)" }

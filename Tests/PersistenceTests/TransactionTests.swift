@@ -77,10 +77,10 @@ struct TransactionTests {
         let create: JSON = ["create": ["table": "t", "key": "a", "record": [:]]]
         _ = try await store.failure("transaction", ["operations": [create, create]])
         await store.settle()
-        #expect(store.sink.told() == [])
+        #expect(store.sink.sent() == [])
         try await store.call("transaction", ["operations": [create]])
         await store.settle()
-        #expect(store.sink.told().count == 1)
+        #expect(store.sink.sent().count == 1)
     }
 
     @Test(

@@ -10,9 +10,9 @@ struct WatchHandoverTests {
     }
 
     /// The watches as the next daemon reads them.
-    private func kept(_ store: TestStore, _ sessions: [SessionID]) async throws -> [SessionID: [KeptWatch]] {
+    private func kept(_ store: TestStore, _ sessions: [SessionID]) async throws -> [SessionID: [SavedWatch]] {
         try await store.store.keepWatches(of: sessions).mapValues { watches in
-            try JSONCoding.decode([KeptWatch].self, from: JSONCoding.json(watches))
+            try JSONCoding.decode([SavedWatch].self, from: JSONCoding.json(watches))
         }
     }
 
@@ -37,9 +37,9 @@ struct WatchHandoverTests {
         try await create(new, "after")
         try await new.call("create", ["table": "u", "key": "x", "record": [:]], session: 6, uid: 7, origin: "page")
         await new.settle()
-        #expect(old.sink.told(1) == ["2 create told"])
-        #expect(new.sink.told(1) == ["3 create between", "4 create after"])
-        #expect(new.sink.told(5) == ["1 create x"])
+        #expect(old.sink.sent(1) == ["2 create told"])
+        #expect(new.sink.sent(1) == ["3 create between", "4 create after"])
+        #expect(new.sink.sent(5) == ["1 create x"])
         #expect(new.sink.all.first { $0.session == 5 }?.change.namespace == "7:page")
     }
 
@@ -54,7 +54,7 @@ struct WatchHandoverTests {
         new.store.sessionClosed(1, user: 1000)
         try await create(new, "after")
         await new.settle()
-        #expect(new.sink.told(1) == [])
+        #expect(new.sink.sent(1) == [])
     }
 
     @Test("go on with a replay where it had come to")
@@ -68,7 +68,7 @@ struct WatchHandoverTests {
             let begun = try access.watch(
                 Watcher(session: 1, uid: 1000, isTrusted: false), place, namesNamespace: false, since: 0)
             let missed = try access.records.missed(after: 0, in: place, limit: 1)
-            access.watches.tell(missed, of: begun.replay!, isLast: false, access.sink)  // `!`: `since` was given
+            access.watches.notify(missed, of: begun.replay!, isLast: false, access.sink)  // `!`: `since` was given
         }
         let watches = try await kept(old, [1])
         #expect(watches[1]?.map(\.since) == [1])
@@ -76,7 +76,7 @@ struct WatchHandoverTests {
         let new = try await TestStore(directory: old.directory)
         #expect(try await new.store.restoreWatches(watches) == [])
         await new.settle()
-        #expect(new.sink.told(1) == ["2 create k1", "3 create k2"])
+        #expect(new.sink.sent(1) == ["2 create k1", "3 create k2"])
     }
 
     @Test("that cannot go on, for what came since is forgotten, cost their session, and no other")
@@ -94,7 +94,7 @@ struct WatchHandoverTests {
         #expect(try await new.store.restoreWatches(watches) == [1])
         try await create(new, "d")
         await new.settle()
-        #expect(new.sink.told(1) == [])
-        #expect(new.sink.told(3) == ["7 create d"])
+        #expect(new.sink.sent(1) == [])
+        #expect(new.sink.sent(3) == ["7 create d"])
     }
 }

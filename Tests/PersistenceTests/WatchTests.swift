@@ -29,7 +29,7 @@ struct WatchTests {
         try await update(store, "a")
         try await delete(store, "a")
         await store.settle()
-        #expect(store.sink.told() == ["2 create a", "4 update a", "5 delete a"])
+        #expect(store.sink.sent() == ["2 create a", "4 update a", "5 delete a"])
         #expect(store.sink.all.allSatisfy { $0.change.table == "t" && $0.change.namespace == nil })
     }
 
@@ -42,10 +42,10 @@ struct WatchTests {
         try await store.call("watch", ["table": "t", "namespace": "1000:local"], session: 5, uid: 0, isTrusted: true)
         try await create(store, "a", session: 1)
         await store.settle()
-        #expect(store.sink.told(1) == ["1 create a"])
-        #expect(store.sink.told(3) == ["1 create a"])
-        #expect(store.sink.told(4) == [])
-        #expect(store.sink.told(5) == ["1 create a"])
+        #expect(store.sink.sent(1) == ["1 create a"])
+        #expect(store.sink.sent(3) == ["1 create a"])
+        #expect(store.sink.sent(4) == [])
+        #expect(store.sink.sent(5) == ["1 create a"])
         #expect(store.sink.all.first { $0.session == 5 }?.change.namespace == "1000:local")
     }
 
@@ -56,7 +56,7 @@ struct WatchTests {
         try await create(store, "a")
         _ = try await store.failure("create", ["table": "t", "key": "a", "record": [:]])
         await store.settle()
-        #expect(store.sink.told() == ["1 create a"])
+        #expect(store.sink.sent() == ["1 create a"])
     }
 
     @Test("A watch ends with stop, and with its session")
@@ -71,8 +71,8 @@ struct WatchTests {
         await store.settle()
         try await create(store, "c", session: 3)
         await store.settle()
-        #expect(store.sink.told(1) == ["1 create a"])
-        #expect(store.sink.told(2) == ["1 create a", "2 create b"])
+        #expect(store.sink.sent(1) == ["1 create a"])
+        #expect(store.sink.sent(2) == ["1 create a", "2 create b"])
         // Stopping what was not begun is no error.
         try await store.call("watch", ["table": "never", "stop": true])
     }
@@ -107,7 +107,7 @@ struct WatchTests {
         try await update(store, "kept")
         await store.settle()
         #expect(
-            store.sink.told() == [
+            store.sink.sent() == [
                 "5 update known", "6 create new", "7 delete goes", "9 delete short", "12 create again",
                 "13 update kept",
             ])
@@ -122,9 +122,9 @@ struct WatchTests {
         try await store.call("watch", ["table": "t", "since": 2], session: 5)
         try await store.call("watch", ["table": "t", "since": 0], session: 6)
         await store.settle()
-        #expect(store.sink.told(5) == [])
-        #expect(store.sink.told(6) == ["1 create a", "2 create b"])
-        #expect(store.sink.told(9) == ["1 create a", "2 create b"])
+        #expect(store.sink.sent(5) == [])
+        #expect(store.sink.sent(6) == ["1 create a", "2 create b"])
+        #expect(store.sink.sent(9) == ["1 create a", "2 create b"])
     }
 
     @Test("A version that the namespace never had is refused as expired", arguments: [-1, 5])
@@ -136,7 +136,7 @@ struct WatchTests {
         #expect(error.data?["version"] == 1)
         try await create(store, "b")
         await store.settle()
-        #expect(store.sink.told() == [])
+        #expect(store.sink.sent() == [])
     }
 
     @Test("Deletions beyond the bound are forgotten, oldest first, and since before them is expired")
@@ -152,7 +152,7 @@ struct WatchTests {
         #expect(error.data == ["since": 5, "oldest": 6, "version": 12])
         try await store.call("watch", ["table": "t", "since": 6])
         await store.settle()
-        #expect(store.sink.told() == ["8 delete k3", "10 delete k4", "12 delete k5"])
+        #expect(store.sink.sent() == ["8 delete k3", "10 delete k4", "12 delete k5"])
     }
 
     @Test("A key that exists again does not count as a deletion")
@@ -165,7 +165,7 @@ struct WatchTests {
         }
         try await store.call("watch", ["table": "t", "since": 0])
         await store.settle()
-        #expect(store.sink.told() == ["11 create a"])
+        #expect(store.sink.sent() == ["11 create a"])
     }
 
     @Test("A second watch of the same table takes the place of the first")
@@ -176,7 +176,7 @@ struct WatchTests {
         try await store.call("watch", ["table": "t", "since": 0])
         try await create(store, "b")
         await store.settle()
-        #expect(store.sink.told() == ["1 create a", "1 create a", "2 create b"])
+        #expect(store.sink.sent() == ["1 create a", "1 create a", "2 create b"])
     }
 
     @Test("The number of tables that a session watches is bounded")
@@ -306,12 +306,12 @@ struct WatchTests {
         let id = try #require(
             try registry.add(Watcher(session: 1, uid: 1, isTrusted: false), place, namesNamespace: false, since: 0))
         func live(_ key: String, _ version: Int64, _ kind: Change.Kind, previous: Int64) {
-            registry.tell(
+            registry.notify(
                 [Change(place: place, key: ExactText(key), version: version, kind: kind, previousVersion: previous)],
                 sink)
         }
         func page(_ entries: [(String, Int64, Int64?)], isLast: Bool = false) {
-            registry.tell(
+            registry.notify(
                 entries.map { RecordStore.Missed(key: ExactText($0.0), version: $0.1, created: $0.2) }, of: id,
                 isLast: isLast, sink)
         }
@@ -325,7 +325,7 @@ struct WatchTests {
         page([("b", 13, 13), ("c", 14, 3)], isLast: true)
         live("c", 15, .update, previous: 14)
         #expect(
-            sink.told() == [
+            sink.sent() == [
                 "1 create a", "2 create b", "4 create d", "10 update a", "11 create c", "13 create b", "14 update c",
                 "15 update c",
             ])

@@ -44,10 +44,10 @@ class Misconfigured(ServiceTest):
         self.assertTrue(is_active())
 
     def test_connections(self):
-        """Whoever connects is told config.invalid, however often; the next connection after the repair is served"""
+        """Whoever connects is told configuration.invalid, however often; the next connection after the repair is served"""
         for _ in range(ATTEMPTS):
             wait_until("the daemon has ended", has_ended)
-            self.assertEqual(farewell(), "config.invalid")
+            self.assertEqual(farewell(), "configuration.invalid")
         self.check_alive()
 
     def test_mistakes(self):
@@ -84,7 +84,7 @@ class Misconfigured(ServiceTest):
         over.set()
         for client in clients:
             client.join()
-        self.assertEqual((codes, trouble), ({"config.invalid"}, []))
+        self.assertEqual((codes, trouble), ({"configuration.invalid"}, []))
         self.check_alive()
 
     def test_restarts(self):
@@ -121,7 +121,7 @@ class Unable(ServiceTest):
 
         self.addCleanup(mend)
         self.assertFalse(ended_well("systemctl", "restart", SERVICE))
-        self.assertEqual(farewell(), "shutting_down")
+        self.assertEqual(farewell(), "daemon.stopping")
         wait_until("it was tried often", lambda: int(show("NRestarts")) >= ATTEMPTS)
         self.assertTrue(is_active(UNIT_SOCKET))
         mend()

@@ -61,9 +61,9 @@ class Writer(threading.Thread):
         if callback.get("callbackId") != number or ("result" in callback) == ("error" in callback):
             self.trouble.append(f"call {number} was answered {callback}")
         error = callback.get("error")
-        if error and error["code"] not in ("record.conflict", "shutting_down"):
+        if error and error["code"] not in ("record.conflict", "daemon.stopping"):
             self.trouble.append(f"call {number} was answered {callback}")
-        if error and error["code"] == "shutting_down":
+        if error and error["code"] == "daemon.stopping":
             return False
         self.waiting.pop(0)
         self.acknowledged.append(key)

@@ -109,7 +109,7 @@ async def reload_configuration(soak: Soak, client: Client, rng: random.Random) -
     if rng.random() < 0.3:
         os.kill(client.life.pid, signal.SIGHUP)
     # A signal's reload may be at work still; this one follows it, so that the file is read by then.
-    await client.call("bridge.reload", {}, must={"config.invalid"} if bad else ())
+    await client.call("bridge.reload", {}, must={"configuration.invalid"} if bad else ())
     soak.daemon.configure(isolated)
     soak.promises.count["configuration reloads"] += 1
 

@@ -8,11 +8,11 @@ public func cpuTime(_ work: () throws -> Void) rethrows -> Double {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
-    var least = Double.infinity
+    var minimum = Double.infinity
     for _ in 0..<3 {
         let start = now()
         try work()
-        least = min(least, now() - start)
+        minimum = min(minimum, now() - start)
     }
-    return least
+    return minimum
 }

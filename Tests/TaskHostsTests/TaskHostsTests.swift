@@ -104,7 +104,7 @@ struct TaskHostsTests {
                     "help": "What was made.",
                 ],
             ])
-        #expect(bridge.logLines().contains { $0.contains("a figure is not published: \"No Name\"") })
+        #expect(bridge.logLines().contains { $0.contains("a metric is not published: \"No Name\"") })
         await bridge.stop()
     }
 
@@ -139,10 +139,10 @@ struct TaskHostsTests {
         let thrown = await #expect(throws: BridgeError.self) { try await session.call("shout", ["word": "nothing"]) }
         #expect(thrown?.code == "shout.silent")
         let long = await #expect(throws: BridgeError.self) { try await session.call("shout", ["word": "too much"]) }
-        #expect(long?.code == .pluginInvalidReply)
+        #expect(long?.code == .replyInvalid)
         #expect(long?.message == "the plugin failed with an error of more than 65536 bytes")
         let dropped = await #expect(throws: BridgeError.self) { try await session.call("drop") }
-        #expect(dropped?.code == .pluginNoReply)
+        #expect(dropped?.code == .replyMissing)
         await bridge.stop()
     }
 

@@ -99,7 +99,7 @@ struct OutgoingCallTests {
             Issue.record("no error")
             return
         }
-        #expect(error.code == .pluginInvalidReply)
+        #expect(error.code == .replyInvalid)
         #expect(error.message.contains("other"))
     }
 
@@ -138,11 +138,11 @@ struct OutgoingCallTests {
         func one(bytes: Int) throws -> JSON {
             .number(try #require(JSONNumber(text: "1." + String(repeating: "0", count: bytes - 2))))
         }
-        let (most, more) = (try one(bytes: 65_536), try one(bytes: 65_537))
+        let (maximum, more) = (try one(bytes: 65_536), try one(bytes: 65_537))
         let handle = await start("other", "call")
         let inner = await inner()
         await host.onLoop { host in
-            host.sendProgress(inner, 0, most)
+            host.sendProgress(inner, 0, maximum)
             host.sendProgress(inner, 1, more)
             host.end(inner, .result(["number": 1]))
         }

@@ -116,7 +116,7 @@ struct RawTaskTests {
             Issue.record("no error")
             return
         }
-        #expect(error.code == .pluginNoReply)
+        #expect(error.code == .replyMissing)
         #expect(error.message.contains("raw"))
     }
 
@@ -182,7 +182,7 @@ struct RawTaskTests {
             Issue.record("no error")
             return
         }
-        #expect(error.code == .pluginNoReply)
+        #expect(error.code == .replyMissing)
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
     }
 

@@ -56,12 +56,12 @@ struct CallTests {
     }
 
     @Test(
-        "A reply that is no JSON ends the call with plugin.invalid_reply", arguments: ["", "{", "1 2", "[1,]", "tru"])
+        "A reply that is no JSON ends the call with reply.invalid", arguments: ["", "{", "1 2", "[1,]", "tru"])
     func invalidReply(text: String) {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
         bench.reply(0, text)
-        #expect(client.readOne()?.errorCode == "plugin.invalid_reply")
+        #expect(client.readOne()?.errorCode == "reply.invalid")
     }
 
     @Test("A result longer than a message may be ends it with result.too_large")

@@ -571,9 +571,9 @@ struct DialectProviderTests {
         let answers = [
             (#""result":3"#, nil), (#""error":{"code":-32602,"message":"m","data":[1]}"#, "options.invalid"),
             (#""error":{"code":-32000,"message":"m","data":{"code":"own.code","data":7}}"#, "own.code"),
-            (#""error":{"code":5,"message":"m"}"#, "jsonrpc.error"), (#""error":{"code":"5"}"#, "plugin.invalid_reply"),
-            (#""error":{"code":5,"message":"m"},"result":1"#, "plugin.invalid_reply"),
-            (#""error":{"code":5,"message":"\#(String(repeating: "x", count: 65_536))"}"#, "plugin.invalid_reply"),
+            (#""error":{"code":5,"message":"m"}"#, "jsonrpc.error"), (#""error":{"code":"5"}"#, "reply.invalid"),
+            (#""error":{"code":5,"message":"m"},"result":1"#, "reply.invalid"),
+            (#""error":{"code":5,"message":"\#(String(repeating: "x", count: 65_536))"}"#, "reply.invalid"),
         ]
         for (answer, code) in answers {
             caller.send(#"{"task":"sum","options":7,"callbackId":1}"#)

@@ -209,7 +209,7 @@ struct EventTests {
         #expect(queue.queuedBytes <= 100)
         #expect(queue.count == 3)
         #expect(queue.append(line(ofBytes: 101), limits: limits) == 4)
-        #expect(queue.takeUntoldDrops() == 51)
+        #expect(queue.takeUnreportedDrops() == 51)
     }
 
     private func line(ofBytes count: Int) -> EventLine {

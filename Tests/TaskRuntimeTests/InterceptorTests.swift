@@ -305,7 +305,7 @@ struct InterceptorTests {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":7}"#)
         let error = client.readOne()?["error"]
-        #expect(error?["code"] == "plugin.invalid_reply")
+        #expect(error?["code"] == "reply.invalid")
         #expect(error?["message"]?.stringValue?.contains(reason) == true, "\(error?["message"]?.text ?? "")")
         #expect(error?["data"]?["interceptor"] == "look.all")
         #expect(one.report?["failed"] == 1)
@@ -550,7 +550,7 @@ struct InterceptorTests {
 
     @Test(
         "Where one fails, the call ends with the failure, or goes on without, as the interceptor said",
-        arguments: [ErrorCode.pluginCrashed, .pluginUnavailable, .pluginNoReply, .internal, .taskNotFound])
+        arguments: [ErrorCode.pluginCrashed, .pluginUnavailable, .replyMissing, .internal, .taskNotFound])
     func failures(code: ErrorCode) {
         let strict = FakeInterceptor(bench, "strict", ["work"], failure: .refuse)
         let lax = FakeInterceptor(bench, "lax", ["slow"], failure: .pass)

@@ -137,13 +137,13 @@ struct LaneRegistrationTests {
         let clients = (0..<30).map { _ in bench.client(uid: 5) }
         let account = clients[0].session.account
         for client in clients { register(client, [schema, schema, schema, schema]) }
-        var most = 0
+        var maximum = 0
         // The last description of each is never read.
         for _ in 0..<90 where !lane.uids.isEmpty {
             lane.runNext()
-            most = max(most, account.descriptionBytes)
+            maximum = max(maximum, account.descriptionBytes)
         }
-        #expect(most > 31 << 20 && most <= 32 << 20)
+        #expect(maximum > 31 << 20 && maximum <= 32 << 20)
         #expect(bench.runtime.descriptionBytes == account.descriptionBytes)
         let refused = clients.filter { $0.readOne()?.errorCode == "quota.exceeded" }
         #expect(refused.count > 5)

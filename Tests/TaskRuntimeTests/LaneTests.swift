@@ -139,7 +139,7 @@ struct LaneTests {
     func ends(_ how: End) {
         let codes: [End: String] = [
             .kill: "call.cancelled", .timeout: "call.timeout", .close: "call.cancelled", .stopped: "plugin.unavailable",
-            .removed: "plugin.unavailable", .drained: "shutting_down",
+            .removed: "plugin.unavailable", .drained: "daemon.stopping",
         ]
         let client = bench.client(uid: 0)
         let account = client.session.account

@@ -82,13 +82,13 @@ struct LongTurnTests {
 
     @Test("However many tasks and users there are, so many are told apart and no more; none is lost")
     func bounded() throws {
-        for uid in 1...(UInt32(LongTurns.mostSteps) + 20) {
+        for uid in 1...(UInt32(LongTurns.maximumSteps) + 20) {
             bench.client(uid: uid).send("{")
             end(.milliseconds(30))
         }
         let told = try longTurns()
         let steps = told["steps"]?.arrayValue ?? []
-        #expect(steps.count == LongTurns.mostSteps + 1)
+        #expect(steps.count == LongTurns.maximumSteps + 1)
         #expect(steps.first?["step"] == "other")
         #expect(steps.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == told["count"]?.int64Value)
     }

@@ -88,7 +88,7 @@ struct MetricsTests {
 
     @Test("A plugin's figures bear its name, and no name is used twice")
     func pluginFigures() throws {
-        func declare(_ slot: PluginSlot, _ name: String, _ kind: FigureDeclaration.Kind, _ unit: String?) throws -> Int
+        func declare(_ slot: PluginSlot, _ name: String, _ kind: MetricDeclaration.Kind, _ unit: String?) throws -> Int
         {
             try slot.metrics.declare(.init(name: name, kind: kind, unit: unit, help: "A figure."))
         }
@@ -145,10 +145,10 @@ struct MetricsTests {
 
 @Suite("Figures of plugins")
 struct PluginMetricsTests {
-    private func declaration(_ name: String, _ kind: FigureDeclaration.Kind = .gauge, unit: String? = nil)
-        -> FigureDeclaration
+    private func declaration(_ name: String, _ kind: MetricDeclaration.Kind = .gauge, unit: String? = nil)
+        -> MetricDeclaration
     {
-        FigureDeclaration(name: name, kind: kind, unit: unit, help: "A figure.")
+        MetricDeclaration(name: name, kind: kind, unit: unit, help: "A figure.")
     }
 
     @Test("One that is declared twice is one; as something else, or beyond the bound, it is refused")
@@ -157,11 +157,11 @@ struct PluginMetricsTests {
         let number = try metrics.declare(declaration("queue"))
         metrics.set(number, 4)
         #expect(try metrics.declare(declaration("queue")) == number)
-        #expect(throws: FigureRefusal.self) { try metrics.declare(declaration("queue", .counter)) }
+        #expect(throws: MetricRefusal.self) { try metrics.declare(declaration("queue", .counter)) }
         #expect(try metrics.declare(declaration("queue", unit: "bytes")) != number)
-        for index in 2..<FigureDeclarations.capacity { _ = try metrics.declare(declaration("more_\(index)")) }
-        #expect(throws: FigureRefusal.self) { try metrics.declare(declaration("one_more")) }
-        #expect(metrics.all.count == FigureDeclarations.capacity)
+        for index in 2..<MetricDeclarations.capacity { _ = try metrics.declare(declaration("more_\(index)")) }
+        #expect(throws: MetricRefusal.self) { try metrics.declare(declaration("one_more")) }
+        #expect(metrics.all.count == MetricDeclarations.capacity)
         #expect(metrics.all.first?.value == 4)
     }
 
@@ -171,8 +171,8 @@ struct PluginMetricsTests {
             "", "Queue", "1st", "a-b", "a b", "é", "_a", "total", "calls_total", String(repeating: "a", count: 65),
         ])
     func names(name: String) {
-        #expect(throws: FigureRefusal.self) { try PluginMetrics().declare(declaration(name)) }
-        #expect(throws: FigureRefusal.self) { try PluginMetrics().declare(declaration("a", unit: name)) }
+        #expect(throws: MetricRefusal.self) { try PluginMetrics().declare(declaration(name)) }
+        #expect(throws: MetricRefusal.self) { try PluginMetrics().declare(declaration("a", unit: name)) }
     }
 
     @Test("Numbers that were never given out do nothing; threads may add at once")

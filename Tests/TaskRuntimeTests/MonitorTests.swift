@@ -271,10 +271,10 @@ struct MonitorTests {
     func manyLinesInOneTurn() {
         let watcher = monitor(#"{"task":"work"}"#)
         let caller = bench.client()
-        for id in 0..<(TaskRuntime.mostTrafficLinesInTurn + 50) {
+        for id in 0..<(TaskRuntime.maximumTrafficLinesInTurn + 50) {
             caller.send(#"{"task":"work","options":"\#(String(repeating: "x", count: 30))","callbackId":\#(id)}"#)
         }
-        #expect(kinds(watcher).count == TaskRuntime.mostTrafficLinesInTurn)
+        #expect(kinds(watcher).count == TaskRuntime.maximumTrafficLinesInTurn)
         #expect(watcher.readOne() == ["event": "bridge.events_dropped", "data": ["count": 50]])
         bench.runtime.writeOutput()
         bench.reply(0, "0")

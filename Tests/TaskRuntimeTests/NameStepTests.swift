@@ -47,7 +47,7 @@ struct NameStepTests {
         client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
         _ = bench.add("other", tasks: [TaskDescription(name: "t3")], FakeHost())
         _ = runJobs()
-        #expect(client.readOne()?.errorCode == "task.taken")
+        #expect(client.readOne()?.errorCode == "task.exists")
         #expect(bench.runtime.registry.find("t0") == nil)
         #expect(client.session.account.tasks == 0)
     }

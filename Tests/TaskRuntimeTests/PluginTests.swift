@@ -273,13 +273,13 @@ struct PluginTests {
         client.send(#"{"task":"work","callbackId":3}"#)
         let refusal = client.readOne()
         #expect(refusal?["callbackId"] == 3)
-        #expect(refusal?.errorCode == "shutting_down")
+        #expect(refusal?.errorCode == "daemon.stopping")
         #expect(refusal?["error"]?["data"]?["started"] == false)
         bench.reply(0, "1")
         #expect(!isDrained)
         bench.runtime.endCallsInFlight()
         #expect(isDrained)
-        #expect(client.read().map(\.errorCode) == [nil, "shutting_down"])
+        #expect(client.read().map(\.errorCode) == [nil, "daemon.stopping"])
         #expect(bench.host.cancelled.map(\.1) == [.shutdown])
     }
 

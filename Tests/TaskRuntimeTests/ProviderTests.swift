@@ -104,9 +104,9 @@ struct ProviderTests {
         "Its error goes back as it is; an answer that is none is told for what it is",
         arguments: [
             (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),
-            (#""error":{"no":"code"}"#, "plugin.invalid_reply"), (#""error":"text""#, "plugin.invalid_reply"),
-            (#""result":1,"error":{"code":"c","message":"m"}"#, "plugin.invalid_reply"),
-            (#""more":1"#, "plugin.invalid_reply"),
+            (#""error":{"no":"code"}"#, "reply.invalid"), (#""error":"text""#, "reply.invalid"),
+            (#""result":1,"error":{"code":"c","message":"m"}"#, "reply.invalid"),
+            (#""more":1"#, "reply.invalid"),
         ])
     func errors(answer: String, code: String) throws {
         let provider = provider()
@@ -131,7 +131,7 @@ struct ProviderTests {
         }
         #expect(try error(bytes: 65_536)?["code"] == "own.code")
         let refused = try error(bytes: 65_537)
-        #expect(refused?["code"] == "plugin.invalid_reply")
+        #expect(refused?["code"] == "reply.invalid")
         #expect(refused?["message"] == "the provider answered with an error of more than 65536 bytes")
     }
 
@@ -153,7 +153,7 @@ struct ProviderTests {
         }
         let answer = caller.readOne()
         #expect(answer?["callbackId"] == 1)
-        #expect(answer?.errorCode == "plugin.invalid_reply")
+        #expect(answer?.errorCode == "reply.invalid")
         let told = provider.readOne()
         #expect(told?["callbackId"] == .null)
         #expect(told?["error"]?["data"]?["callbackId"]?.int64Value == id)
@@ -258,7 +258,7 @@ struct ProviderTests {
     func takenNames(name: String) {
         let client = bench.client()
         client.send(#"{"task":"bridge.register","options":{"tasks":["fine","\#(name)"]},"callbackId":1}"#)
-        #expect(["task.taken", "options.invalid"].contains(client.readOne()?.errorCode))
+        #expect(["task.exists", "options.invalid"].contains(client.readOne()?.errorCode))
         client.send(#"{"task":"fine","callbackId":2}"#)
         #expect(client.readOne()?.errorCode == "task.not_found")
     }

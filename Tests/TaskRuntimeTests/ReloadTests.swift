@@ -41,8 +41,8 @@ struct ReloadTests {
         client.send(#"{"task":"bridge.reload","callbackId":1}"#)
         other.send(#"{"task":"bridge.reload","callbackId":1}"#)
         bench.runtime.hangUp(other.session)
-        for call in asked.calls { bench.runtime.answer(call, .failure(BridgeError("config.invalid", "line 3"))) }
-        #expect(client.readOne()?.errorCode == "config.invalid")
+        for call in asked.calls { bench.runtime.answer(call, .failure(BridgeError("configuration.invalid", "line 3"))) }
+        #expect(client.readOne()?.errorCode == "configuration.invalid")
         #expect(bench.runtime.callsInFlight == 0)
     }
 

@@ -157,9 +157,9 @@ struct SessionHandoverTests {
         func record(_ text: String) throws -> SessionRecord {
             try Array(text.utf8).withUnsafeBytes { try JSONCoding.decode(SessionRecord.self, from: $0) }
         }
-        let least = new.runtime.resume(
+        let minimum = new.runtime.resume(
             try record(#"{"number":9}"#), peer: .init(uid: 1, gid: 1, pid: 1), transport: nil)
-        #expect(least.origin == "local" && least.user == nil && least.patterns.isEmpty)
+        #expect(minimum.origin == "local" && minimum.user == nil && minimum.patterns.isEmpty)
         let more = try record(#"{"number":3,"openMs":-5,"events":["ok","*bad*"],"later":{"a":[1]}}"#)
         #expect(
             new.runtime.resume(more, peer: .init(uid: 1, gid: 1, pid: 1), transport: nil).patterns.map(\.text) == ["ok"]

@@ -101,7 +101,7 @@ final class FakeHost: TaskHost {
         cancelled.append((call, reason))
         onCancel?(call)
     }
-    func tell(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
+    func notify(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
 }
 
 /// A client of the runtime in a test: sends lines, reads what came back.

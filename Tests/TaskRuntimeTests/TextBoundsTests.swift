@@ -21,16 +21,16 @@ struct TextBoundsTests {
     @Test(
         "What a client says of itself has a maximum, and beyond it nothing is kept",
         arguments: [("client", 256), ("version", 256), ("userAgent", 1_024), ("origin", 512), ("page", 8_192)])
-    func hello(member: String, most: Int) {
+    func hello(member: String, maximum: Int) {
         func value(_ count: Int) -> JSON {
             member == "page" ? ["url": text(count - 10), "title": text(10)] : text(count)
         }
-        let error = call("bridge.hello", [member: value(most + 1)])?["error"]
+        let error = call("bridge.hello", [member: value(maximum + 1)])?["error"]
         #expect(error?["code"] == "options.invalid")
         #expect(error?["data"]?["path"]?.stringValue == "$." + member)
         #expect(client.session.client == nil && client.session.version == nil && client.session.userAgent == nil)
         #expect(client.session.page == nil && client.session.origin == "local")
-        #expect(call("bridge.hello", [member: value(most)])?["result"] != nil)
+        #expect(call("bridge.hello", [member: value(maximum)])?["result"] != nil)
     }
 
     @Test("Options of hello and of tables are 64 KiB at most, whatever stands in them")

@@ -23,10 +23,10 @@ struct ConnectionNewsTests {
     func refused() {
         var news = ConnectionNews()
         _ = news.lines(for: .disconnected(reason: lost, attempts: 0, retryAfter: .seconds(1)))
-        let refusal = RefusedRegistration(task: "scan", error: BridgeError("task.taken", "it belongs to a plugin"))
+        let refusal = RefusedRegistration(task: "scan", error: BridgeError("task.exists", "it belongs to a plugin"))
         #expect(
             news.lines(for: .connected(refused: [refusal])) == [
-                "connected to the daemon again", "scan is no longer provided: it belongs to a plugin (task.taken)",
+                "connected to the daemon again", "scan is no longer provided: it belongs to a plugin (task.exists)",
             ])
     }
 }

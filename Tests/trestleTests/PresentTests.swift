@@ -104,7 +104,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
 @LoopActor
 private final class PresenterBench {
     private(set) var printed = ""
-    private let printing = WaitingList<Void>()
+    private let printing = AsyncSignal<Void>()
     private(set) lazy var presenter = TerminalPresenter(
         lines: lines, forgetsEarlierLines: false,
         print: { [weak self] text in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Testing
 
-@testable import UsageErrors
+@testable import CommandLineSupport
 @testable import trestle
 
 @Suite("Errors of command lines")

@@ -72,7 +72,7 @@ struct ConfigurationSchemaTests {
         switch schema["type"]?.stringValue {
         case "string":
             guard let text = value.stringValue else { return false }
-            if let least = schema["minLength"]?.int64Value, text.count < least { return false }
+            if let minimum = schema["minLength"]?.int64Value, text.count < minimum { return false }
             guard let pattern = schema["pattern"]?.stringValue else { return true }
             guard let expression = try? Regex(pattern) else { return false }
             return text.contains(expression)

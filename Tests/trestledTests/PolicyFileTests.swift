@@ -62,7 +62,7 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"call\"\nnames = [\"a*b\"]", "p.toml:3:10: rule[0].names: \"a*b\" is no name"),
             ("[[rule]]\nallow = \"call\"\nuids = 3", "rule[0].uids: unknown key; did you mean 'uid'?"),
             ("[[rule]]\nallow = \"call\"\nuid = -1", "rule[0].uid: expected a user's name or number"),
-            ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin goes with no other condition"),
+            ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin cannot be combined with another condition"),
             ("[[rule]]\nallow = \"close\"\nnames = \"x\"", "close has no names"),
             ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = \"store\"\nnames = \"1000:https://a.example*\"", "also covers others"),
@@ -80,7 +80,7 @@ struct PolicyFileTests {
         #expect(file.problems == [] && file.rules.map(\.uids) == [[]])
         #expect(
             file.warnings.map(\.description) == [
-                "p.toml:3:7: rule[0].uid: there is no user \"bob\": the rule is about nobody of that name"
+                "p.toml:3:7: rule[0].uid: there is no user \"bob\": the rule matches no caller"
             ])
     }
 

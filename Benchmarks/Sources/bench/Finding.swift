@@ -22,8 +22,8 @@ struct Finding {
     var isWithin: Bool {
         switch bound {
         case nil: true
-        case .atMost(let most): value <= most
-        case .atLeast(let least): value >= least
+        case .atMost(let maximum): value <= maximum
+        case .atLeast(let minimum): value >= minimum
         }
     }
 
@@ -32,8 +32,8 @@ struct Finding {
     var boundText: String {
         switch bound {
         case nil: ""
-        case .atMost(let most): "≤ " + text(most, digits: digits) + unit
-        case .atLeast(let least): "≥ " + text(least, digits: digits) + unit
+        case .atMost(let maximum): "≤ " + text(maximum, digits: digits) + unit
+        case .atLeast(let minimum): "≥ " + text(minimum, digits: digits) + unit
         }
     }
 }

@@ -2,11 +2,11 @@ import Glibc
 
 /// Ends what was started when this program is told to end.
 enum Interruption {
-    private static let most = 16
+    private static let maximum = 16
     // Unsafe in form only: the main thread writes, one word at a time, and a signal handler on it reads.
     nonisolated(unsafe) private static let pids = {
-        let pids = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
-        pids.initialize(repeating: 0, count: most)
+        let pids = UnsafeMutablePointer<pid_t>.allocate(capacity: maximum)
+        pids.initialize(repeating: 0, count: maximum)
         return pids
     }()
 
@@ -21,7 +21,7 @@ enum Interruption {
             signal(number) { number in
                 if Interruption.hasCome { _exit(128 + number) }
                 Interruption.hasCome = true
-                for index in 0..<Interruption.most where Interruption.pids[index] > 0 {
+                for index in 0..<Interruption.maximum where Interruption.pids[index] > 0 {
                     kill(Interruption.pids[index], SIGTERM)
                 }
             }
@@ -32,7 +32,7 @@ enum Interruption {
     static func remove(_ pid: pid_t) { replace(pid, by: 0) }
 
     private static func replace(_ old: pid_t, by new: pid_t) {
-        for index in 0..<most where pids[index] == old {
+        for index in 0..<maximum where pids[index] == old {
             pids[index] = new
             return
         }

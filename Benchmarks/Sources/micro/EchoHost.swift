@@ -32,7 +32,7 @@ final class EchoHost: TaskHost {
     }
 
     func cancel(_ call: CallHandle, reason: CancelReason) {}
-    func tell(_ change: SessionChange, _ session: Session) {}
+    func notify(_ change: SessionChange, _ session: Session) {}
 }
 
 /// A clock that stands still: reading the time is the daemon's business, and no part of routing.

@@ -40,7 +40,7 @@ class Backoff {
 
 // The one kind of error that this library rejects with, and the errors that it makes itself.
 //
-// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and `daemon.denied`.
+// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and `connection.denied`.
 
 /** An error of a call: what the daemon or the task said, or what the library found out by itself. */
 class BridgeError extends Error {
@@ -597,9 +597,9 @@ class Calls {
         const error = hasResult ? undefined : BridgeError.from(message.error);
         if (!error) {
             const reason = "the callback has not one of result and error, or its error no code and message";
-            return this.#finish(call, new BridgeError("plugin.invalid_reply", reason));
+            return this.#finish(call, new BridgeError("reply.invalid", reason));
         }
-        if (error.code === "shutting_down" && error.started === false && this.#settings.onShuttingDown()) {
+        if (error.code === "daemon.stopping" && error.started === false && this.#settings.onShuttingDown()) {
             // Nothing was done: the call goes to the next daemon, if there is room for it until then.
             if (!call.settings.isInSession && this.#apart.hasRoom(call)) {
                 this.#inFlight.delete(call.id);
@@ -1471,12 +1471,12 @@ class Provider {
             const reason = `the answer of ${call.task} is longer than a message may be`;
             return errorText(call.id, new BridgeError("result.too_large", reason));
         } catch (problem) {
-            return errorText(call.id, new BridgeError("plugin.invalid_reply", problem.message));
+            return errorText(call.id, new BridgeError("reply.invalid", problem.message));
         }
     }
 
     #resultText(call, result) {
-        return encodeValue(result === undefined ? null : result, "plugin.invalid_reply", `the result of ${call.task}`);
+        return encodeValue(result === undefined ? null : result, "reply.invalid", `the result of ${call.task}`);
     }
 
     #send(text) {

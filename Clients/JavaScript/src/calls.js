@@ -186,9 +186,9 @@ export class Calls {
         const error = hasResult ? undefined : BridgeError.from(message.error);
         if (!error) {
             const reason = "the callback has not one of result and error, or its error no code and message";
-            return this.#finish(call, new BridgeError("plugin.invalid_reply", reason));
+            return this.#finish(call, new BridgeError("reply.invalid", reason));
         }
-        if (error.code === "shutting_down" && error.started === false && this.#settings.onShuttingDown()) {
+        if (error.code === "daemon.stopping" && error.started === false && this.#settings.onShuttingDown()) {
             // Nothing was done: the call goes to the next daemon, if there is room for it until then.
             if (!call.settings.isInSession && this.#apart.hasRoom(call)) {
                 this.#inFlight.delete(call.id);

@@ -1,6 +1,6 @@
 // The one kind of error that this library rejects with, and the errors that it makes itself.
 //
-// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and `daemon.denied`.
+// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and `connection.denied`.
 
 /** An error of a call: what the daemon or the task said, or what the library found out by itself. */
 export class BridgeError extends Error {

@@ -139,12 +139,12 @@ export class Provider {
             const reason = `the answer of ${call.task} is longer than a message may be`;
             return errorText(call.id, new BridgeError("result.too_large", reason));
         } catch (problem) {
-            return errorText(call.id, new BridgeError("plugin.invalid_reply", problem.message));
+            return errorText(call.id, new BridgeError("reply.invalid", problem.message));
         }
     }
 
     #resultText(call, result) {
-        return encodeValue(result === undefined ? null : result, "plugin.invalid_reply", `the result of ${call.task}`);
+        return encodeValue(result === undefined ? null : result, "reply.invalid", `the result of ${call.task}`);
     }
 
     #send(text) {

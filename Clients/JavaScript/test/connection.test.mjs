@@ -93,11 +93,11 @@ test("a call that a stopping daemon refused is sent again on the next connection
     const first = bridge.call("Echo", "first");
     const started = failure(bridge.call("Echo", "second"));
     const [one, two] = carriers[0].calls;
-    const refusal = (begun) => ({ code: "shutting_down", message: "…", data: { started: begun }, transient: true });
+    const refusal = (begun) => ({ code: "daemon.stopping", message: "…", data: { started: begun }, transient: true });
     carriers[0].receive({ callbackId: one.callbackId, error: refusal(false) });
     const third = bridge.call("Echo", "third");
     carriers[0].receive({ callbackId: two.callbackId, error: refusal(true) });
-    assert.equal((await started).code, "shutting_down");
+    assert.equal((await started).code, "daemon.stopping");
     assert.equal(carriers[0].calls.length, 2);
     carriers[0].events.closed();
     clock.advance(100);
@@ -112,7 +112,7 @@ test("a stopping daemon that hands its sessions on is asked again over the same 
     const { bridge, carriers, clock } = driven({}, { canReopen: true });
     await bridge.open();
     const call = bridge.call("Echo", 1);
-    const refusal = { code: "shutting_down", message: "…", data: { started: false }, transient: true };
+    const refusal = { code: "daemon.stopping", message: "…", data: { started: false }, transient: true };
     carriers[0].receive({ callbackId: carriers[0].calls[0].callbackId, error: refusal });
     assert.equal(carriers[0].calls.length, 1);
     clock.advance(1000);

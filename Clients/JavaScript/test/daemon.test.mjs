@@ -138,9 +138,9 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         results.deep = deep;
         await other.register("give", (name) => results[name]);
         const code = (name) => bridge.call("give", name).then(() => "none", (error) => error.code);
-        assert.equal(await code("half"), "plugin.invalid_reply");
-        assert.equal(await code("big"), "plugin.invalid_reply");
-        assert.equal(await code("deep"), "plugin.invalid_reply");
+        assert.equal(await code("half"), "reply.invalid");
+        assert.equal(await code("big"), "reply.invalid");
+        assert.equal(await code("deep"), "reply.invalid");
         assert.equal(await code("long"), "result.too_large");
     });
 
@@ -210,7 +210,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
 
     await suite.test("a task that belongs to a plugin cannot be registered", async (t) => {
         const { bridge } = await clients(t, 1);
-        await assert.rejects(bridge.register("Echo", () => {}), { code: "task.taken" });
+        await assert.rejects(bridge.register("Echo", () => {}), { code: "task.exists" });
     });
 
     await suite.test("an unregistered task is called no more", async (t) => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { driven, failure } from "./support/driven.mjs";
 import { settled } from "./support/fakes.mjs";
 
-const refusal = { code: "shutting_down", message: "…", data: { started: false }, transient: true };
+const refusal = { code: "daemon.stopping", message: "…", data: { started: false }, transient: true };
 
 /** A bridge whose first connection was lost. */
 async function apart(options = {}) {
@@ -110,7 +110,7 @@ test("a call that a stopping daemon refuses waits only where there is room", asy
     await bridge.open();
     const [first, second] = [bridge.call("Echo", 1), bridge.call("Echo", 2)].map(failure);
     for (const { callbackId } of carriers[0].calls) carriers[0].receive({ callbackId, error: refusal });
-    assert.equal((await second).code, "shutting_down");
+    assert.equal((await second).code, "daemon.stopping");
     await bridge.close();
     assert.equal((await first).code, "session.closed");
 });

@@ -49,13 +49,13 @@ test("a second callback, late progress and progress out of order are passed over
     assert.deepEqual(heard, [0, 2, 5]);
 });
 
-test("a callback with both or neither of result and error ends its call with plugin.invalid_reply", async (t) => {
+test("a callback with both or neither of result and error ends its call with reply.invalid", async (t) => {
     const { bridge, peer } = await pair(t);
     const both = { result: 1, error: { code: "a", message: "b" } };
     for (const rest of [{}, both, { error: "no" }, { error: { code: "" } }]) {
         const call = failure(bridge.call("Echo"));
         peer.send({ callbackId: (await peer.next()).callbackId, ...rest });
-        assert.equal((await call).code, "plugin.invalid_reply");
+        assert.equal((await call).code, "reply.invalid");
     }
 });
 

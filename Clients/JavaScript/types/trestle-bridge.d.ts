@@ -18,7 +18,7 @@ export interface ErrorObject<Data = unknown> {
 
 /**
  * What every call of this library rejects with. Codes are those of the protocol; the library adds `daemon.unreachable`
- * (nobody listens, or nobody answers) and `daemon.denied` (this user may not open the socket).
+ * (nobody listens, or nobody answers) and `connection.denied` (this user may not open the socket).
  */
 export class BridgeError<Data = unknown> extends Error {
     constructor(
@@ -256,7 +256,7 @@ export class Bridge {
 
     /**
      * Provides a task until `unregister`, over reconnects too. Resolves when the daemon has taken it.
-     * @throws `task.taken` where the name belongs to a plugin, or what else the daemon says.
+     * @throws `task.exists` where the name belongs to a plugin, or what else the daemon says.
      */
     register<Options = any, Result = unknown, Progress = unknown>(
         task: string, handler: TaskHandler<Options, Result, Progress>, settings?: RegisterSettings): Promise<void>;
@@ -268,7 +268,7 @@ export class Bridge {
         patterns: string | readonly string[], listener: (event: BridgeEvent<Data>) => void): Unsubscribe;
     /** The same for a reader. `capacity`: how many events wait for it, 1 at least; 1,024 unless told otherwise. */
     events<Data = any>(patterns: string | readonly string[], settings?: { capacity?: number }): EventQueue<Data>;
-    /** Sends an event to those who listen. `retain`: and to those who subscribe later. */
+    /** Sends an event to its subscribers. `retain`: and to those who subscribe later. */
     publish(event: string, data?: unknown, settings?: { retain?: boolean }): Promise<void>;
 
     readonly state: BridgeState;

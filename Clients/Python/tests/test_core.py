@@ -18,7 +18,7 @@ class ConnectErrorTests(unittest.TestCase):
     def test_a_socket_that_this_user_may_not_open_is_another_error_than_none(self) -> None:
         denied = _connect_error("/s", PermissionError())
         absent = _connect_error("/s", FileNotFoundError(2, "none"))
-        self.assertEqual((denied.code, denied.transient), ("daemon.denied", False))
+        self.assertEqual((denied.code, denied.transient), ("connection.denied", False))
         self.assertEqual((absent.code, absent.message), ("daemon.unreachable", "no daemon at /s: none"))
 
 
@@ -126,7 +126,7 @@ class CallTests(CoreTestCase):
             _, sink = self.make()
             [message] = self.written()
             self.feed({"callbackId": message["callbackId"], **members})
-            self.assertEqual(sink.error.code, "plugin.invalid_reply")
+            self.assertEqual(sink.error.code, "reply.invalid")
 
     def test_the_loss_of_the_connection_tells_what_was_written(self) -> None:
         sinks = [self.make(options=b'"0123456789"')[1] for _ in range(3)]

@@ -9,7 +9,7 @@ from trestle_bridge._core.jsontext import encode
 
 from .core_support import CoreTestCase, Recorder
 
-REFUSAL = {"code": "shutting_down", "message": "m", "data": {"started": False}, "transient": True}
+REFUSAL = {"code": "daemon.stopping", "message": "m", "data": {"started": False}, "transient": True}
 
 
 def outcome(sink: Recorder) -> tuple[Any, ...]:
@@ -132,7 +132,7 @@ class StoppingDaemonTests(CoreTestCase):
         sinks = [self.make()[1] for _ in range(3)]
         self.refuse()
         self.assertEqual([len(sink.ends) for sink in sinks], [0, 0, 1])
-        self.assertEqual(sinks[2].error.code, "shutting_down")
+        self.assertEqual(sinks[2].error.code, "daemon.stopping")
 
     def test_a_call_waits_for_a_minute_from_when_it_was_made(self) -> None:
         _, sink = self.make()
@@ -149,13 +149,13 @@ class StoppingDaemonTests(CoreTestCase):
         self.core.calls.cancel(call)
         self.written()
         self.feed({"callbackId": messages[0]["callbackId"], "error": REFUSAL})
-        self.assertEqual(sink.error.code, "shutting_down")
+        self.assertEqual(sink.error.code, "daemon.stopping")
 
     def test_a_call_that_may_have_begun_is_not_sent_again(self) -> None:
         _, sink = self.make()
         [message] = self.written()
         self.feed({"callbackId": message["callbackId"], "error": {**REFUSAL, "data": {"started": True}}})
-        self.assertEqual((sink.error.code, sink.error.started), ("shutting_down", True))
+        self.assertEqual((sink.error.code, sink.error.started), ("daemon.stopping", True))
 
     def test_who_hears_that_it_drains_need_not_be_refused(self) -> None:
         self.feed({"event": "daemon.draining", "data": {}})

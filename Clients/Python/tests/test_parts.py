@@ -30,7 +30,7 @@ class BackoffTests(unittest.TestCase):
 
 class RetryTests(unittest.TestCase):
     def test_only_what_the_policy_allows_is_sent_again(self) -> None:
-        unstarted = BridgeError("shutting_down", "m", {"started": False}, transient=True)
+        unstarted = BridgeError("daemon.stopping", "m", {"started": False}, transient=True)
         begun = BridgeError("session.closed", "m", {"started": True}, transient=True)
         final = BridgeError("task.not_found", "m")
         self.assertIsNone(retry_pause(unstarted, "never", 0, None))

@@ -267,7 +267,7 @@ class ProvidingTests(SyncTestCase):
     def test_names_that_are_taken_are_refused_and_an_earlier_handler_stays(self) -> None:
         with self.assertRaises(BridgeError) as raised:
             self.bridge.register("Echo", lambda options, call: 1)
-        self.assertEqual(raised.exception.code, "task.taken")
+        self.assertEqual(raised.exception.code, "task.exists")
         with self.assertRaises(ValueError):
             self.bridge.register("x", lambda options, call: 1, scope="world")
 
@@ -484,7 +484,7 @@ class RestartTests(unittest.TestCase):
                 self.assertEqual(waiting.result(PATIENCE), 8)
             except BridgeError as error:
                 # It met the daemon's last moment.
-                self.assertIn(error.code, ("session.closed", "shutting_down"))
+                self.assertIn(error.code, ("session.closed", "daemon.stopping"))
             self.assertEqual(bridge.call("twice", 5, timeout=PATIENCE), 10)
             bridge.call("bridge.publish", {"event": "restart.done"})
             self.assertEqual(events.get(PATIENCE).name, "restart.done")

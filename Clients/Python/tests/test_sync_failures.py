@@ -142,7 +142,7 @@ class SyncFailureTests(FakeServerTestCase):
 
     def test_a_daemon_that_refuses_hello_is_tried_again_only_after_a_first_session(self) -> None:
         def refuse(peer: Peer, hello: dict[str, Any]) -> bool:
-            error = {"code": "shutting_down", "message": "m", "data": {"started": False}, "transient": True}
+            error = {"code": "daemon.stopping", "message": "m", "data": {"started": False}, "transient": True}
             peer.send({"callbackId": hello["callbackId"], "error": error})
             refused.release()
             return False
@@ -151,7 +151,7 @@ class SyncFailureTests(FakeServerTestCase):
         greet, self.server.greeting = self.server.greeting, refuse
         with self.assertRaises(BridgeError) as raised:
             self.connect()
-        self.assertEqual(raised.exception.code, "shutting_down")
+        self.assertEqual(raised.exception.code, "daemon.stopping")
         self.assertTrue(refused.acquire(timeout=PATIENCE))
         self.server.greeting = greet
         bridge, peer = self.connect()

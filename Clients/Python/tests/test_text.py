@@ -150,7 +150,7 @@ class ErrorTests(unittest.TestCase):
 
     def test_an_error_without_code_and_message_is_an_invalid_reply(self) -> None:
         for json in (None, {}, {"code": 1, "message": "m"}, {"code": "c"}):
-            self.assertEqual(BridgeError.from_json(json).code, "plugin.invalid_reply")
+            self.assertEqual(BridgeError.from_json(json).code, "reply.invalid")
 
     def test_errors_can_be_pickled(self) -> None:
         error = BridgeError("c", "m", {"a": 1}, transient=True, retry_after=0.1)

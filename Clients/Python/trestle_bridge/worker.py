@@ -247,7 +247,7 @@ class Worker:
             options["sessions"] = list(sessions)
         if unasked:
             options["unasked"] = True
-        self._connected().tell("plugin.publish", options)
+        self._connected().notify("plugin.publish", options)
 
     def log(self, message: str, level: Level = "notice", call: Optional[WorkerCall] = None) -> None:
         """Writes a line to the daemon's log; before the worker runs, to standard error. A line that the daemon is too
@@ -259,7 +259,7 @@ class Worker:
         if call is not None and call.id is not None:
             options["call"] = call.id
         try:
-            self._connection.tell("plugin.log", options)
+            self._connection.notify("plugin.log", options)
         except BridgeError:
             pass
 
@@ -267,10 +267,10 @@ class Worker:
         self, name: str, value: float, *, kind: Literal["gauge", "counter"] = "gauge",
         unit: Optional[str] = None, help: Optional[str] = None,
     ) -> None:
-        """Sets a figure for operators; of a counter, to what this process has counted since it started."""
-        figure = {"name": name, "kind": kind, "unit": unit, "help": help, "value": value}
-        self._connected().tell("plugin.metrics", {
-            "metrics": [{key: said for key, said in figure.items() if said is not None}]
+        """Sets a metric for operators; of a counter, to what this process has counted since it started."""
+        metric = {"name": name, "kind": kind, "unit": unit, "help": help, "value": value}
+        self._connected().notify("plugin.metrics", {
+            "metrics": [{key: said for key, said in metric.items() if said is not None}]
         })
 
     def _connected(self) -> Connection:

@@ -45,7 +45,7 @@ struct AlertTask: BridgeTask {
         switch error.code {
         // Nobody has registered as one: usual where there is no desktop.
         case .taskNotFound: log.debug(line)
-        case .pluginInvalidReply: log.warning(line)
+        case .replyInvalid: log.warning(line)
         default: log.notice(line)
         }
     }
@@ -60,7 +60,7 @@ struct AlertTask: BridgeTask {
             ]
         }
         return BridgeError(
-            "alert.unpresented", "nobody showed the alert: \(reasons)", data: ["presenters": .array(data)],
+            "alert.unpresented", "no presenter showed the alert: \(reasons)", data: ["presenters": .array(data)],
             isTransient: true)
     }
 }

@@ -1,7 +1,7 @@
 /// Slows down who guesses passwords: a pure state machine, one entry per (user name, uid of the peer).
 ///
 /// The first `Rules.freeFailures` failures cost nothing. From then on each failure closes the entry for a while: at
-/// first for `Rules.firstDelay`, after each further failure for twice as long, at most for `Rules.longestDelay`. An
+/// first for `Rules.firstDelay`, after each further failure for twice as long, at most for `Rules.maximumDelay`. An
 /// attempt that comes in that time is refused at once, checks no password and changes nothing. A success forgets the
 /// failures.
 ///
@@ -18,7 +18,7 @@ struct LockOut: Sendable {
         /// The delay after the first failure that costs something.
         var firstDelay = Duration.seconds(1)
         /// No delay is longer: 96 guesses a day are hopeless, and who comes back after a break gets in.
-        var longestDelay = Duration.seconds(15 * 60)
+        var maximumDelay = Duration.seconds(15 * 60)
         /// How long after its last failure an entry is forgotten.
         var memory = Duration.seconds(24 * 60 * 60)
         /// The most entries at a time: with names of the longest kind about 5 MB.
@@ -159,9 +159,9 @@ extension LockOut.Rules {
     fileprivate func delay(after failures: Int) -> Duration {
         var delay = firstDelay
         for _ in 0..<(failures - freeFailures) {
-            if delay >= longestDelay { break }
+            if delay >= maximumDelay { break }
             delay *= 2
         }
-        return min(delay, longestDelay)
+        return min(delay, maximumDelay)
     }
 }

@@ -43,12 +43,12 @@ struct LoginConfiguration: Codable, Sendable {
         "session_attempts": [
             "description": "Attempts to log in of one session in a minute; 0: any number. One more is busy.",
             "default": .number(JSONNumber(LoginAttempts.Rules().session)), "minimum": 0,
-            "maximum": .number(JSONNumber(LoginSettings.mostAttempts)),
+            "maximum": .number(JSONNumber(LoginSettings.maximumAttempts)),
         ],
         "uid_attempts": [
             "description": "Attempts to log in of one uid's sessions in a minute; 0: any number. One more is busy.",
             "default": .number(JSONNumber(LoginAttempts.Rules().uid)), "minimum": 0,
-            "maximum": .number(JSONNumber(LoginSettings.mostAttempts)),
+            "maximum": .number(JSONNumber(LoginSettings.maximumAttempts)),
         ],
     ]
 }
@@ -69,7 +69,7 @@ struct LoginSettings: Sendable {
     static let maximumTokenDays = 3650
 
     /// More than a machine hashes in a minute.
-    static let mostAttempts = 1_000_000
+    static let maximumAttempts = 1_000_000
 
     /// Takes over what the configuration says.
     ///
@@ -93,8 +93,9 @@ struct LoginSettings: Sendable {
     }
 
     private static func checked(_ attempts: Int, _ path: String) throws -> Int {
-        guard (0...mostAttempts).contains(attempts) else {
-            throw JSONMismatch(path: path, expected: "an integer from 0 to \(mostAttempts)", got: "number \(attempts)")
+        guard (0...maximumAttempts).contains(attempts) else {
+            throw JSONMismatch(
+                path: path, expected: "an integer from 0 to \(maximumAttempts)", got: "number \(attempts)")
         }
         return attempts
     }

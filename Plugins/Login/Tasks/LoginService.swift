@@ -257,7 +257,7 @@ extension LoginService {
     }
 
     private static func notFound(_ user: UserName) -> BridgeError {
-        BridgeError("user.not_found", "there is no user \(user); login.users.list shows who there is")
+        BridgeError("user.not_found", "there is no user \(user); login.users.list lists the users")
     }
 
     private func newHash(_ password: Secret, uid: UInt32) async throws -> PasswordHash {

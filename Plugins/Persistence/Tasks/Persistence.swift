@@ -69,7 +69,7 @@ extension Plugin {
             store.sessionClosed(caller.session, user: caller.uid)
             copies.sessionClosed(caller.session)
         }
-        .handover([KeptWatch].self) {
+        .handover([SavedWatch].self) {
             try await store.keepWatches(of: $0)
         } restore: {
             try await store.restoreWatches($0)
@@ -97,11 +97,11 @@ private final class DaemonSink: StoreSink {
         context.post(body)
     }
 
-    func tell(_ change: RecordChanged, to sessions: [SessionID]) {
+    func notify(_ change: RecordChanged, to sessions: [SessionID]) {
         context.withLock { $0 }?.emit(RecordChanged.event, change, to: sessions, unasked: true)
     }
 
-    func tell(_ expired: CursorExpired, to sessions: [SessionID]) {
+    func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
         context.withLock { $0 }?.emit(CursorExpired.event, expired, to: sessions, unasked: true)
     }
 

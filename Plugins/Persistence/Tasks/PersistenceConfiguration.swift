@@ -27,9 +27,9 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
 
     static let defaultFile = "records.sqlite"
     static let defaultTombstones: Int64 = 100_000
-    private static let mostTombstones: Int64 = 1_000_000_000
-    private static let mostRecords: Int64 = 1_000_000_000_000
-    private static let mostBytes: Int64 = 1 << 50
+    private static let maximumTombstones: Int64 = 1_000_000_000
+    private static let maximumRecords: Int64 = 1_000_000_000_000
+    private static let maximumBytes: Int64 = 1 << 50
 
     /// What operators are told of the settings.
     static let settings: [String: JSON] = [
@@ -40,14 +40,14 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
             more must read its tables anew (cursor.expired).
             """,
             "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
-            "maximum": .number(JSONNumber(mostTombstones)),
+            "maximum": .number(JSONNumber(maximumTombstones)),
         ],
         "namespace_records": [
             "description": """
             Records that one user stores in one origin; 0: any number. One more is quota.exceeded.
             """,
             "default": .number(JSONNumber(StoreQuota.standard.records)), "minimum": 0,
-            "maximum": .number(JSONNumber(mostRecords)),
+            "maximum": .number(JSONNumber(maximumRecords)),
         ],
         "namespace_bytes": [
             "description": """
@@ -55,7 +55,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
             quota.exceeded.
             """,
             "default": .number(JSONNumber(StoreQuota.standard.bytes)), "minimum": 0,
-            "maximum": .number(JSONNumber(mostBytes)),
+            "maximum": .number(JSONNumber(maximumBytes)),
         ],
     ]
 
@@ -67,14 +67,14 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         {
             throw Self.unfit("$.file", expected: "a file name without a directory", got: "\"\(file)\"")
         }
-        try Self.check(tombstones, upTo: Self.mostTombstones, "$.tombstones")
-        try Self.check(namespaceRecords, upTo: Self.mostRecords, "$.namespace_records")
-        try Self.check(namespaceBytes, upTo: Self.mostBytes, "$.namespace_bytes")
+        try Self.check(tombstones, upTo: Self.maximumTombstones, "$.tombstones")
+        try Self.check(namespaceRecords, upTo: Self.maximumRecords, "$.namespace_records")
+        try Self.check(namespaceBytes, upTo: Self.maximumBytes, "$.namespace_bytes")
     }
 
-    private static func check(_ number: Int64?, upTo most: Int64, _ path: String) throws(BridgeError) {
-        guard let number, !(0...most).contains(number) else { return }
-        throw unfit(path, expected: "integer from 0 to \(most)", got: "number \(number)")
+    private static func check(_ number: Int64?, upTo maximum: Int64, _ path: String) throws(BridgeError) {
+        guard let number, !(0...maximum).contains(number) else { return }
+        throw unfit(path, expected: "integer from 0 to \(maximum)", got: "number \(number)")
     }
 
     private static func unfit(_ path: String, expected: String, got: String) -> BridgeError {

@@ -44,7 +44,7 @@ final class CallInFlight {
     private let madeAt: MonotonicInstant
     /// Ends the call here where nobody else does in time.
     private var deadline: (any ClientTimer)?
-    private let waiting = WaitingList<Void>()
+    private let waiting = AsyncSignal<Void>()
 
     private static let progressCapacity = 256
     /// What is left of a timeout goes out as at least this much: 0 is no timeout that the daemon takes.
@@ -62,7 +62,7 @@ final class CallInFlight {
     // MARK: Its time
 
     /// When it is given up if it has not been sent.
-    func latestSending(longestWait: Duration) -> MonotonicInstant { madeAt + (request.timeout ?? longestWait) }
+    func latestSending(maximumWait: Duration) -> MonotonicInstant { madeAt + (request.timeout ?? maximumWait) }
 
     /// What is left of its timeout.
     func timeoutLeft(at now: MonotonicInstant) -> Duration? {

@@ -153,24 +153,24 @@ final class CallsInFlight {
     /// - Throws: `busy`.
     private func wait(_ call: CallInFlight) throws(BridgeError) {
         let now = link.timers.now
-        let longestWait = link.reconnection?.longestWait ?? .zero
+        let maximumWait = link.reconnection?.maximumWait ?? .zero
         try waiting.append(call, messageBytes: message(call, at: now).count)
         call.waitsAgain()
         call.arm(
-            link.timers.after(call.latestSending(longestWait: longestWait) - now) { [weak self, weak call] in
+            link.timers.after(call.latestSending(maximumWait: maximumWait) - now) { [weak self, weak call] in
                 guard let self, let call else { return }
-                cancel(call, overdue(call, longestWait))
+                cancel(call, overdue(call, maximumWait))
             })
     }
 
-    private func overdue(_ call: CallInFlight, _ longestWait: Duration) -> BridgeError {
+    private func overdue(_ call: CallInFlight, _ maximumWait: Duration) -> BridgeError {
         guard call.request.timeout == nil else {
             return BridgeError(
                 .callTimeout,
                 "no connection to the daemon came before the deadline of the call of \(call.request.task)",
                 data: ["started": false], isTransient: true)
         }
-        return .unreachable(link.path, "the connection was lost, and no other came for \(longestWait)")
+        return .unreachable(link.path, "the connection was lost, and no other came for \(maximumWait)")
             .ending(call.request.task, started: false)
     }
 
@@ -218,18 +218,18 @@ final class CallsInFlight {
         guard callback.isValid else {
             return end(
                 callback.callbackID,
-                .failure(BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error")))
+                .failure(BridgeError(.replyInvalid, "the callback must have exactly one of result and error")))
         }
         do throws(JSONSyntaxError) {
             if let result = callback.result { return end(callback.callbackID, .success(try JSON(parsing: result))) }
             guard let text = callback.error, let error = BridgeError(json: try JSON(parsing: text)) else {
                 return end(
                     callback.callbackID,
-                    .failure(BridgeError(.pluginInvalidReply, "the callback's error has no code and message")))
+                    .failure(BridgeError(.replyInvalid, "the callback's error has no code and message")))
             }
             end(callback.callbackID, .failure(error))
         } catch {
-            end(callback.callbackID, .failure(BridgeError(.pluginInvalidReply, "the callback is no JSON: \(error)")))
+            end(callback.callbackID, .failure(BridgeError(.replyInvalid, "the callback is no JSON: \(error)")))
         }
     }
 

@@ -4,8 +4,8 @@ import EventLoop
 /// Calls that wait for a connection, in the order in which they came, bounded.
 @LoopActor
 struct WaitingCalls {
-    private let mostCalls: Int
-    private let mostBytes: Int
+    private let maximumCalls: Int
+    private let maximumBytes: Int
     private var entries: [(call: CallInFlight, bytes: Int)] = []
     private var bytes = 0
 
@@ -13,14 +13,14 @@ struct WaitingCalls {
     private static let retryAfter = Duration.seconds(1)
 
     init(_ reconnection: Reconnection?) {
-        mostCalls = reconnection?.mostWaitingCalls ?? 0
-        mostBytes = reconnection?.mostWaitingBytes ?? 0
+        maximumCalls = reconnection?.maximumWaitingCalls ?? 0
+        maximumBytes = reconnection?.maximumWaitingBytes ?? 0
     }
 
     /// - Parameter messageBytes: the length of its message.
     /// - Throws: `busy`.
     mutating func append(_ call: CallInFlight, messageBytes: Int) throws(BridgeError) {
-        guard entries.count < mostCalls, bytes + messageBytes <= mostBytes else {
+        guard entries.count < maximumCalls, bytes + messageBytes <= maximumBytes else {
             throw BridgeError(
                 .busy, "\(entries.count) calls with \(bytes) bytes wait for a connection to the daemon, as many as may",
                 data: ["started": false], isTransient: true, retryAfter: Self.retryAfter)

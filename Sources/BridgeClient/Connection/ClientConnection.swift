@@ -13,7 +13,7 @@ final class ClientConnection {
     var roomBytes = 4 << 20
     /// The longest line accepted: what the daemon sends is bounded by its own configuration; this only keeps a peer
     /// that is no daemon from filling the memory.
-    private static let longestLineBytes = 256 << 20
+    private static let maximumLineBytes = 256 << 20
     /// A daemon whose queue of new connections is full is tried again so often, this long apart.
     private static let connectAttempts = 50
     private static let connectPause = Duration.milliseconds(20)
@@ -33,11 +33,11 @@ final class ClientConnection {
 
     private let stream: UnixStream
     private let output = OutputBuffer()
-    private var splitter = MessageSplitter(maximumLineBytes: longestLineBytes)
+    private var splitter = MessageSplitter(maximumLineBytes: maximumLineBytes)
     private let decoder = MessageDecoder()
     private var turnEnd: TurnEndHook?
-    private let room = WaitingList<Void>()
-    private let ending = WaitingList<Void>()
+    private let room = AsyncSignal<Void>()
+    private let ending = AsyncSignal<Void>()
     /// Nothing more is sent but what is queued.
     private var isFinishing = false
     private var isShutDown = false
@@ -45,7 +45,7 @@ final class ClientConnection {
     /// same name; those are followed by something else, or by nothing.
     private var announcedEnd: BridgeError?
     /// What the daemon said about the whole connection and no call, as it does when it turns somebody away.
-    private(set) var farewell: BridgeError?
+    private(set) var rejection: BridgeError?
     private let timers: any ClientTimers
 
     private init(_ stream: UnixStream, _ timers: any ClientTimers) {
@@ -124,7 +124,7 @@ final class ClientConnection {
                 if case .event(let event) = message.pointee { announcedEnd = Self.announcedEnd(event) }
                 session?.receive(message.pointee, from: self)
             case .problem(let problem):
-                farewell = Self.farewell(line)
+                rejection = Self.rejection(line)
                 session?.receive(problem.pointee)
             }
             return failure == nil
@@ -135,7 +135,7 @@ final class ClientConnection {
     // MARK: The end
 
     /// The error of a line that is about no call.
-    private static func farewell(_ line: SplitLine) -> BridgeError? {
+    private static func rejection(_ line: SplitLine) -> BridgeError? {
         guard case .line(let bytes) = line, let json = try? JSON(parsing: bytes), json["callbackId"] == .null else {
             return nil
         }
@@ -166,7 +166,7 @@ final class ClientConnection {
 
     /// Whether a call with which this connection began failed for the connection's sake, and not for its own.
     func isUseless(after error: BridgeError) -> Bool {
-        failure != nil || [.callTimeout, .sessionClosed, .shuttingDown].contains(error.code)
+        failure != nil || [.callTimeout, .sessionClosed, .daemonStopping].contains(error.code)
     }
 
     /// Closes now. Everything that waits ends with that error.

@@ -49,8 +49,8 @@ final class ClientSession {
             if let limit = hello["limits"]?["messageBytes"]?.int64Value { connection.messageBytes = Int(limit) }
             self.hello.withLock { $0 = hello }
         } catch {
-            if connection.failure != nil, let farewell = connection.farewell {
-                throw .turnedAway(link.path, farewell)
+            if connection.failure != nil, let rejection = connection.rejection {
+                throw .turnedAway(link.path, rejection)
             }
             switch error.code {
             // Another origin than it wants to speak for would be somebody else.
@@ -73,7 +73,7 @@ final class ClientSession {
 
     func opened(_ connection: ClientConnection, _ refused: [RefusedRegistration]) {
         calls.sendWaiting(over: connection)
-        states.tell(.connected(refused: refused))
+        states.notify(.connected(refused: refused))
     }
 
     // MARK: What comes
@@ -95,7 +95,7 @@ final class ClientSession {
     /// A line that is no message. Where it bears the id of a call of ours, that call ends: nothing better will come.
     func receive(_ problem: MessageProblem) {
         guard let id = problem.callbackID else { return }
-        let code: ErrorCode = problem.error.code == .messageTooLarge ? .resultTooLarge : .pluginInvalidReply
+        let code: ErrorCode = problem.error.code == .messageTooLarge ? .resultTooLarge : .replyInvalid
         calls.end(id, .failure(BridgeError(code, "the daemon's callback is no message: \(problem.error.message)")))
     }
 
@@ -122,6 +122,6 @@ final class ClientSession {
         calls.endWaiting(reason)
         events.end(reason == .closedHere ? .success(()) : .failure(reason))
         provided.cancelAll()
-        states.tell(.closed(reason))
+        states.notify(.closed(reason))
     }
 }

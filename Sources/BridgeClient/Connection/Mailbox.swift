@@ -7,17 +7,17 @@ import EventLoop
 final class Mailbox<Element: Sendable> {
     private let capacity: Int
     /// Makes the element that tells how many were dropped; nil: nobody needs to know.
-    private let tellDropped: (@Sendable (Int) -> Element)?
+    private let reportDropped: (@Sendable (Int) -> Element)?
     private var elements: [Element] = []
     /// Taken elements at the front of `elements`, cleared away now and then.
     private var takenCount = 0
     private var droppedCount = 0
     private var end: Result<Void, BridgeError>?
-    private let readers = WaitingList<Element>()
+    private let readers = AsyncSignal<Element>()
 
-    init(capacity: Int, tellDropped: (@Sendable (Int) -> Element)? = nil) {
+    init(capacity: Int, reportDropped: (@Sendable (Int) -> Element)? = nil) {
         self.capacity = capacity
-        self.tellDropped = tellDropped
+        self.reportDropped = reportDropped
     }
 
     func put(_ element: Element) {
@@ -39,9 +39,9 @@ final class Mailbox<Element: Sendable> {
 
     /// The next element; nil at the end, and where the Swift task is cancelled.
     func next() async throws(BridgeError) -> Element? {
-        if droppedCount > 0, let tellDropped {
+        if droppedCount > 0, let reportDropped {
             defer { droppedCount = 0 }
-            return tellDropped(droppedCount)
+            return reportDropped(droppedCount)
         }
         if elements.count > takenCount { return takeFirst() }
         if end == nil, let element = await readers.wait() { return element }

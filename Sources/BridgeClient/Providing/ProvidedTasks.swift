@@ -6,7 +6,7 @@ import EventLoop
 @LoopActor
 final class ProvidedTasks {
     /// Calls that run at once; beyond, callers are told to come back: each is a Swift task with its options in memory.
-    private static let mostRunning = 1_024
+    private static let maximumRunning = 1_024
 
     /// An id of the daemon's, kept: the same for ids that are the same. The next daemon chooses the same ones again;
     /// the connection is alive as long as a call of it is.
@@ -90,9 +90,9 @@ final class ProvidedTasks {
             guard let handler = handlers[call.task] else {
                 throw BridgeError(.taskNotFound, "this client provides no task \(call.task)")
             }
-            guard running.count + oneWayCount < Self.mostRunning else {
+            guard running.count + oneWayCount < Self.maximumRunning else {
                 throw BridgeError(
-                    .busy, "this client works on \(Self.mostRunning) calls, as many as it does at once",
+                    .busy, "this client works on \(Self.maximumRunning) calls, as many as it does at once",
                     isTransient: true, retryAfter: .seconds(1))
             }
             if let sender, let id = message.callbackID {

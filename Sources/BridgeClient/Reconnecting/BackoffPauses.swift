@@ -3,7 +3,7 @@
 /// Where a client is among its pauses.
 struct BackoffPauses {
     /// Beyond so many doublings every pause is the longest: 2 to the power of it is more than any maximum holds.
-    private static let mostDoublings = 40
+    private static let maximumDoublings = 40
     /// No pause is shorter: an attempt is to be worth more than the turns of the loop that it takes.
     private static let shortest = Duration.milliseconds(1)
 
@@ -20,7 +20,7 @@ struct BackoffPauses {
     /// - Parameter chance: from 0 to 1: how much of the jitter is taken away.
     mutating func next(chance: Double) -> Duration {
         var whole = backoff.initial
-        for _ in 0..<min(attempts, Self.mostDoublings) where whole < backoff.maximum { whole *= 2 }
+        for _ in 0..<min(attempts, Self.maximumDoublings) where whole < backoff.maximum { whole *= 2 }
         attempts += 1
         last = max(min(whole, backoff.maximum) * (1 - backoff.jitter * chance), Self.shortest)
         return last

@@ -19,7 +19,7 @@ public enum ConnectionState: Sendable, Hashable {
 public struct RefusedRegistration: Sendable, Hashable {
     /// The task's name.
     public var task: String
-    /// What the daemon said, such as `task.taken`.
+    /// What the daemon said, such as `task.exists`.
     public var error: BridgeError
 
     /// A task that was refused.

@@ -45,7 +45,7 @@ final class Link {
     private var openedAt = MonotonicInstant(nanoseconds: 0)
     /// Runs while the daemon begins no calls.
     private var holding: (any ClientTimer)?
-    private let ending = WaitingList<Void>()
+    private let ending = AsyncSignal<Void>()
 
     /// - Parameter random: from 0 to 1, for the pauses between attempts.
     init(
@@ -109,7 +109,7 @@ final class Link {
             // Ends with the attempt, which the end of the client ends too.
             Task { await self.connectAgain() }
         }
-        session?.states.tell(.disconnected(reason: reason, attempts: attempts, retryAfter: pause))
+        session?.states.notify(.disconnected(reason: reason, attempts: attempts, retryAfter: pause))
     }
 
     private func connectAgain() async {

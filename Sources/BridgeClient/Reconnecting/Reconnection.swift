@@ -5,22 +5,22 @@ public struct Reconnection: Sendable, Hashable {
     /// The pauses between attempts.
     public var backoff: Backoff
     /// How long a call without a timeout waits for a connection; one with a timeout waits until that has passed.
-    public var longestWait: Duration
+    public var maximumWait: Duration
     /// How many calls may wait for a connection; one more ends with `busy`.
-    public var mostWaitingCalls: Int
+    public var maximumWaitingCalls: Int
     /// How long the messages of the calls that wait may be together; one more ends with `busy`.
-    public var mostWaitingBytes: Int
+    public var maximumWaitingBytes: Int
 
     /// By default the most that may wait is what a daemon's session may have in flight, and what this client keeps in
     /// its output, unless they are configured otherwise.
     public init(
-        backoff: Backoff = Backoff(), longestWait: Duration = .seconds(60), mostWaitingCalls: Int = 1_024,
-        mostWaitingBytes: Int = 4 << 20
+        backoff: Backoff = Backoff(), maximumWait: Duration = .seconds(60), maximumWaitingCalls: Int = 1_024,
+        maximumWaitingBytes: Int = 4 << 20
     ) {
         self.backoff = backoff
-        self.longestWait = longestWait
-        self.mostWaitingCalls = mostWaitingCalls
-        self.mostWaitingBytes = mostWaitingBytes
+        self.maximumWait = maximumWait
+        self.maximumWaitingCalls = maximumWaitingCalls
+        self.maximumWaitingBytes = maximumWaitingBytes
     }
 }
 

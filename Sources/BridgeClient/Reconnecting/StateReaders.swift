@@ -23,7 +23,7 @@ final class StateReaders {
         reader.onTermination = { [weak self] _ in EventLoop.post { self?.readers[number] = nil } }
     }
 
-    func tell(_ state: ConnectionState) {
+    func notify(_ state: ConnectionState) {
         self.state = state
         for reader in readers.values { reader.yield(state) }
         guard case .closed = state else { return }

@@ -14,9 +14,9 @@ struct HeldContainers: ~Copyable {
     private var lent: UInt64 = 0
 
     /// Other types of keys are served without.
-    private static let mostCount = UInt64.bitWidth
+    private static let maximumCount = UInt64.bitWidth
 
-    var isFull: Bool { entries.count == Self.mostCount }
+    var isFull: Bool { entries.count == Self.maximumCount }
 
     /// The container for a type of keys, a `HeldContainer` of it.
     @inline(__always)

@@ -81,7 +81,7 @@ private final class SchemaRecorder: Decoder {
     /// The types that are being recorded around this place: one that comes again would have no end.
     let types: [any Any.Type]
     /// So many types may be within one another: a generic type may refer to itself with another parameter each time.
-    private static let mostTypes = 64
+    private static let maximumTypes = 64
     /// Whether the type is to be asked for members only; see ``record(_:at:within:)``.
     private let takesMembersOnly: Bool
     /// Whether the type asked for something else than members although only these were to be had.
@@ -113,7 +113,7 @@ private final class SchemaRecorder: Decoder {
         guard !types.contains(where: { $0 == type }) else {
             throw JSONSchemaError(path: path.text, reason: "\(type) refers to itself; write its schema by hand")
         }
-        guard types.count < mostTypes else {
+        guard types.count < maximumTypes else {
             throw JSONSchemaError(
                 path: path.text,
                 reason: "\(types[0]) consists of types within types without an end; write its schema by hand")

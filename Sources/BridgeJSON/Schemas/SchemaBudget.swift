@@ -56,9 +56,9 @@ enum SchemaExcess: Error {
     var reason: String {
         switch self {
         case .steps: "the schema asks for more than \(SchemaBudget.checkSteps) steps for these options"
-        case .nesting: "schemas are applied more than \(Checking.mostNested) deep to these options"
+        case .nesting: "schemas are applied more than \(Checking.maximumNested) deep to these options"
         case .exponent:
-            "a number has an exponent of more than \(DecimalText.mostExponentDigits) digits"
+            "a number has an exponent of more than \(DecimalText.maximumExponentDigits) digits"
         case .memory: "there is not enough memory for a pattern"
         case .waiting: "a pattern is not at hand"
         }

@@ -177,9 +177,9 @@ struct SchemaContained {
 
 /// From one number to another.
 struct SchemaCounts {
-    var least: UInt32 = 0
-    var most: UInt32 = .max
+    var minimum: UInt32 = 0
+    var maximum: UInt32 = .max
 
-    var allowsAny: Bool { least == 0 && most == .max }
-    func contains(_ count: Int) -> Bool { count >= least && (count <= most || most == .max) }
+    var allowsAny: Bool { minimum == 0 && maximum == .max }
+    func contains(_ count: Int) -> Bool { count >= minimum && (count <= maximum || maximum == .max) }
 }

@@ -5,7 +5,7 @@ struct SchemaWords {
     init(_ graph: SchemaGraph) { self.graph = graph }
 
     /// As many values are named.
-    private static let mostNamed = 20
+    private static let maximumNamed = 20
 
     /// - Parameter depth: of the schemas around it that are made of others.
     func words(_ place: SchemaPlace, depth: Int = 0) -> String {
@@ -26,7 +26,7 @@ struct SchemaWords {
 
     func words(_ choice: SchemaRange, depth: Int = 0) -> String {
         var named: [String] = []
-        for words in graph.schemas(choice).prefix(Self.mostNamed).map({ words($0, depth: depth) })
+        for words in graph.schemas(choice).prefix(Self.maximumNamed).map({ words($0, depth: depth) })
         where !named.contains(words) { named.append(words) }
         return named.joined(separator: " or ")
     }
@@ -84,9 +84,9 @@ struct SchemaWords {
     }
 
     static func range(_ counts: SchemaCounts) -> String {
-        if counts.most == .max { return "at least \(counts.least)" }
-        if counts.least == 0 { return "at most \(counts.most)" }
-        return counts.least == counts.most ? "\(counts.least)" : "\(counts.least) to \(counts.most)"
+        if counts.maximum == .max { return "at least \(counts.minimum)" }
+        if counts.minimum == 0 { return "at most \(counts.maximum)" }
+        return counts.minimum == counts.maximum ? "\(counts.minimum)" : "\(counts.minimum) to \(counts.maximum)"
     }
 
     // MARK: Constants
@@ -96,7 +96,7 @@ struct SchemaWords {
         let texts = firstTexts(range).map { graph.string($0) }
         if texts.count <= 1 { return texts.first ?? "nothing" }
         let plain = texts.map { text in (try? JSON(parsing: text))?.stringValue ?? text }
-        return "one of: " + plain.joined(separator: ", ") + (range.count > Self.mostNamed ? ", …" : "")
+        return "one of: " + plain.joined(separator: ", ") + (range.count > Self.maximumNamed ? ", …" : "")
     }
 
     /// The texts that come first in the schema. In one pass: thousands may be there, and several schemas may refer to
@@ -105,8 +105,8 @@ struct SchemaWords {
         var first: [SchemaRange] = []
         for constant in graph.constants[range.indices] {
             let text = constant.text
-            if first.count == Self.mostNamed {
-                if text.start > first[Self.mostNamed - 1].start { continue }
+            if first.count == Self.maximumNamed {
+                if text.start > first[Self.maximumNamed - 1].start { continue }
                 first.removeLast()
             }
             first.insert(text, at: first.firstIndex { $0.start > text.start } ?? first.count)

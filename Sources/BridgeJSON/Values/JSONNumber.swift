@@ -59,7 +59,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         // An exponent that does not fit makes any other number than 0 too large, or too small.
         guard let written = parts.count > 1 ? Int(String(decoding: parts[1], as: UTF8.self)) : 0 else { return nil }
         let (zeroCount, overflow) = exponent.addingReportingOverflow(written)
-        guard !overflow, zeroCount >= 0, zeroCount <= Self.mostDigits - min(digits.count, Self.mostDigits) else {
+        guard !overflow, zeroCount >= 0, zeroCount <= Self.maximumDigits - min(digits.count, Self.maximumDigits) else {
             return nil
         }
         let sign = text.utf8.first == UInt8(ascii: "-") ? "-" : ""
@@ -67,7 +67,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// As many as 128 bits need.
-    private static let mostDigits = 39
+    private static let maximumDigits = 39
 
     private static func isNumber(_ text: String) -> Bool {
         var text = text

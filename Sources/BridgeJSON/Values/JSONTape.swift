@@ -100,14 +100,14 @@ final class JSONTape {
     }
 
     /// The keys of an object, in order.
-    func keys(of object: Int) -> [String] { keys(of: object, most: .max) }
+    func keys(of object: Int) -> [String] { keys(of: object, maximum: .max) }
 
     /// Those of the first members: enough to find a misspelt one, bounded where the value is a client's.
-    func firstKeys(of object: Int) -> [String] { keys(of: object, most: 64) }
+    func firstKeys(of object: Int) -> [String] { keys(of: object, maximum: 64) }
 
-    private func keys(of object: Int, most: UInt32) -> [String] {
+    private func keys(of object: Int, maximum: UInt32) -> [String] {
         var key = object + 1
-        return (0..<min(nodes[object].count, most)).map { _ in
+        return (0..<min(nodes[object].count, maximum)).map { _ in
             defer { key = Int(nodes[key].next) }
             return string(key)
         }

@@ -101,11 +101,11 @@ public enum JSONText {
     @inline(__always)
     static func write<T: FixedWidthInteger>(_ value: T, to output: inout GrowingBuffer<UInt8>) {
         // As many as 64 bits have, and the sign.
-        let most = 21
+        let maximum = 21
         guard T.bitWidth <= 64 else { return write(digits: String(value), to: &output) }
         var magnitude = UInt64(value.magnitude)
-        let room = output.reserve(most)
-        var first = most
+        let room = output.reserve(maximum)
+        var first = maximum
         repeat {
             first -= 1
             room[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude % 10)
@@ -115,8 +115,8 @@ public enum JSONText {
             first -= 1
             room[first] = UInt8(ascii: "-")
         }
-        room.update(from: room + first, count: most - first)
-        output.advance(most - first)
+        room.update(from: room + first, count: maximum - first)
+        output.advance(maximum - first)
     }
 
     private static func appendEscape(_ byte: UInt8, to output: inout some ByteSink & ~Copyable) {

@@ -2,7 +2,7 @@
 /// who decides by a member has to look at all of them.
 public struct MemberStrings: Sendable {
     /// It may stand there so many times: each of them is looked at, and a text may have it ten thousands of times.
-    private static let mostValues = 16
+    private static let maximumValues = 16
 
     /// The key.
     public let key: String
@@ -29,8 +29,8 @@ public struct MemberStrings: Sendable {
             guard says(member.key) else { continue }
             switch member.value.first {
             case UInt8(ascii: "\""):
-                guard values.count < Self.mostValues else {
-                    throw JSONMismatch(path: "$.\(key)", expected: "one string", got: "more than \(Self.mostValues)")
+                guard values.count < Self.maximumValues else {
+                    throw JSONMismatch(path: "$.\(key)", expected: "one string", got: "more than \(Self.maximumValues)")
                 }
                 values.append(Self.string(member.value))
             case UInt8(ascii: "n"): continue

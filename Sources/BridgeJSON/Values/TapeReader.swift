@@ -247,7 +247,7 @@ struct TapeReader: ~Copyable {
             guard position < count else { throw error("a string does not end") }
             let byte = byte(position)
             if byte == UInt8(ascii: "\"") { break }
-            guard byte == UInt8(ascii: "\\") else { throw error("a string bears a raw control character") }
+            guard byte == UInt8(ascii: "\\") else { throw error("a string contains a raw control character") }
             hasEscapes = true
             try escape()
         }

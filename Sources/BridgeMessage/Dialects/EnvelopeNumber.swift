@@ -1,7 +1,7 @@
 /// Numbers of envelopes.
 enum EnvelopeNumber {
     /// A year: longer than any wait that is meant, short enough for every clock.
-    static let longestTimeoutMilliseconds: UInt64 = 366 * 24 * 3600 * 1000
+    static let maximumTimeoutMilliseconds: UInt64 = 366 * 24 * 3600 * 1000
 
     /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does. Nil: it is none.
     static func natural(_ digits: UnsafeRawBufferPointer) -> UInt64? {

@@ -126,7 +126,7 @@ struct ForeignMessage {
             guard let milliseconds = EnvelopeNumber.natural(digits), milliseconds > 0 else {
                 throw DialectMismatch(.timeout, "an integer of milliseconds above 0")
             }
-            call.timeoutMilliseconds = min(milliseconds, EnvelopeNumber.longestTimeoutMilliseconds)
+            call.timeoutMilliseconds = min(milliseconds, EnvelopeNumber.maximumTimeoutMilliseconds)
         }
         call.wantsProgress = try boolean(.progress) ?? false
         if let session = try natural(.session) { call.sessionNumber = min(session, CallMessage.anySession - 1) }

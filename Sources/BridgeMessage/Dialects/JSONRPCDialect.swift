@@ -177,8 +177,8 @@ private enum RPCErrorNumber {
         (.messageInvalid, -32600), (.taskNotFound, -32601), (.optionsInvalid, -32602), (.internal, -32603),
         (.messageTooLarge, -32001), (.callDuplicate, -32002), (.permissionDenied, -32003), ("login.required", -32004),
         (.callTimeout, -32005), (.callCancelled, -32006), (.busy, -32007), (.resultTooLarge, -32008),
-        (.sessionClosed, -32009), (.sessionNotFound, -32010), (.shuttingDown, -32011), ("plugin.unavailable", -32012),
-        ("plugin.crashed", -32013), ("plugin.no_reply", -32014), (.pluginInvalidReply, -32015),
+        (.sessionClosed, -32009), (.sessionNotFound, -32010), (.daemonStopping, -32011), ("plugin.unavailable", -32012),
+        ("plugin.crashed", -32013), ("reply.missing", -32014), (.replyInvalid, -32015),
         (.quotaExceeded, -32016),
     ]
 

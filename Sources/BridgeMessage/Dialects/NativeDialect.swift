@@ -135,7 +135,7 @@ struct NativeDialect {
         guard let milliseconds = value(.timeout).flatMap(EnvelopeNumber.natural), milliseconds > 0 else {
             throw Mismatch(.timeout, "an integer of milliseconds above 0")
         }
-        return min(milliseconds, EnvelopeNumber.longestTimeoutMilliseconds)
+        return min(milliseconds, EnvelopeNumber.maximumTimeoutMilliseconds)
     }
 
     private func progress(_ scratch: inout EscapeScratch) throws(Mismatch) -> ProgressMessage {

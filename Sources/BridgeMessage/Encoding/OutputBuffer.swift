@@ -217,8 +217,8 @@ public final class OutputBuffer {
         if let storage, startOffset > 0, waiting + count <= capacityBytes / 2 {
             memmove(storage, storage + startOffset, waiting)
         } else {
-            let least = partsBytes > 0 ? 2 * Self.partBytes : 1024
-            let capacity = max(least, capacityBytes * 2, (waiting + count) * 5 / 4)
+            let minimum = partsBytes > 0 ? 2 * Self.partBytes : 1024
+            let capacity = max(minimum, capacityBytes * 2, (waiting + count) * 5 / 4)
             guard let grown = malloc(capacity) else { fatalError("no memory for \(capacity) bytes of output") }
             if let storage { memcpy(grown, storage + startOffset, waiting) }
             free(storage)

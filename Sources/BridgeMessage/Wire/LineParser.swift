@@ -119,7 +119,7 @@ struct GrammarError: Error {
         switch Int(kind) {
         case Int(BRIDGE_JSON_EMPTY): "there is no JSON value"
         case Int(BRIDGE_JSON_UTF8): "it is not valid UTF-8 at byte \(offset)"
-        case Int(BRIDGE_JSON_CONTROL): "a string bears a raw control character at byte \(offset); escape it"
+        case Int(BRIDGE_JSON_CONTROL): "a string contains a raw control character at byte \(offset); escape it"
         case Int(BRIDGE_JSON_UNCLOSED): "a string does not end"
         case Int(BRIDGE_JSON_ESCAPE): "an unknown escape or a lone surrogate at byte \(offset)"
         case Int(BRIDGE_JSON_NUMBER): "no number of JSON's grammar at byte \(offset)"

@@ -34,7 +34,7 @@
  *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
  *              late or second reply is harmless: it is dropped, counted and logged.
  *   Errors     No function returns one. What the plugin gets wrong is told where it can be: a result that is no JSON
- *              ends its call with `plugin.invalid_reply`; progress, an event or a figure that is none is left out, with
+ *              ends its call with `reply.invalid`; progress, an event or a metric that is invalid is left out, with
  *              a line in the log. A call that is never answered ends at its deadline, and its work counts as running.
  *              A fault of the processor ends the process, and in the daemon's own the daemon.
  *   Output     Standard output and standard error are the daemon's; in a process of the plugin's own they go to the
@@ -167,7 +167,7 @@ typedef struct trestle_event {
 /* To the named sessions whether they subscribed or not. Only with `sessions`. */
 #define TRESTLE_EVENT_UNASKED 1u
 
-/* A figure of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
+/* A metric of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
    trestle_plugin_PLUGIN_NAME[_UNIT], of a counter with _total behind it. */
 typedef struct trestle_metric {
     uint32_t size;      /* sizeof(trestle_metric) */
@@ -179,7 +179,7 @@ typedef struct trestle_metric {
     uint32_t reserved;  /* 0 */
 } trestle_metric;
 
-/* What a figure does. */
+/* What a metric does. */
 enum {
     TRESTLE_METRIC_GAUGE = 0,   /* It goes up and down. */
     TRESTLE_METRIC_COUNTER = 1, /* It only grows, from 0 at the plugin's start. */
@@ -240,12 +240,12 @@ typedef struct trestle_host {
 
     /* The following are there where `size` is at least TRESTLE_HOST_WITH_METRICS. */
 
-    /* ANY THREAD. Declares a figure, at first 0; one of the same name, unit and kind is the same figure. Returns its
+    /* ANY THREAD. Declares a metric, at first 0; one of the same name, unit and kind is the same metric. Returns its
        number; 0: it was refused, and the log says why. A plugin has 64 at the most. */
     uint32_t (*metric)(const struct trestle_host *host, const trestle_metric *metric);
-    /* ANY THREAD. Sets a figure: a store into memory, no more. The number 0 does nothing. */
+    /* ANY THREAD. Sets a metric: a store into memory, no more. The number 0 does nothing. */
     void (*metric_set)(const struct trestle_host *host, uint32_t metric, double value);
-    /* ANY THREAD. Adds to a figure; threads may do so at once. */
+    /* ANY THREAD. Adds to a metric; threads may do so at once. */
     void (*metric_add)(const struct trestle_host *host, uint32_t metric, double amount);
 
     /* The following is there where `size` is at least TRESTLE_HOST_WITH_EMIT. */
@@ -275,7 +275,7 @@ typedef struct trestle_host {
 #define TRESTLE_WATCH_READABLE 1u
 #define TRESTLE_WATCH_WRITABLE 2u
 
-/* The `size` of a host's table from the version on that knows figures, `emit`, and watches. */
+/* The `size` of a host's table from the version on that knows metrics, `emit`, and watches. */
 enum {
     TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *),
     TRESTLE_HOST_WITH_EMIT = offsetof(trestle_host, emit) + sizeof(void *),

@@ -17,16 +17,16 @@ final class InProcessHost: PluginReceiver, TaskHost {
     let log: HostLog
 
     private let table: UnsafePointer<trestle_plugin>
-    private let callers: CallerFaces
+    private let callers: CallerDescriptors
     /// Not retained: the runtime outlives its hosts.
-    private let unretainedRuntime: Unmanaged<TaskRuntime>
-    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
+    private let unownedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var slot: PluginSlot?
-    /// The plugin's figures, for any thread: set before the plugin can call.
+    /// The plugin's metrics, for any thread: set before the plugin can call.
     private var metrics: PluginMetrics?
     /// The runtime's end, used with every call without counting a reference.
-    @exclusivity(unchecked) private var unretainedSlot: Unmanaged<PluginSlot>?
+    @exclusivity(unchecked) private var unownedSlot: Unmanaged<PluginSlot>?
     /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
     /// need no second check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -36,16 +36,16 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
         table = library.table
-        unretainedRuntime = .passUnretained(runtime)
+        unownedRuntime = .passUnretained(runtime)
         self.log = log
-        callers = CallerFaces(runtime)
+        callers = CallerDescriptors(runtime)
         super.init()
     }
 
     /// From here on the plugin can answer.
     func attach(_ slot: PluginSlot) {
         self.slot = slot
-        unretainedSlot = .passUnretained(slot)
+        unownedSlot = .passUnretained(slot)
         metrics = slot.metrics
         holderNames.withLock { $0 = (slot.name, slot.manifest.tasks.map(\.name)) }
         table.pointee.attach(table.pointee.context, face)
@@ -61,13 +61,13 @@ final class InProcessHost: PluginReceiver, TaskHost {
         var request = trestle_request(
             size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: handle.rawValue,
             index: work.index, flags: Self.flags(of: call),
-            timeout_ns: unretainedRuntime._withUnsafeGuaranteedRef {
+            timeout_ns: unownedRuntime._withUnsafeGuaranteedRef {
                 $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
             },
             options: trestle_bytes(options), caller: callers.face(for: call))
         let holder = hold(work.task)
         if !send(work, &request) { slot?.reply(handle, Self.nothing, isChecked: true) }
-        letGo(to: holder)
+        release(to: holder)
         currentOptions = outer
         leave()
     }
@@ -121,12 +121,12 @@ final class InProcessHost: PluginReceiver, TaskHost {
         table.pointee.cancel?(table.pointee.context, call.rawValue, reason.rawValue)
     }
 
-    func tell(_ change: SessionChange, _ session: Session) {
+    func notify(_ change: SessionChange, _ session: Session) {
         guard let function = table.pointee.session else { return }
         depth += 1
         let holder = hold()
         function(table.pointee.context, change.rawValue, callers.face(of: session))
-        letGo(to: holder)
+        release(to: holder)
         if change == .closed { callers.forget(session) }
         leave()
     }
@@ -158,7 +158,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     override func replied(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {
         let isChecked =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
-        unretainedSlot?._withUnsafeGuaranteedRef {
+        unownedSlot?._withUnsafeGuaranteedRef {
             $0.reply(CallHandle(rawValue: call), result, isChecked: isChecked)
         }
     }
@@ -193,14 +193,14 @@ final class InProcessHost: PluginReceiver, TaskHost {
         runtime.cancelPluginCall(CallHandle(rawValue: call))
     }
 
-    override func declared(_ figure: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
+    override func declared(_ metric: MetricDeclaration) throws(MetricRefusal) -> UInt32 {
         guard let metrics else { return 0 }
-        return UInt32(try metrics.declare(figure))
+        return UInt32(try metrics.declare(metric))
     }
 
-    override func setFigure(_ number: UInt32, to value: Double) { metrics?.set(Int(number), value) }
+    override func setMetric(_ number: UInt32, to value: Double) { metrics?.set(Int(number), value) }
 
-    override func addToFigure(_ number: UInt32, _ amount: Double) { metrics?.add(Int(number), amount) }
+    override func addToMetric(_ number: UInt32, _ amount: Double) { metrics?.add(Int(number), amount) }
 }
 
 extension PluginWork {

@@ -26,12 +26,12 @@ enum PluginBridgeCall {
                         { sequence, value in
                             let holder = receiver.hold()
                             withPadding(value) { progress(context, sequence, trestle_bytes($0)) }
-                            receiver.letGo(to: holder)
+                            receiver.release(to: holder)
                         }
                     },
                     completion: { outcome in
                         let holder = receiver.hold()
-                        defer { receiver.letGo(to: holder) }
+                        defer { receiver.release(to: holder) }
                         switch outcome {
                         case .result(let result): withPadding(result) { done?(context, trestle_bytes($0), nil) }
                         case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }

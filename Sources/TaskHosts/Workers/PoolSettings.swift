@@ -9,16 +9,16 @@ public struct PoolSettings: Sendable, Equatable {
     }
 
     /// The most processes that a pool may be set to.
-    public static let mostProcesses = 1_024
+    public static let maximumProcesses = 1_024
 
     /// So many are started ahead, and there at any time; from 0 to ``most``.
-    public var least: Int
-    /// So many are there at the most; from 1 to ``mostProcesses``.
-    public var most: Int
+    public var minimum: Int
+    /// So many are there at the most; from 1 to ``maximumProcesses``.
+    public var maximum: Int
     /// Whom one is given to.
     public var per: Lease
     /// One that was given away so often is replaced.
-    public var mostUses: Int
+    public var maximumUses: Int
     /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
     public var growthBytes: UInt64
     /// Those beyond ``least`` that nobody has needed for so long are ended, within as long again.
@@ -26,13 +26,13 @@ public struct PoolSettings: Sendable, Equatable {
 
     /// Settings of a pool; the defaults are what the documentation says.
     public init(
-        least: Int, most: Int, per: Lease = .call, mostUses: Int = 1_000, growthBytes: UInt64 = 64 << 20,
+        minimum: Int, maximum: Int, per: Lease = .call, maximumUses: Int = 1_000, growthBytes: UInt64 = 64 << 20,
         idle: Duration = .seconds(60)
     ) {
-        self.least = least
-        self.most = most
+        self.minimum = minimum
+        self.maximum = maximum
         self.per = per
-        self.mostUses = mostUses
+        self.maximumUses = maximumUses
         self.growthBytes = growthBytes
         self.idle = idle
     }

@@ -6,13 +6,13 @@ struct RestartPolicy {
     /// Before the first start after a fault.
     static let firstPause = Duration.milliseconds(100)
     /// No pause is longer.
-    static let longestPause = Duration.seconds(30)
+    static let maximumPause = Duration.seconds(30)
     /// A pause is up to so much shorter or longer, so that workers that fail together do not start together.
     static let jitter = 0.2
     /// Without a fault for so long, pauses begin anew.
     static let goodTime = Duration.seconds(60)
     /// So many faults within ``goodTime`` are too many.
-    static let mostFaults = 5
+    static let maximumFaults = 5
 
     private var faults: [MonotonicInstant] = []
     private var pause = firstPause
@@ -25,8 +25,8 @@ struct RestartPolicy {
         if let last = faults.last, now - last >= Self.goodTime { pause = Self.firstPause }
         faults.removeAll { now - $0 >= Self.goodTime }
         faults.append(now)
-        guard faults.count < Self.mostFaults else { return nil }
-        defer { pause = min(pause * 2, Self.longestPause) }
+        guard faults.count < Self.maximumFaults else { return nil }
+        defer { pause = min(pause * 2, Self.maximumPause) }
         return pause * (1 - Self.jitter + 2 * Self.jitter * chance)
     }
 }

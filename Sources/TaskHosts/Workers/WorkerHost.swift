@@ -12,8 +12,8 @@ import TaskRuntime
 final class WorkerHost: TaskHost {
     let isolation = "process"
     /// Not retained: the runtime owns its hosts.
-    private let unretainedRuntime: Unmanaged<TaskRuntime>
-    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
+    private let unownedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var slot: PluginSlot?
     /// Set once, right after both are made.
@@ -30,8 +30,8 @@ final class WorkerHost: TaskHost {
     /// The processes that calls went to, and that are there.
     private var links: [WorkerLink] = []
 
-    /// What its processes tell of figures.
-    var figures = WorkerFigures()
+    /// What its processes tell of metrics.
+    var metrics = WorkerMetrics()
 
     private var log: HostLog
     private var lines = LogAllowance()
@@ -52,7 +52,7 @@ final class WorkerHost: TaskHost {
     private(set) var launched: [(worker: PluginManifest.Worker, options: JSON)] = []
 
     init(runtime: TaskRuntime, log: HostLog) {
-        unretainedRuntime = .passUnretained(runtime)
+        unownedRuntime = .passUnretained(runtime)
         self.log = log
     }
 
@@ -173,7 +173,7 @@ final class WorkerHost: TaskHost {
         for link in links where link.cancel(call) { link.callerLeft?() }
     }
 
-    func tell(_ change: SessionChange, _ session: Session) {
+    func notify(_ change: SessionChange, _ session: Session) {
         if change == .closed, leases != nil, let supervisor {
             let number = session.number
             LoopActor.assumeIsolated { supervisor.pool?.end(number) }
@@ -187,7 +187,7 @@ final class WorkerHost: TaskHost {
     }
 
     private func report(_ change: SessionChange, _ session: Session, to link: WorkerLink) {
-        link.tell("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
+        link.notify("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
     }
 
     /// Reports the sessions that there are to a process of a pool that has come after others.

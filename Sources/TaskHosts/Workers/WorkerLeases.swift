@@ -13,7 +13,7 @@ final class WorkerLeases {
     /// Called when a session gets a process.
     var leased: ((UInt64) -> Void)?
     /// The fewest that were reusable at any time since ``beginPeriod()``: so many more than needed there were.
-    private(set) var leastReusable = 0
+    private(set) var minimumReusable = 0
     private(set) var warmStarts = 0
     private(set) var coldStarts = 0
 
@@ -32,7 +32,7 @@ final class WorkerLeases {
     }
 
     /// From here on it is counted how many nobody needs.
-    func beginPeriod() { leastReusable = reusable.count }
+    func beginPeriod() { minimumReusable = reusable.count }
 
     /// Whether there is one for a call.
     func room(for call: Call) -> HostRoom {
@@ -46,7 +46,7 @@ final class WorkerLeases {
     func take(for call: Call) -> WorkerLink? {
         if let link = lease(of: call) { return link }
         guard let link = reusable.popLast() else { return nil }
-        leastReusable = min(leastReusable, reusable.count)
+        minimumReusable = min(minimumReusable, reusable.count)
         link.isLeased = true
         link.uses += 1
         inUseCount += 1

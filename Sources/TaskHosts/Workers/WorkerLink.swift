@@ -42,9 +42,9 @@ final class WorkerLink {
     /// place tells.
     @exclusivity(unchecked) private var placeOfSlot: [Int32] = []
     /// As many as may be open. Who leaves so many unanswered answers none.
-    private static let mostOpen = 65_536
+    private static let maximumOpen = 65_536
     /// Beyond this much that the process has not read, calls wait.
-    private static let mostUnreadBytes = 4 << 20
+    private static let maximumUnreadBytes = 4 << 20
     /// Whether it takes calls, and hears news.
     var isReady = false
     /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
@@ -71,7 +71,7 @@ final class WorkerLink {
     /// Whether it works on nothing that anybody waits for.
     var isUnawaited: Bool { openCount == cancelledCount }
     /// Whether more waits to be read by the process than it should.
-    var hasUnread: Bool { output.count > Self.mostUnreadBytes }
+    var hasUnread: Bool { output.count > Self.maximumUnreadBytes }
 
     private func enter(_ asked: Asked) -> UInt64 {
         openCount += 1
@@ -105,7 +105,7 @@ final class WorkerLink {
     }
 
     private func enter(_ asked: Asked, of handle: CallHandle) -> UInt64 {
-        if openCount >= Self.mostOpen { fault?("left \(Self.mostOpen) calls unanswered") }
+        if openCount >= Self.maximumOpen { fault?("left \(Self.maximumOpen) calls unanswered") }
         let id = enter(asked)
         while placeOfSlot.count <= handle.slot { placeOfSlot.append(-1) }
         placeOfSlot[handle.slot] = Int32(WorkerCallNumber(id).place)
@@ -168,7 +168,7 @@ final class WorkerLink {
         noteIdle()
     }
 
-    func tell(_ event: String, _ data: JSON) {
+    func notify(_ event: String, _ data: JSON) {
         data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: output) }
     }
 
@@ -177,7 +177,7 @@ final class WorkerLink {
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
-        host.figures.forget(self, in: host.slot?.metrics)
+        host.metrics.forget(self, in: host.slot?.metrics)
         becameIdle = nil
         callerLeft = nil
         let lost = places.indices.compactMap(handle)
@@ -262,14 +262,14 @@ final class WorkerLink {
     /// The error of a callback that has no result.
     private static func error(of callback: CallbackMessage) -> BridgeError {
         guard callback.isValid, let text = callback.error else {
-            return BridgeError(.pluginInvalidReply, "the callback bears neither or both of result and error")
+            return BridgeError(.replyInvalid, "the callback must have exactly one of result and error")
         }
         guard text.count <= WorkerProtocol.newsBytes else {
             return BridgeError(
-                .pluginInvalidReply, "the callback's error has more than \(WorkerProtocol.newsBytes) bytes")
+                .replyInvalid, "the callback's error has more than \(WorkerProtocol.newsBytes) bytes")
         }
         guard let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
-            return BridgeError(.pluginInvalidReply, "the callback's error has no code and message")
+            return BridgeError(.replyInvalid, "the callback's error has no code and message")
         }
         error.isUnforeseen = json["unforeseen"] == true
         return error

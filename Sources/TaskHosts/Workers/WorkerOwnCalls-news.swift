@@ -5,7 +5,7 @@ import PluginInterface
 import TaskRuntime
 import WorkerProtocol
 
-// What a plugin's process says without waiting for an answer: lines of the log, events, figures. Each is bounded before
+// What a plugin's process says without waiting for an answer: lines of the log, events, metrics. Each is bounded before
 // it is decoded.
 extension WorkerOwnCalls {
     private struct Line: Decodable {
@@ -48,42 +48,42 @@ extension WorkerOwnCalls {
         if let refusal = refusal ?? nil { warn(refusal) }
     }
 
-    private struct Figures: Decodable {
-        struct Figure: Decodable {
+    private struct MetricsNews: Decodable {
+        struct Metric: Decodable {
             var name: String
             var kind: String
             var unit: String?
             var help: String?
             var value: Double
 
-            var declaration: FigureDeclaration {
-                FigureDeclaration(
+            var declaration: MetricDeclaration {
+                MetricDeclaration(
                     name: name, kind: kind == "counter" ? .counter : .gauge, unit: unit, help: help ?? name)
             }
         }
-        var metrics: [Figure]?
+        var metrics: [Metric]?
         /// The longest turn of the process's loop within the last five to ten seconds.
         var lagMs: Double?
     }
 
     /// A process may say anything: a day, in milliseconds.
-    private static let longestLag = 86_400_000.0
+    private static let maximumLagMilliseconds = 86_400_000.0
 
-    /// Figures for operators.
+    /// Metrics for operators.
     func setMetrics(_ call: CallMessage) {
-        guard let news = read(Figures.self, call) else { return }
-        if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.longestLag))) }
+        guard let news = read(MetricsNews.self, call) else { return }
+        if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.maximumLagMilliseconds))) }
         guard let told = news.metrics, let all = host.slot?.metrics else { return }
-        for figure in told.prefix(FigureDeclarations.capacity) {
-            do throws(FigureRefusal) {
-                try host.figures.take(figure.declaration, figure.value, from: link, into: all)
+        for metric in told.prefix(MetricDeclarations.capacity) {
+            do throws(MetricRefusal) {
+                try host.metrics.take(metric.declaration, metric.value, from: link, into: all)
             } catch {
-                warn("a figure is not published: \(error)")
+                warn("a metric is not published: \(error)")
             }
         }
-        guard told.count > FigureDeclarations.capacity else { return }
+        guard told.count > MetricDeclarations.capacity else { return }
         warn(
-            "it tells of \(told.count) figures at once: those behind the first \(FigureDeclarations.capacity) are left "
+            "it sends \(told.count) metrics at once: those after the first \(MetricDeclarations.capacity) are left "
                 + "out"
         )
     }

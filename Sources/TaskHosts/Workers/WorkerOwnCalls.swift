@@ -6,9 +6,9 @@ import TaskRuntime
 /// The calls that a plugin's process makes: of any task, and of those that are for workers alone. Loop thread only.
 final class WorkerOwnCalls {
     /// As many as a process may have in flight.
-    private static let most = 1024
+    private static let maximum = 1024
     /// Who asks and does not read the answers is ended before they fill the daemon's memory.
-    private static let mostUnreadBytes = 64 << 20
+    private static let maximumUnreadBytes = 64 << 20
 
     // Both outlive this: the link owns it, and the link's host is there as long as any of its processes.
     unowned(unsafe) let link: WorkerLink
@@ -59,11 +59,11 @@ final class WorkerOwnCalls {
                 nil,
                 BridgeError(.callDuplicate, "a call with this id is in flight", data: ["callbackId": Self.json(id)]))
         }
-        guard inFlight.count + oneWay.count < Self.most else {
+        guard inFlight.count + oneWay.count < Self.maximum else {
             return answer(
                 id,
                 BridgeError(
-                    .busy, "a worker may have \(Self.most) calls in flight", isTransient: true,
+                    .busy, "a worker may have \(Self.maximum) calls in flight", isTransient: true,
                     retryAfter: .milliseconds(100)))
         }
         var parent: CallHandle?
@@ -107,7 +107,7 @@ final class WorkerOwnCalls {
     }
 
     private func checkUnread() {
-        if link.output.count > Self.mostUnreadBytes { link.fault?("does not read the answers to its calls") }
+        if link.output.count > Self.maximumUnreadBytes { link.fault?("does not read the answers to its calls") }
     }
 
     private static func write(_ outcome: CallOutcome, _ id: [UInt8]?, _ output: OutputBuffer) {

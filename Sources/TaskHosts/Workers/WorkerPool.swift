@@ -35,7 +35,7 @@ final class WorkerPool {
     }
 
     var status: PoolStatus {
-        var status = PoolStatus(least: settings.least, most: settings.most, per: settings.per.rawValue)
+        var status = PoolStatus(minimum: settings.minimum, maximum: settings.maximum, per: settings.per.rawValue)
         (status.reusable, status.inUse, status.starting) = (leases.reusable.count, leases.inUseCount, starting)
         (status.warmStarts, status.coldStarts, status.recycled) = (leases.warmStarts, leases.coldStarts, recycled)
         return status
@@ -57,7 +57,7 @@ final class WorkerPool {
         }
         leases.add(member.link)
         supervisor?.host.slot?.roomWasMade()
-        if memberCount > settings.least, thriftTimer == nil { beThrifty() }
+        if memberCount > settings.minimum, thriftTimer == nil { shrink() }
     }
 
     private var members: [WorkerMember] { supervisor?.members ?? [] }
@@ -67,16 +67,16 @@ final class WorkerPool {
     private func member(of link: WorkerLink) -> WorkerMember? { members.first { $0.link === link } }
 
     /// Ends, again and again, those that nobody has needed since the last time, down to those that are to be there.
-    private func beThrifty() {
+    private func shrink() {
         leases.beginPeriod()
         thriftTimer = LoopTimer { [weak self] in
             guard let self else { return }
             close()
-            let count = min(leases.leastReusable, memberCount - settings.least)
+            let count = min(leases.minimumReusable, memberCount - settings.minimum)
             for link in leases.reusable.prefix(max(0, count)) {
                 if let member = member(of: link) { supervisor?.retire(member) }
             }
-            if memberCount > settings.least { beThrifty() }
+            if memberCount > settings.minimum { shrink() }
         }
         thriftTimer?.schedule(after: settings.idle)
     }
@@ -98,7 +98,7 @@ final class WorkerPool {
     ///
     /// - Throws: `plugin.unavailable`, where one does not start.
     func prewarm() async throws(BridgeError) {
-        let missing = settings.least - memberCount
+        let missing = settings.minimum - memberCount
         guard missing > 0 else { return }
         starting += missing
         due += missing
@@ -123,9 +123,9 @@ final class WorkerPool {
         guard let supervisor, supervisor.mayStart, let slot = supervisor.host.slot else { return }
         let waiting = settings.per == .call ? slot.waitingCount : slot.waitingSessionCount
         // Calls wait without asking for a process while there is none at all: one has to be there to take them.
-        let least = max(settings.least, slot.state == .restarting ? 1 : 0)
-        let wanted = max(least - memberCount, waiting - starting - leases.reusable.count)
-        let count = min(wanted, settings.most - memberCount)
+        let minimum = max(settings.minimum, slot.state == .restarting ? 1 : 0)
+        let wanted = max(minimum - memberCount, waiting - starting - leases.reusable.count)
+        let count = min(wanted, settings.maximum - memberCount)
         guard count > 0 else { return }
         starting += count
         due += count
@@ -156,13 +156,13 @@ final class WorkerPool {
 
     private func becameIdle(_ member: WorkerMember) {
         guard member.link.isLeased, !leases.isKept(member.link) else { return }
-        giveBack(member)
+        recycle(member)
     }
 
     /// A session has gone: what it had is somebody else's.
     func end(_ session: UInt64) {
         guard let link = leases.end(session), let member = member(of: link) else { return }
-        if link.isIdle { giveBack(member) } else { expectIdle(member) }
+        if link.isIdle { recycle(member) } else { expectIdle(member) }
     }
 
     /// Nobody waits any more for a call that the process works on.
@@ -192,7 +192,7 @@ final class WorkerPool {
         overdue[id]?.schedule(after: patience)
     }
 
-    private func giveBack(_ member: WorkerMember) {
+    private func recycle(_ member: WorkerMember) {
         leases.remove(member.link)
         overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
         guard !isWorn(member) else { return replace(member) }
@@ -205,7 +205,7 @@ final class WorkerPool {
     }
 
     private func isWorn(_ member: WorkerMember) -> Bool {
-        stale.contains(ObjectIdentifier(member)) || member.link.uses >= settings.mostUses
+        stale.contains(ObjectIdentifier(member)) || member.link.uses >= settings.maximumUses
             || member.grownBytes > settings.growthBytes
     }
 

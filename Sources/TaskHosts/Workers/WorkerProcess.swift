@@ -24,7 +24,7 @@ final class WorkerProcess {
     private let ended: (WorkerProcess, WorkerFault) -> Void
 
     /// As much as is read of what it had said when it ended.
-    private static let mostRestBytes = 16 << 20
+    private static let maximumRestBytes = 16 << 20
     /// How long a process may take to end that has closed its socket, or was told to.
     private static let patience = Duration.seconds(1)
 
@@ -173,7 +173,7 @@ final class WorkerProcess {
     private func exited(_ status: ExitStatus) {
         hasExited = true
         // What it had said before counts.
-        channel.readRest(limitBytes: Self.mostRestBytes)
+        channel.readRest(limitBytes: Self.maximumRestBytes)
         channel.close()
         timer?.close()
         timer = nil

@@ -25,7 +25,7 @@ final class WorkerSupervisor {
     private var isOver = false
     /// Processes that have not ended.
     private var running = 0
-    private let ends = WaitingList<Void>()
+    private let ends = AsyncSignal<Void>()
     private var restarts = 0
     private var lastFault: String?
 
@@ -67,7 +67,7 @@ final class WorkerSupervisor {
     /// - Throws: `plugin.unavailable`.
     func start() async throws(BridgeError) -> JSON {
         await ChildProcess.prepareGroup()
-        guard !isOver else { throw BridgeError(.pluginUnavailable, "it is not wanted any more") }
+        guard !isOver else { throw BridgeError(.pluginUnavailable, "it is no longer needed") }
         let member = try spawn()
         host.current = member.link
         do throws(BridgeError) {
@@ -189,7 +189,7 @@ final class WorkerSupervisor {
 
     private func ended(_ process: WorkerProcess, _ fault: WorkerFault) {
         running -= 1
-        defer { if isOver { letGo() } }
+        defer { if isOver { finish() } }
         guard let index = members.firstIndex(where: { $0.process === process }) else {
             // One that was retired.
             let error = fault.error(of: name, restart: nil)
@@ -282,7 +282,7 @@ final class WorkerSupervisor {
             member.stopPings()
             member.process.finish()
         }
-        letGo()
+        finish()
     }
 
     /// Waits for the end of all its processes: a second or two after ``end()`` at the latest.
@@ -291,7 +291,7 @@ final class WorkerSupervisor {
     }
 
     /// What holds on to each other lets go, once there is no process any more.
-    private func letGo() {
+    private func finish() {
         guard running == 0 else { return }
         ends.resumeAll(())
         pool = nil

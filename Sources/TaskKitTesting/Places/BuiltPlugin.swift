@@ -64,7 +64,7 @@ struct BuiltPlugin {
         throw MissingPlace(
             found.isEmpty
                 ? "no library lib…Plugin.so is in \(folder): give the package a dynamic library as its product"
-                : "none of the libraries in \(folder) bears the name of the plugin \(name) "
+                : "none of the libraries in \(folder) has the name of the plugin \(name) "
                     + "(\(found.sorted().joined(separator: ", "))): "
                     + "name one with withPlugin(library:)")
     }

@@ -92,7 +92,7 @@ extension TaskRuntime {
         // Refuses what is wrong before any plugin is asked.
         _ = try TablePage("tasks", request, messageBytes: limits.messageBytes)
         let handle = call.handle
-        let first = registry.behind(request.cursor ?? "").prefix(TablePage.mostEntries)
+        let first = registry.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
         learnSchemas(of: plugins(of: first)) { [unowned self] in
             guard let call = calls.call(handle) else { return }
             answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
@@ -172,7 +172,7 @@ extension TaskRuntime {
         let handle = call.handle
         learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }) { [unowned self] in
             guard let call = calls.call(handle) else { return }
-            let document = OpenRPCDocument(version: daemon.version, mostBytes: limits.messageBytes)
+            let document = OpenRPCDocument(version: daemon.version, maximumBytes: limits.messageBytes)
             if let session = call.session {
                 begin(DiscoverJob(handle, session, document), for: session.account)
             } else {

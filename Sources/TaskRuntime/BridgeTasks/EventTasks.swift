@@ -17,7 +17,7 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
             },
             BridgeTasks.Task(
-                "bridge.publish", "Sends an event to those who listen.", text: Publish.self, isOpen: true
+                "bridge.publish", "Sends an event to its subscribers.", text: Publish.self, isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try publishEvent(call, options)
             },
@@ -95,7 +95,7 @@ extension TaskRuntime {
         }
         if event.retain == true { try retain(event.event, data, of: call.session) }
         if let change = Self.lifecycle[event.event], let session = call.session {
-            for plugin in plugins { plugin.tell(change, session) }
+            for plugin in plugins { plugin.notify(change, session) }
         }
         publish(event.event, data: data)
         return .object([:])

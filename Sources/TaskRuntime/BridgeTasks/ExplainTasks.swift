@@ -5,7 +5,8 @@ extension TaskRuntime {
     var explainTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.explain", "Says whether somebody may do something, and which rule decides.", Explain.self,
+                "bridge.explain", "Shows whether a caller is allowed to do something, and which rule decides.",
+                Explain.self,
                 isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try explain(call, options)

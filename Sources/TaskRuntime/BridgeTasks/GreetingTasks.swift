@@ -6,7 +6,8 @@ extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.hello", "Names the client and tells about the daemon.", Hello.self, isOpen: true
+                "bridge.hello", "Names the client, and returns the daemon's version and limits.", Hello.self,
+                isOpen: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },

@@ -47,10 +47,11 @@ extension TaskRuntime {
 
     private func payloadBytes(_ monitor: Monitor) throws(BridgeError) -> Int {
         let bytes = monitor.payloadBytes ?? TrafficMask.usualBytes
-        guard (1...TrafficMask.mostBytes).contains(bytes) else {
+        guard (1...TrafficMask.maximumBytes).contains(bytes) else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$.payloadBytes", expected: "an integer from 1 to \(TrafficMask.mostBytes)", got: "\(bytes)"))
+                    path: "$.payloadBytes", expected: "an integer from 1 to \(TrafficMask.maximumBytes)",
+                    got: "\(bytes)"))
         }
         return bytes
     }

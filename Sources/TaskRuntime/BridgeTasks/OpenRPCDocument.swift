@@ -9,23 +9,23 @@ struct OpenRPCDocument {
     /// A step ends with the task that makes it as long as this: one of 64 KiB takes about a millisecond by itself.
     private static let stepBytes = 4 << 10
 
-    private let mostBytes: Int
+    private let maximumBytes: Int
     private var text: [UInt8]
     private var isFirst = true
     private var lastName = ""
 
     /// - Parameters:
     ///   - version: The daemon's.
-    ///   - mostBytes: The longest document that there may be.
-    init(version: String, mostBytes: Int) {
-        self.mostBytes = mostBytes
+    ///   - maximumBytes: The longest document that there may be.
+    init(version: String, maximumBytes: Int) {
+        self.maximumBytes = maximumBytes
         let head: JSON = ["openrpc": "1.3.2", "info": ["title": "Trestle", "version": .string(version)]]
         text = head.bytes
         text.removeLast()
         text += #","methods":["#.utf8
     }
 
-    private var isTooLong: Bool { text.count > mostBytes }
+    private var isTooLong: Bool { text.count > maximumBytes }
 
     /// Adds the next tasks.
     ///
@@ -57,7 +57,7 @@ struct OpenRPCDocument {
         guard !isTooLong else {
             throw BridgeError(
                 .resultTooLarge,
-                "the document of all tasks is longer than the \(mostBytes) bytes that a message may have; "
+                "the document of all tasks is longer than the \(maximumBytes) bytes that a message may have; "
                     + "bridge.describe answers the same in pages: call it with the cursor of the page before")
         }
         text += "]}".utf8

@@ -9,8 +9,8 @@ struct OptionMembers {
     /// The first names that nobody looked for: one may be a misspelt one.
     private var others: [String] = []
 
-    private static let mostOthers = 16
-    private static let mostOtherBytes = 64
+    private static let maximumOthers = 16
+    private static let maximumOtherBytes = 64
 
     /// Looks for these members; others are passed over. Of two with one name the second counts.
     ///
@@ -43,7 +43,7 @@ struct OptionMembers {
     }
 
     private mutating func note(_ other: UnsafeRawBufferPointer) {
-        guard others.count < Self.mostOthers, other.count <= Self.mostOtherBytes else { return }
+        guard others.count < Self.maximumOthers, other.count <= Self.maximumOtherBytes else { return }
         others.append(String(decoding: other, as: UTF8.self))
     }
 

@@ -50,17 +50,17 @@ extension TaskRuntime {
             scope: register.scope ?? .any, dialect: call.record.pointee.dialect)
     }
 
-    /// - Throws: `permission.denied`, and `task.taken` where the name is no client's.
+    /// - Throws: `permission.denied`, and `task.exists` where the name is no client's.
     func checkProvision(of name: String, by session: Session) throws(BridgeError) {
         try check(.register, name, by: session, to: "provide the task \(name)")
         try checkIsFree(name)
     }
 
-    /// - Throws: `task.taken`, where the name is no client's.
+    /// - Throws: `task.exists`, where the name is no client's.
     func checkIsFree(_ name: String) throws(BridgeError) {
         guard let entry = registry.find(name), !(entry.provider is ClientTask) else { return }
         throw BridgeError(
-            .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+            .taskExists, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
     }
 
     private struct Unregister: Decodable {

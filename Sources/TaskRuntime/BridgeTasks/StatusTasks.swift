@@ -5,7 +5,7 @@ import BridgeMessage
 extension TaskRuntime {
     var statusTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(table: "bridge.sessions", "Lists who is connected.") {
+            BridgeTasks.Task(table: "bridge.sessions", "Lists the sessions that are connected.") {
                 [unowned self] _, request throws(BridgeError) in try listSessions(request)
             },
             BridgeTasks.Task(table: "bridge.status", "Returns the daemon's state.") {
@@ -26,7 +26,7 @@ extension TaskRuntime {
 
     /// So many tasks and so many subscriptions of a session are listed: as many as there may be where nobody has set
     /// more.
-    private static var mostListed: Int { 256 }
+    private static var maximumListed: Int { 256 }
 
     private func describe(_ session: Session, _ now: RuntimeInstant) -> JSON {
         [
@@ -41,8 +41,8 @@ extension TaskRuntime {
             "receivedBytes": .number(JSONNumber(session.receivedBytes)),
             "sentBytes": .number(JSONNumber(session.sentBytes)),
             "queuedBytes": .number(JSONNumber(session.queuedBytes)),
-            "tasks": .array(session.registrations.prefix(Self.mostListed).sorted().map { .string($0) }),
-            "subscriptions": .array(session.patterns.prefix(Self.mostListed).map { .string($0.text) }),
+            "tasks": .array(session.registrations.prefix(Self.maximumListed).sorted().map { .string($0) }),
+            "subscriptions": .array(session.patterns.prefix(Self.maximumListed).map { .string($0.text) }),
             "openMs": .number(JSONNumber(now.since(session.openedAt).wholeMilliseconds)),
         ]
     }
@@ -161,7 +161,8 @@ extension TaskRuntime {
 
     private func describe(_ pool: PoolStatus) -> JSON {
         [
-            "min": .number(JSONNumber(pool.least)), "max": .number(JSONNumber(pool.most)), "per": .string(pool.per),
+            "min": .number(JSONNumber(pool.minimum)), "max": .number(JSONNumber(pool.maximum)),
+            "per": .string(pool.per),
             "reusable": .number(JSONNumber(pool.reusable)), "inUse": .number(JSONNumber(pool.inUse)),
             "starting": .number(JSONNumber(pool.starting)),
             "warmStarts": .number(JSONNumber(pool.warmStarts)), "coldStarts": .number(JSONNumber(pool.coldStarts)),

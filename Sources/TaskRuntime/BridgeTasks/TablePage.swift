@@ -29,14 +29,14 @@ struct PageRequest: Decodable {
 /// the table is and whoever has filled it. Where there is more, it has a cursor.
 struct TablePage {
     /// So many entries are looked at for one page. Those that the caller may not see count as well.
-    static let mostEntries = 128
+    static let maximumEntries = 128
     /// A page ends before this, unless its first entry alone is longer.
-    static let mostBytes = 256 << 10
+    static let maximumBytes = 256 << 10
     /// What a message has room for, beside ids and cursor.
     fileprivate static func roomBytes(in messageBytes: Int) -> Int { messageBytes - min(2_048, messageBytes / 4) }
 
-    private let mostShown: Int
-    private let mostBytes: Int
+    private let maximumShown: Int
+    private let maximumBytes: Int
     private var text: [UInt8]
     private var lookedAt = 0
     private var shown = 0
@@ -53,19 +53,19 @@ struct TablePage {
     init(
         _ member: String, behind head: JSONObject = [:], _ request: PageRequest, messageBytes: Int
     ) throws(BridgeError) {
-        let limit = request.limit ?? Self.mostEntries
-        guard (1...Self.mostEntries).contains(limit) else {
+        let limit = request.limit ?? Self.maximumEntries
+        guard (1...Self.maximumEntries).contains(limit) else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$.limit", expected: "an integer from 1 to \(Self.mostEntries)", got: "number \(limit)"))
+                    path: "$.limit", expected: "an integer from 1 to \(Self.maximumEntries)", got: "number \(limit)"))
         }
-        mostShown = limit
+        maximumShown = limit
         text = JSON.object(head).bytes
         text.removeLast()
         if !head.isEmpty { text.append(UInt8(ascii: ",")) }
         JSONText.appendQuoted(member, to: &text)
         text += ":[".utf8
-        mostBytes = max(text.count, min(Self.mostBytes, Self.roomBytes(in: messageBytes)))
+        maximumBytes = max(text.count, min(Self.maximumBytes, Self.roomBytes(in: messageBytes)))
     }
 
     /// Takes the next entry of the table in.
@@ -75,11 +75,11 @@ struct TablePage {
     ///   - entry: Makes its text; nil: it is not for this caller.
     /// - Returns: False where the page was full: the entry is one of the next page's.
     mutating func add(_ place: @autoclosure () -> String, _ entry: () -> [UInt8]?) -> Bool {
-        guard lookedAt < Self.mostEntries, shown < mostShown else { return end() }
+        guard lookedAt < Self.maximumEntries, shown < maximumShown else { return end() }
         lookedAt += 1
         if let entry = entry() {
             if shown > 0 {
-                guard text.count + entry.count < mostBytes else { return end() }
+                guard text.count + entry.count < maximumBytes else { return end() }
                 text.append(UInt8(ascii: ","))
             }
             text += entry

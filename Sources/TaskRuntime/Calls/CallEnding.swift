@@ -26,7 +26,7 @@ extension TaskRuntime {
         {
             return end(call, error: resultRefusal(call, result.count))
         }
-        takeOut(call, isFailure: false)
+        removeFromTables(call, isFailure: false)
         if isMonitored { showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
             completion(.result(result))
@@ -42,12 +42,12 @@ extension TaskRuntime {
                 markDirty(session)
             }
         }
-        letGo(call)
+        recycle(call)
     }
 
     /// Ends a call with an error.
     func end(_ call: Call, error: BridgeError) {
-        takeOut(call, isFailure: true)
+        removeFromTables(call, isFailure: true)
         if isMonitored { showEnd(of: call, error: error) }
         if call.hasExtras, let completion = call.completion {
             completion(.failure(error))
@@ -60,7 +60,7 @@ extension TaskRuntime {
                 markDirty(session)
             }
         }
-        letGo(call)
+        recycle(call)
     }
 
     private func tooLarge(_ resultBytes: Int) -> BridgeError {
@@ -71,14 +71,14 @@ extension TaskRuntime {
 
     /// From here on no handle and no id leads to the call.
     @inline(__always)
-    private func takeOut(_ call: Call, isFailure: Bool) {
+    private func removeFromTables(_ call: Call, isFailure: Bool) {
         calls.remove(call)
         if call.origin == .session, let session = call.record.pointee.session {
             session._withUnsafeGuaranteedRef { session in
                 if call.record.pointee.isIndexed { session.index.remove(call) }
                 session.callsInFlight -= 1
                 session.madeCalls.remove(call)
-                session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
+                session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
             }
             clientCallsInFlight -= 1
         }
@@ -89,7 +89,7 @@ extension TaskRuntime {
             }
             call.record.pointee.provider = nil
         }
-        if call.record.pointee.heldBytes != 0 { letGoOfHeld(call) }
+        if call.record.pointee.heldBytes != 0 { releaseHeld(call) }
         if call.hasExtras {
             call.record.pointee.extras?.maker?.ownCallsInFlight -= 1
             call.record.pointee.extras?.laneMark?.drop()
@@ -122,7 +122,7 @@ extension TaskRuntime {
 
     /// The call has been answered: what was done on its behalf ends, and it goes back to the stock.
     @inline(__always)
-    private func letGo(_ call: Call) {
+    private func recycle(_ call: Call) {
         if call.origin == .session, let session = call.record.pointee.session {
             session._withUnsafeGuaranteedRef { if $0.phase == .inputEnded { closeIfDone($0) } }
         }

@@ -42,7 +42,7 @@ struct CallRecord: ~Copyable {
     /// Its place among the calls of its session, and among those that a session works on.
     var madeLinks = CallLinks()
     var providedLinks = CallLinks()
-    var id = KeptCallbackID()
+    var id = OwnedCallbackID()
     var extras: CallExtras?
 
     init(slot: Int, generation: UInt32) { handle = CallHandle(slot: slot, generation: generation) }
@@ -92,6 +92,6 @@ final class CallExtras {
     /// What its options have just been found to fit, for the next who asks.
     var fitting: SchemaCheck?
     /// The way through interceptors; nil: none was asked.
-    var passage: Passage?
-    var lineage: [Interceptor] = []
+    var passage: InterceptionState?
+    var ancestry: [Interceptor] = []
 }

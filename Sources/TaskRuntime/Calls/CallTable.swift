@@ -11,7 +11,7 @@ import BridgeMessage
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
 final class CallTable {
     /// Records stay where they are: they are made in blocks of this many, and the blocks are kept until
-    /// ``giveBackMemory()``.
+    /// ``trimMemory()``.
     private static let blockBits = 6
     private static let blockCount = 1 << blockBits
 
@@ -176,9 +176,9 @@ final class CallTable {
 
     /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the
     /// loop: nobody holds a call then, only handles.
-    func giveBackMemory() {
+    func trimMemory() {
         closeGaps()
-        deadlines.giveBackMemory()
+        deadlines.trimMemory()
         guard slotCount > Self.keptSlots else { return }
         let lastUsed = order.entries.reduce(0) { max($0, Int($1.slot)) }
         let keptBlocks = (max(lastUsed + 1, Self.keptSlots) + Self.blockCount - 1) >> Self.blockBits

@@ -7,7 +7,7 @@ struct DeadlineHeap {
     var earliest: RuntimeInstant { calls.first?.deadline ?? .never }
 
     /// Gives back the memory of calls that have ended, where none is left.
-    mutating func giveBackMemory() {
+    mutating func trimMemory() {
         if calls.isEmpty { calls = [] }
     }
 

@@ -174,7 +174,7 @@ public final class RPCBatch {
 /// Options without names.
 enum PositionalOptions {
     /// So many names are listed where there are more elements.
-    private static let mostListed = 32
+    private static let maximumListed = 32
 
     /// The elements of an array as the task's options: an object by the names of its parameters, or the one element
     /// itself where it takes the whole; as they are, where nothing is known of its parameters.
@@ -192,7 +192,7 @@ enum PositionalOptions {
             throw BridgeError(
                 JSONMismatch(
                     path: "$[\(names.count)]",
-                    expected: "the end: \(task) takes \(names.prefix(mostListed).joined(separator: ", "))",
+                    expected: "the end: \(task) takes \(names.prefix(maximumListed).joined(separator: ", "))",
                     got: "\(values.count) parameters"))
         }
         var object = JSONObject()

@@ -99,7 +99,7 @@ extension TaskRuntime {
 
     private func moveEvents(of session: Session, below limitBytes: Int) {
         guard !session.events.isEmpty else { return }
-        let dropped = session.events.takeUntoldDrops()
+        let dropped = session.events.takeUnreportedDrops()
         if dropped > 0 {
             let data: JSON = ["count": .number(JSONNumber(dropped))]
             data.bytes.withUnsafeBytes {

@@ -39,7 +39,7 @@ struct EventQueue {
     }
 
     /// The number of dropped events, which is told from now on.
-    mutating func takeUntoldDrops() -> Int {
+    mutating func takeUnreportedDrops() -> Int {
         defer { untoldDrops = 0 }
         return untoldDrops
     }

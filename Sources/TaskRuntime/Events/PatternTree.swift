@@ -144,9 +144,9 @@ final class PatternTree<Element> {
     }
 
     private static func commonCount(_ label: [UInt8], _ rest: ArraySlice<UInt8>) -> Int {
-        let most = min(label.count, rest.count)
+        let maximum = min(label.count, rest.count)
         var count = 0
-        while count < most, label[count] == rest[rest.startIndex + count] { count += 1 }
+        while count < maximum, label[count] == rest[rest.startIndex + count] { count += 1 }
         return count
     }
 

@@ -64,9 +64,9 @@ struct RetainedEvents {
     }
 
     /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
-    static let most = Size(events: 1_024, bytes: 4 << 20)
+    static let maximum = Size(events: 1_024, bytes: 4 << 20)
     /// Of one user who is not root or the daemon's: others have to find room, too.
-    static let mostOfUser = Size(events: 256, bytes: 1 << 20)
+    static let maximumOfUser = Size(events: 256, bytes: 1 << 20)
 
     /// By name.
     private var entries: [ExactText: Entry] = [:]
@@ -137,7 +137,9 @@ extension TaskRuntime {
                 name: event.event, data: event.data.bytes, uid: event.uid, origin: origin,
                 isTrusted: event.uid.map { policy.trusts(PolicySubject(uid: $0, origin: origin)) } ?? false)
             let size = retained.size(with: entry).all
-            guard size.events <= RetainedEvents.most.events, size.bytes <= RetainedEvents.most.bytes else { continue }
+            guard size.events <= RetainedEvents.maximum.events, size.bytes <= RetainedEvents.maximum.bytes else {
+                continue
+            }
             retained.keep(entry)
         }
     }
@@ -152,9 +154,9 @@ extension TaskRuntime {
             isTrusted: session?.isTrusted ?? false)
         let sizes = retained.size(with: entry)
         if let session, !session.isTrusted {
-            try checkRetained(sizes.ofUser, RetainedEvents.mostOfUser, of: session.account.label)
+            try checkRetained(sizes.ofUser, RetainedEvents.maximumOfUser, of: session.account.label)
         }
-        try checkRetained(sizes.all, RetainedEvents.most, of: "all users")
+        try checkRetained(sizes.all, RetainedEvents.maximum, of: "all users")
         retained.keep(entry)
     }
 }

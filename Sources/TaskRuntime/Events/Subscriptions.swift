@@ -40,11 +40,11 @@ final class Subscriptions {
     }
 
     /// Up to so many sessions are asked one by one, each of which has a few hundred patterns.
-    private static let mostAsked = 16
+    private static let maximumAsked = 16
 
     /// Those of some sessions that subscribed to an event, in their order.
     func those(of sessions: [Session], listeningTo event: String) -> [Session] {
-        guard sessions.count > Self.mostAsked else { return sessions.filter { $0.listens(to: event) } }
+        guard sessions.count > Self.maximumAsked else { return sessions.filter { $0.listens(to: event) } }
         // Marks them all.
         _ = self.sessions(for: event)
         return sessions.filter { $0.eventMark == lastMark }

@@ -23,11 +23,11 @@ extension TaskRuntime {
     /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
     /// answered when it was started or configured anew.
     ///
-    /// - Throws: `plugin.invalid_reply`, where that makes no sense; nothing has changed then.
+    /// - Throws: `reply.invalid`, where that makes no sense; nothing has changed then.
     public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginSlot) throws(BridgeError) {
         guard let said = answer["interceptors"] else { return }
         func refusal(_ reason: String) -> BridgeError {
-            BridgeError(.pluginInvalidReply, "\(plugin.providerName) says what it intercepts, and \(reason)")
+            BridgeError(.replyInvalid, "\(plugin.providerName) says what it intercepts, and \(reason)")
         }
         var changes: [(Interceptor, [EventPattern])] = []
         guard let members = said.objectValue else { throw refusal("interceptors is no object") }

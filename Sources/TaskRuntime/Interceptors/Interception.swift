@@ -14,7 +14,7 @@ extension TaskRuntime {
     @inline(never)
     func intercept(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         guard let interceptor = nextInterceptor(of: call, task) else {
-            return goOn(call, of: task, options: options)
+            return proceed(call, of: task, options: options)
         }
         ask(interceptor, about: call, of: task, options: options)
     }
@@ -36,21 +36,21 @@ extension TaskRuntime {
         // ever.
         if call.origin == .plugin, call.parent == nil, call.pluginName == interceptor.plugin.name { return true }
         return call.passage?.seen.contains { $0.isSame(as: interceptor) } == true
-            || call.lineage.contains { $0.isSame(as: interceptor) }
+            || call.ancestry.contains { $0.isSame(as: interceptor) }
     }
 
-    private func passage(of call: Call) -> Passage {
+    private func passage(of call: Call) -> InterceptionState {
         if let passage = call.passage { return passage }
-        let made = Passage()
+        let made = InterceptionState()
         call.extras.passage = made
         return made
     }
 
     /// An interceptor has the task itself do what it was asked about: who has seen that call need not see this one.
-    func passage(ofCallBehind question: Call, of task: TaskEntry) -> Passage? {
+    func passage(ofCallBehind question: Call, of task: TaskEntry) -> InterceptionState? {
         guard let call = question.parent.flatMap({ calls.call($0) }), call.task === task, let passage = call.passage
         else { return nil }
-        let made = Passage()
+        let made = InterceptionState()
         made.seen = passage.seen
         return made
     }
@@ -73,7 +73,7 @@ extension TaskRuntime {
                 wantsProgress: call.takesProgress, startedAt: now, deadline: call.deadline))
         let extras = question.extras
         extras.parent = handle
-        extras.lineage = call.lineage + [interceptor]
+        extras.ancestry = call.ancestry + [interceptor]
         extras.completion = { [unowned self] outcome in decide(interceptor, outcome, about: handle) }
         extras.onProgress = { [unowned self] _, value in
             if let call = calls.call(handle) { progress(call, value) }
@@ -225,7 +225,7 @@ extension TaskRuntime {
     // MARK: Going on
 
     /// Nobody more is to be asked: the call goes to its task, in its turn.
-    private func goOn(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+    private func proceed(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         // They may be others, and the task may be another one, than when the call began.
         guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
@@ -234,14 +234,14 @@ extension TaskRuntime {
             return task.provider.start(call, of: task, options: options)
         }
         passage.queue = nil
-        queue.goOn(call, options: options)
+        queue.proceed(call, options: options)
     }
 
     /// The call keeps no place any more, and those behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
         guard let queue = call.record.pointee.extras?.waitsIn else { return }
         call.passage?.queue = nil
-        queue.giveUpPlace(of: call)
+        queue.leaveQueue(of: call)
         admitLater(queue)
     }
 

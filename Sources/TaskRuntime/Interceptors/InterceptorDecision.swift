@@ -25,7 +25,7 @@ enum InterceptorDecision {
                 self = try Self.read(text, check)
             } catch {
                 let reason = "\(interceptor.label) answered with no decision: \(error.reason)"
-                self = .failure(BridgeError(.pluginInvalidReply, reason))
+                self = .failure(BridgeError(.replyInvalid, reason))
             }
         }
     }
@@ -45,7 +45,8 @@ enum InterceptorDecision {
     /// An error is a refusal, unless it tells that there was nobody to refuse: the plugin's code fell over, or its
     /// process, or it knows nothing of interceptors. Who means such a code says it as a decision.
     private static func isFault(_ error: BridgeError) -> Bool {
-        error.code == .internal || error.code == .taskNotFound || error.code.rawValue.hasPrefix("plugin.")
+        [.internal, .taskNotFound, .replyMissing, .replyInvalid].contains(error.code)
+            || error.code.rawValue.hasPrefix("plugin.")
     }
 
     private struct NoDecision: Error {
@@ -54,7 +55,7 @@ enum InterceptorDecision {
 
     /// The members that an answer may have; each stands alone, but that `task` may have `options` beside it.
     private struct Members {
-        static let most = 2
+        static let maximum = 2
 
         var pass: UnsafeRawBufferPointer?
         var options: UnsafeRawBufferPointer?
@@ -98,8 +99,8 @@ enum InterceptorDecision {
         _ text: UnsafeRawBufferPointer, _ check: JSONCheck
     ) throws(NoDecision) -> InterceptorDecision {
         // Found before the whole is looked at: a long object of many members costs as much as a short one.
-        guard !hasMore(than: Members.most, text) else {
-            throw NoDecision(reason: "it has more than \(Members.most) members")
+        guard !hasMore(than: Members.maximum, text) else {
+            throw NoDecision(reason: "it has more than \(Members.maximum) members")
         }
         var members = Members()
         // Its own level is not one of the call's.
@@ -121,17 +122,17 @@ enum InterceptorDecision {
     }
 
     /// As long may be what is made into values here.
-    private static let mostBytes = TaskDescription.usualOptionBytes
+    private static let maximumBytes = TaskDescription.usualOptionBytes
 
     private static func name(_ text: UnsafeRawBufferPointer) throws(NoDecision) -> String {
-        guard text.count <= mostBytes, let name = (try? JSON(parsing: text))?.stringValue, !name.isEmpty else {
+        guard text.count <= maximumBytes, let name = (try? JSON(parsing: text))?.stringValue, !name.isEmpty else {
             throw NoDecision(reason: "task is not the name of one")
         }
         return name
     }
 
     private static func read(error text: UnsafeRawBufferPointer) throws(NoDecision) -> BridgeError {
-        guard text.count <= mostBytes else { throw NoDecision(reason: "error has more than \(mostBytes) bytes") }
+        guard text.count <= maximumBytes else { throw NoDecision(reason: "error has more than \(maximumBytes) bytes") }
         guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
             throw NoDecision(reason: "error is no object with code and message")
         }

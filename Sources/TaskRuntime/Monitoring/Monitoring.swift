@@ -7,9 +7,9 @@ import BridgeMessage
 extension TaskRuntime {
     /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and nobody's
     /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
-    static var mostTrafficLinesInTurn: Int { 256 }
+    static var maximumTrafficLinesInTurn: Int { 256 }
     /// And bytes of such lines, for those who want whole payloads.
-    static var mostTrafficBytesInTurn: Int { 1 << 20 }
+    static var maximumTrafficBytesInTurn: Int { 1 << 20 }
 
     // MARK: Watchers
 
@@ -158,6 +158,7 @@ extension TaskRuntime {
 
     private func takesLine(_ watcher: inout TrafficWatcher) -> Bool {
         watcher.linesInTurn += 1
-        return watcher.linesInTurn <= Self.mostTrafficLinesInTurn && watcher.bytesInTurn < Self.mostTrafficBytesInTurn
+        return watcher.linesInTurn <= Self.maximumTrafficLinesInTurn
+            && watcher.bytesInTurn < Self.maximumTrafficBytesInTurn
     }
 }

@@ -6,7 +6,7 @@ struct TrafficFilter {
     var session: UInt64?
     /// The same for all sessions of a user.
     var uid: UInt32?
-    /// As much as is shown of each payload, from 1 to ``TrafficMask/mostBytes``.
+    /// As much as is shown of each payload, from 1 to ``TrafficMask/maximumBytes``.
     var payloadBytes: Int
 
     init(
@@ -26,7 +26,7 @@ struct TrafficFilter {
         if let task, task == nil { return nil }
         self.init(
             task: task ?? nil, session: record.session, uid: record.uid,
-            payloadBytes: min(max(1, record.payloadBytes ?? TrafficMask.usualBytes), TrafficMask.mostBytes))
+            payloadBytes: min(max(1, record.payloadBytes ?? TrafficMask.usualBytes), TrafficMask.maximumBytes))
     }
 
     /// What the next daemon has to know of it.

@@ -12,9 +12,9 @@ struct TrafficMask {
     /// As much of a payload as is shown where nobody says otherwise.
     static let usualBytes = 1024
     /// As much as may be asked for.
-    static let mostBytes = 256 << 10
+    static let maximumBytes = 256 << 10
     /// As far as the end of a secret is looked for; behind a longer one nothing more is shown.
-    private static let longestSecretBytes = 16 << 10
+    private static let maximumSecretBytes = 16 << 10
 
     /// A payload without its secrets: all of it, as JSON, or its beginning, which is none.
     struct Shown {
@@ -25,26 +25,26 @@ struct TrafficMask {
     private static let quotedPlaceholder = Array("\"\(placeholder)\"".utf8)
 
     private let text: UnsafeRawBufferPointer
-    private let mostBytes: Int
+    private let maximumBytes: Int
     private var place = 0
     private var shown = Shown()
 
-    /// - Parameter mostBytes: as much as is shown.
-    static func apply(_ text: UnsafeRawBufferPointer, atMost mostBytes: Int) -> Shown {
-        var mask = TrafficMask(text: text, mostBytes: mostBytes)
+    /// - Parameter maximumBytes: as much as is shown.
+    static func apply(_ text: UnsafeRawBufferPointer, atMost maximumBytes: Int) -> Shown {
+        var mask = TrafficMask(text: text, maximumBytes: maximumBytes)
         mask.run()
         return mask.shown
     }
 
-    private init(text: UnsafeRawBufferPointer, mostBytes: Int) {
+    private init(text: UnsafeRawBufferPointer, maximumBytes: Int) {
         self.text = text
-        self.mostBytes = mostBytes
+        self.maximumBytes = maximumBytes
     }
 
-    private var room: Int { mostBytes - shown.text.count }
+    private var room: Int { maximumBytes - shown.text.count }
 
     private mutating func run() {
-        shown.text.reserveCapacity(min(text.count, mostBytes) + Self.quotedPlaceholder.count)
+        shown.text.reserveCapacity(min(text.count, maximumBytes) + Self.quotedPlaceholder.count)
         while place < text.count, !shown.isCut {
             if room <= 0 {
                 shown.isCut = true
@@ -85,7 +85,7 @@ struct TrafficMask {
         shown.text.append(UInt8(ascii: ":"))
         shown.text.append(contentsOf: Self.quotedPlaceholder)
         let start = skipSpace(from: colon + 1)
-        if let end = endOfValue(at: start, before: min(text.count, start + Self.longestSecretBytes)) {
+        if let end = endOfValue(at: start, before: min(text.count, start + Self.maximumSecretBytes)) {
             place = end
         } else {
             shown.isCut = true
@@ -179,19 +179,19 @@ enum SecretNames {
     /// The same of the bytes of a name. A sequence, which is read once: the work is linear in the name's length.
     static func isOne(_ name: some Sequence<UInt8>) -> Bool {
         var letters: [UInt8] = []
-        letters.reserveCapacity(2 * longestPart)
+        letters.reserveCapacity(2 * maximumPartBytes)
         for byte in name where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
             // Sets the bit by which small letters differ from capitals.
             letters.append(byte | 0x20)
             if lastLetters >> (byte & 31) & 1 != 0, parts.contains(where: { letters.suffix($0.count) == $0[...] }) {
                 return true
             }
-            if letters.count == 2 * longestPart { letters.removeFirst(longestPart) }
+            if letters.count == 2 * maximumPartBytes { letters.removeFirst(maximumPartBytes) }
         }
         return false
     }
 
     /// A bit for the last letter of each part, by its lowest five bits.
     private static let lastLetters = parts.reduce(UInt32(0)) { $0 | 1 << UInt32(($1.last ?? 0) & 31) }
-    private static let longestPart = parts.map(\.count).max() ?? 0
+    private static let maximumPartBytes = parts.map(\.count).max() ?? 0
 }

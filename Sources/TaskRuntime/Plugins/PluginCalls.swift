@@ -71,7 +71,7 @@ extension TaskRuntime {
         extras.maker = plugin
         plugin.ownCallsInFlight += 1
         extras.parent = request.parent
-        extras.lineage = parent?.lineage ?? []
+        extras.ancestry = parent?.ancestry ?? []
         if let parent, parent.origin == .question { extras.passage = passage(ofCallBehind: parent, of: task) }
         extras.target = target
         extras.completion = request.completion

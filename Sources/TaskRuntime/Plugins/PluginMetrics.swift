@@ -1,12 +1,12 @@
 public import BridgeMessage
 import Synchronization
 
-/// The figures that a plugin publishes: declared by name, kept here, read when somebody asks for the daemon's status.
+/// The metrics that a plugin publishes: declared by name, kept here, read when somebody asks for the daemon's status.
 /// Setting one is a store into memory: no lock, no allocation, no wake-up of the loop. Any thread.
 public final class PluginMetrics: Sendable {
-    private static let capacity = FigureDeclarations.capacity
+    private static let capacity = MetricDeclarations.capacity
 
-    private let declarations = Mutex(FigureDeclarations())
+    private let declarations = Mutex(MetricDeclarations())
     /// The bits of the values, by number. Allocated once, so that nobody who sets one needs the lock.
     ///
     /// `nonisolated(unsafe)`: the pointer never changes, what it points to is atomic.
@@ -22,24 +22,24 @@ public final class PluginMetrics: Sendable {
         values.deallocate()
     }
 
-    /// Enters a figure, or finds the one of that name and unit.
+    /// Enters a metric, or finds the one of that name and unit.
     ///
     /// - Returns: its number, from 1 on.
-    /// - Throws: ``FigureRefusal``, as ``FigureDeclarations/declare(_:)``.
-    public func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> Int {
+    /// - Throws: ``MetricRefusal``, as ``MetricDeclarations/declare(_:)``.
+    public func declare(_ new: MetricDeclaration) throws(MetricRefusal) -> Int {
         // The closure's own errors would be of any type.
         let outcome = declarations.withLock { known in
-            Result { () throws(FigureRefusal) -> Int in try known.declare(new) }
+            Result { () throws(MetricRefusal) -> Int in try known.declare(new) }
         }
         return try outcome.get()
     }
 
-    /// Sets a figure. A number that was not given out does nothing.
+    /// Sets a metric. A number that was not given out does nothing.
     public func set(_ number: Int, _ value: Double) {
         cell(number)?.pointee.store(value.bitPattern, ordering: .relaxed)
     }
 
-    /// Adds to a figure, which several threads may do at once.
+    /// Adds to a metric, which several threads may do at once.
     public func add(_ number: Int, _ amount: Double) {
         guard let cell = cell(number) else { return }
         var bits = cell.pointee.load(ordering: .relaxed)
@@ -64,8 +64,8 @@ public final class PluginMetrics: Sendable {
     }
 }
 
-/// A figure of a plugin, as it was when it was read.
+/// A metric of a plugin, as it was when it was read.
 struct PluginMetric {
-    let declaration: FigureDeclaration
+    let declaration: MetricDeclaration
     let value: Double
 }

@@ -11,7 +11,7 @@ extension PluginSlot {
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
         // On the way of every call: no reference is counted here.
-        unretainedRuntime._withUnsafeGuaranteedRef { runtime in
+        unownedRuntime._withUnsafeGuaranteedRef { runtime in
             guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
             // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte
             // takes the loop's thread for seconds.
@@ -33,7 +33,7 @@ extension PluginSlot {
 
     private func refuse(_ call: Call, _ fault: String) {
         noteEndOfWork(call)
-        runtime.end(call, error: BridgeError(.pluginInvalidReply, "\(providerName) replied with no JSON: \(fault)"))
+        runtime.end(call, error: BridgeError(.replyInvalid, "\(providerName) replied with no JSON: \(fault)"))
         afterWork()
     }
 

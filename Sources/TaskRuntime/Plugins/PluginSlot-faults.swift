@@ -32,7 +32,7 @@ extension PluginSlot {
         workEnded(lost, error)
         guard wasOpen else { return }
         runtime.publish("plugin.crashed", data: news(error))
-        if !isRestarting { giveUp(after: error) }
+        if !isRestarting { abandon(after: error) }
     }
 
     /// Its process was started anew and takes calls.
@@ -44,11 +44,11 @@ extension PluginSlot {
         runtime.announce(self)
     }
 
-    private func giveUp(after error: BridgeError) {
+    private func abandon(after error: BridgeError) {
         state = .unavailable
         let refusal = BridgeError(
             .pluginUnavailable,
-            "\(providerName) ended too often and is not started any more; bridge.plugin.reload starts it again",
+            "\(providerName) ended too often and is no longer started; bridge.plugin.reload starts it again",
             data: error.data.map { ["last": $0] })
         self.refusal = refusal
         continueWork()

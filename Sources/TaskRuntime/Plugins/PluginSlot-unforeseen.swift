@@ -4,14 +4,14 @@ import Logging
 // Errors whose words nobody chose: those of a library, or of the system, that a plugin did not expect.
 extension PluginSlot {
     /// As much of such an error's words as is passed on.
-    private static let mostBytes = 8 << 10
+    private static let maximumBytes = 8 << 10
 
     /// The error as its caller is shown it. The log has its words, under the id that the error bears; a trusted caller
     /// has them too, and so has the daemon, which asks about the plugin itself.
     func shown(_ error: BridgeError, of call: Call) -> BridgeError {
         var shown = error
         shown.isUnforeseen = false
-        shown.message = error.message.cut(toBytes: Self.mostBytes)
+        shown.message = error.message.cut(toBytes: Self.maximumBytes)
         guard call.origin != .daemon else { return shown }
         let id = Self.makeID()
         var metadata = call.logMetadata
@@ -21,7 +21,7 @@ extension PluginSlot {
         writeUnforeseen(words, metadata)
         shown.data = ["error": .string(id)]
         if call.session?.isTrusted != true {
-            shown.message = "the task failed in a way that nobody foresaw; the daemon's log has more, under \(id)"
+            shown.message = "the task failed with an unexpected error; the daemon's log has it under \(id)"
         }
         return shown
     }

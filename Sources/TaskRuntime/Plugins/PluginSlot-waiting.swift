@@ -35,14 +35,14 @@ extension PluginSlot {
         while let call = next {
             next = waiting.next(after: call)
             guard let task = call.task, !task.isInterceptor else { continue }
-            giveUpPlace(of: call)
+            leaveQueue(of: call)
             if let nextTask = nextTasks[task.index] { hand(call, to: successor, nextTask) }
         }
         successor.continueWork()
     }
 
     func noSuccessor(of task: TaskEntry) -> BridgeError {
-        BridgeError(.taskNotFound, "\(providerName) was replaced, and provides no task \(task.name) any more")
+        BridgeError(.taskNotFound, "\(providerName) was replaced, and no longer provides the task \(task.name)")
     }
 
     private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
@@ -81,7 +81,7 @@ extension PluginSlot {
     }
 
     /// It is known no more: what holds on to it is let go.
-    func letGo() {
+    func releaseHost() {
         onIdle = nil
         tasks = []
         interceptors = []

@@ -24,8 +24,8 @@ public final class PluginSlot: TaskProvider {
     /// Its number among all plugins that there ever were.
     let number: UInt64
     /// Not retained: the runtime owns this.
-    let unretainedRuntime: Unmanaged<TaskRuntime>
-    var runtime: TaskRuntime { unretainedRuntime.takeUnretainedValue() }
+    let unownedRuntime: Unmanaged<TaskRuntime>
+    var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
     var tasks: [TaskEntry] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []
@@ -55,13 +55,13 @@ public final class PluginSlot: TaskProvider {
     var onIdle: (() -> Void)?
 
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
-    private static let mostAbandoned = 65_536
+    private static let maximumAbandoned = 65_536
 
     init(_ manifest: PluginManifest, path: String, host: any TaskHost, runtime: TaskRuntime) {
         self.manifest = manifest
         self.path = path
         self.host = host
-        unretainedRuntime = .passUnretained(runtime)
+        unownedRuntime = .passUnretained(runtime)
         runtime.lastPluginNumber += 1
         number = runtime.lastPluginNumber
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
@@ -95,7 +95,7 @@ public final class PluginSlot: TaskProvider {
 
     private func hasRoom(_ task: TaskEntry, for call: Call) -> Bool {
         if task.isInternal, !task.isInterceptor { return true }
-        return task.runningCount < task.mostRunning && pauses.isEmpty
+        return task.runningCount < task.maximumRunning && pauses.isEmpty
             && (!host.choosesCalls || host.room(for: call) == .free)
     }
 
@@ -107,7 +107,7 @@ public final class PluginSlot: TaskProvider {
 
     /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for
     /// them. Nor does what the daemon asks about the plugin itself.
-    private func keepsOrder(_ call: Call) -> Bool { call.task?.isInternal == false && call.lineage.isEmpty }
+    private func keepsOrder(_ call: Call) -> Bool { call.task?.isInternal == false && call.ancestry.isEmpty }
 
     func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
@@ -136,7 +136,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     /// The call begins, goes elsewhere, or has ended.
-    func giveUpPlace(of call: Call) {
+    func leaveQueue(of call: Call) {
         guard let extras = call.record.pointee.extras, extras.waitsIn === self else { return }
         extras.waitsIn = nil
         if let next = waiting.remove(call) { noteCandidate(next) }
@@ -149,7 +149,7 @@ public final class PluginSlot: TaskProvider {
     }
 
     /// The call is decided, and goes on in its turn.
-    func goOn(_ call: Call, options: UnsafeRawBufferPointer) {
+    func proceed(_ call: Call, options: UnsafeRawBufferPointer) {
         call.extras.heldOptions = Array(options)
         noteCandidate(call)
         continueWork()
@@ -165,11 +165,11 @@ public final class PluginSlot: TaskProvider {
     func abandon(_ call: Call, reason: CancelReason) {
         guard let task = call.task else { return }
         guard call.state == .running else {
-            giveUpPlace(of: call)
+            leaveQueue(of: call)
             noteIdle()
             return runtime.admitLater(self)
         }
-        if abandoned.count >= Self.mostAbandoned, let some = abandoned.first {
+        if abandoned.count >= Self.maximumAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
             leave(some.value)
         }

@@ -56,9 +56,9 @@ extension PluginSlot {
     /// Does one thing; false: nothing is to be done. Each is done whole: whatever comes between two of them finds calls
     /// that run, calls that wait in their order, and calls that have ended.
     func workOnce() -> Bool {
-        if endNext() || tellNext() { return true }
+        if endNext() || reportNext() { return true }
         if isRefusing, let refusal, let call = waiting.first {
-            giveUpPlace(of: call)
+            leaveQueue(of: call)
             runtime.abort(call, refusal, reason: .shutdown)
             return true
         }
@@ -95,19 +95,19 @@ extension PluginSlot {
     // MARK: Sessions
 
     /// The plugin hears of the sessions that there are before it gets further calls.
-    func tellSessions() {
+    func reportSessions() {
         unreported = UnreportedSessions(upTo: runtime.lastSessionNumber)
         pause(.news)
         continueWork()
     }
 
-    private func tellNext() -> Bool {
+    private func reportNext() -> Bool {
         guard unreported != nil else { return false }
         guard state == .running || state == .stopping, let session = unreported?.next(of: runtime.sessions) else {
             endNews()
             return true
         }
-        host.tell(.opened, session)
+        host.notify(.opened, session)
         return true
     }
 
@@ -117,9 +117,9 @@ extension PluginSlot {
         pauses.remove(.news)
     }
 
-    func tell(_ change: SessionChange, _ session: Session) {
+    func notify(_ change: SessionChange, _ session: Session) {
         guard state == .running else { return }
-        for change in unreported?.changes(change, of: session) ?? [change] { host.tell(change, session) }
+        for change in unreported?.changes(change, of: session) ?? [change] { host.notify(change, session) }
     }
 
     // MARK: Calls that begin
@@ -139,7 +139,7 @@ extension PluginSlot {
 
     private func reasonToWait(_ call: Call, _ task: TaskEntry) -> WaitReason? {
         if task.isInternal, !task.isInterceptor { return nil }
-        guard task.runningCount < task.mostRunning, task.blocked.first.map({ $0 == call }) ?? true else {
+        guard task.runningCount < task.maximumRunning, task.blocked.first.map({ $0 == call }) ?? true else {
             return .task
         }
         guard host.choosesCalls else { return nil }
@@ -156,7 +156,7 @@ extension PluginSlot {
         call.extras.isUnchecked = false
         call.takeHeldOptions().withPadding {
             if isUnchecked, !fits(call, of: task, options: $0) { return keepPlace(ofChecked: handle) }
-            giveUpPlace(of: call)
+            leaveQueue(of: call)
             run(call, task, options: $0)
         }
     }
@@ -172,7 +172,7 @@ extension PluginSlot {
     /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
     private func keepPlace(ofChecked handle: CallHandle) {
         guard let call = runtime.calls.call(handle) else { return }
-        guard call.origin == .session else { return giveUpPlace(of: call) }
+        guard call.origin == .session else { return leaveQueue(of: call) }
         runtime.keepPlace(of: call, in: self)
     }
 }

@@ -18,7 +18,7 @@ public protocol TaskHost: AnyObject {
     /// Nobody wants the work of this call any more. An answer that still comes tells that it is over.
     func cancel(_ call: CallHandle, reason: CancelReason)
     /// Something happened to a session.
-    func tell(_ change: SessionChange, _ session: Session)
+    func notify(_ change: SessionChange, _ session: Session)
     /// The plugin is known no more: whatever runs for it ends.
     func end()
     /// How it fares; nil: it runs where the daemon runs.
@@ -75,7 +75,7 @@ public struct WorkerStatus: Sendable {
 /// How the processes of a plugin's pool fare.
 public struct PoolStatus: Sendable, Equatable {
     /// The processes that there are to be at least, and at most.
-    public var least, most: Int
+    public var minimum, maximum: Int
     /// Whom a process is given to: "call" or "session".
     public var per: String
     /// Those that wait for somebody, and those that somebody has.
@@ -88,9 +88,9 @@ public struct PoolStatus: Sendable, Equatable {
     public var recycled = 0
 
     /// A pool without processes.
-    public init(least: Int, most: Int, per: String) {
-        self.least = least
-        self.most = most
+    public init(minimum: Int, maximum: Int, per: String) {
+        self.minimum = minimum
+        self.maximum = maximum
         self.per = per
     }
 }

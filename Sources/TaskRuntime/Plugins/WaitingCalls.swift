@@ -91,7 +91,7 @@ struct WaitingCalls {
         visits += 1
         if let call = due.first { return call }
         while let task = roomy.last {
-            if task.runningCount < task.mostRunning, let call = task.blocked.first { return call }
+            if task.runningCount < task.maximumRunning, let call = task.blocked.first { return call }
             close(task)
         }
         if looksForProcess, let call = processless.first { return call }

@@ -87,7 +87,7 @@ extension TaskRuntime {
         let isAllowed = decide(.subscribe, event, isOpen: isOpenEvent(event), by: session).isAllowed
         guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
         // Names are made up by whoever may publish.
-        if session.eventRights.count >= Self.mostEventRights { session.eventRights.removeAll() }
+        if session.eventRights.count >= Self.maximumEventRights { session.eventRights.removeAll() }
         session.eventRights[name] = isAllowed
         return isAllowed
     }
@@ -101,5 +101,5 @@ extension TaskRuntime {
     /// The event that says how many others were dropped.
     static var droppedEvents: String { "bridge.events_dropped" }
 
-    private static var mostEventRights: Int { 256 }
+    private static var maximumEventRights: Int { 256 }
 }

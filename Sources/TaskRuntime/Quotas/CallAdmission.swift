@@ -14,7 +14,7 @@ extension TaskRuntime {
         _ message: UnsafePointer<CallMessage>, of task: Unmanaged<TaskEntry>, by session: Session
     ) throws(BridgeError) {
         guard session.callsInFlight < limits.callsInFlight else { throw tooManyInFlight(of: session) }
-        let isAtBound = session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight >= $0.mostCallsInFlight }
+        let isAtBound = session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight >= $0.maximumCallsInFlight }
         if isAtBound || hasPaces || task._withUnsafeGuaranteedRef({ $0.isMetered })
             || message.pointee.options.count >= Self.countedOptionsBytes
         {
@@ -33,8 +33,8 @@ extension TaskRuntime {
 
     private func checkAll(_ optionsBytes: Int, of task: TaskEntry, by session: Session) throws(BridgeError) {
         let account = session.account
-        guard account.callsInFlight < account.mostCallsInFlight else {
-            throw tooManyInFlight(account.mostCallsInFlight, of: account.label)
+        guard account.callsInFlight < account.maximumCallsInFlight else {
+            throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
         }
         if optionsBytes >= Self.countedOptionsBytes, !hasRoom(for: optionsBytes, of: account) {
             throw tooManyBytes(of: account, adding: optionsBytes)
@@ -66,8 +66,8 @@ extension TaskRuntime {
     /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is
     ///   held for the session.
     func checkCalls(of session: Session, on account: UserAccount) throws(BridgeError) {
-        guard account.callsInFlight + session.callsInFlight <= account.mostCallsInFlight else {
-            throw tooManyInFlight(account.mostCallsInFlight, of: account.label)
+        guard account.callsInFlight + session.callsInFlight <= account.maximumCallsInFlight else {
+            throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
         }
         let bytes = session.queuedBytesTaken
         guard bytes == 0 || account.queuedBytes + bytes <= account.quota.queuedBytes else {

@@ -24,7 +24,7 @@ extension TaskRuntime {
     }
 
     /// The session is gone: nothing is held for it.
-    func letGoOfQueued(_ session: Session) {
+    func releaseQueued(_ session: Session) {
         hold(-session.countedBytes, for: session.account)
         session.countedBytes = 0
         countUnread(UnreadOutput(), of: session)
@@ -96,7 +96,7 @@ extension TaskRuntime {
     }
 
     /// The call ends: nothing is held for it.
-    func letGoOfHeld(_ call: Call) {
+    func releaseHeld(_ call: Call) {
         hold(-call.record.pointee.heldBytes, for: call)
     }
 

@@ -46,7 +46,7 @@ extension TaskRuntime {
     /// The session is gone, and what it had is nobody's any more.
     func settleAccount(of session: Session) {
         session.account.connections -= 1
-        letGoOfQueued(session)
+        releaseQueued(session)
     }
 
     // MARK: Connections
@@ -107,18 +107,18 @@ extension TaskRuntime {
     /// - Throws: `quota.exceeded`, where so much more must not be held for descriptions of tasks.
     func checkDescriptions(_ addedBytes: Int, of account: UserAccount) throws(BridgeError) {
         guard addedBytes > 0 else { return }
-        let most = account.isTrusted ? DescriptionBytes.most : DescriptionBytes.mostOfUser
+        let maximum = account.isTrusted ? DescriptionBytes.maximum : DescriptionBytes.maximumOfUser
         let what = "bytes of descriptions of tasks"
-        try check(.descriptionBytes, account.descriptionBytes + addedBytes, most, of: account.label, what)
-        try check(.descriptionBytes, descriptionBytes + addedBytes, DescriptionBytes.most, of: "all users", what)
+        try check(.descriptionBytes, account.descriptionBytes + addedBytes, maximum, of: account.label, what)
+        try check(.descriptionBytes, descriptionBytes + addedBytes, DescriptionBytes.maximum, of: "all users", what)
     }
 
     /// - Throws: `quota.exceeded`, where so much must not be retained.
     func checkRetained(
-        _ size: RetainedEvents.Size, _ most: RetainedEvents.Size, of whom: String
+        _ size: RetainedEvents.Size, _ maximum: RetainedEvents.Size, of whom: String
     ) throws(BridgeError) {
-        try check(.retainedEvents, size.events, most.events, of: whom, "retained events")
-        try check(.retainedBytes, size.bytes, most.bytes, of: whom, "bytes of retained events")
+        try check(.retainedEvents, size.events, maximum.events, of: whom, "retained events")
+        try check(.retainedBytes, size.bytes, maximum.bytes, of: whom, "bytes of retained events")
     }
 
     private func check(

@@ -26,7 +26,7 @@ public final class UserAccount {
     var connections = 0
     @exclusivity(unchecked) var callsInFlight = 0
     /// How many of these there may be.
-    @exclusivity(unchecked) private(set) var mostCallsInFlight = Int.max
+    @exclusivity(unchecked) private(set) var maximumCallsInFlight = Int.max
     var subscriptions = 0
     var tasks = 0
     /// What is held for the descriptions of tasks that they provide.
@@ -53,7 +53,7 @@ public final class UserAccount {
     func apply(_ limits: QuotaLimits) {
         quota = isTrusted ? limits.user.times(limits.trustedFactor) : limits.user
         pace = CallPace(quota.calls)
-        mostCallsInFlight = quota.calls.callsInFlight > 0 ? quota.calls.callsInFlight : .max
+        maximumCallsInFlight = quota.calls.callsInFlight > 0 ? quota.calls.callsInFlight : .max
         rate = CallRate()
     }
 

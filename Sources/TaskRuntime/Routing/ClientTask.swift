@@ -219,16 +219,16 @@ extension TaskRuntime {
 
     private func error(of callback: CallbackMessage) -> BridgeError {
         guard callback.isValid else {
-            return BridgeError(.pluginInvalidReply, "the provider answered with neither or both of result and error")
+            return BridgeError(.replyInvalid, "the provider answered with neither or both of result and error")
         }
         guard let text = callback.error, text.count <= TaskDescription.usualOptionBytes else {
             return BridgeError(
-                .pluginInvalidReply,
+                .replyInvalid,
                 "the provider answered with an error of more than \(TaskDescription.usualOptionBytes) bytes")
         }
         guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
             return BridgeError(
-                .pluginInvalidReply, "the provider answered with an error that is no object with code and message")
+                .replyInvalid, "the provider answered with an error that is no object with code and message")
         }
         return error
     }
@@ -278,7 +278,7 @@ extension TaskRuntime {
         if let entry = registry.find(name) {
             guard let known = entry.provider as? ClientTask else {
                 throw BridgeError(
-                    .taskTaken, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+                    .taskExists, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
             }
             task = known
         } else {
@@ -302,5 +302,5 @@ extension TaskRuntime {
 
 extension ErrorCode {
     /// A client wants to provide a task whose name belongs to a plugin or to the daemon.
-    static let taskTaken: ErrorCode = "task.taken"
+    static let taskExists: ErrorCode = "task.exists"
 }

@@ -3,9 +3,9 @@ import BridgeJSON
 /// How much may be held for the descriptions of tasks that clients provide: ``KeptDescription/heldBytes``.
 enum DescriptionBytes {
     /// Of all users together; root and the daemon's own user may have as much.
-    static let most = 128 << 20
+    static let maximum = 128 << 20
     /// Of one other user: his 1,024 tasks with schemas of 3 KiB each.
-    static let mostOfUser = 32 << 20
+    static let maximumOfUser = 32 << 20
 }
 
 /// What the daemon keeps of a client's description of a task: schemas as text, which as values would take thirty times

@@ -67,7 +67,7 @@ extension TaskRuntime {
             }
             session.callsInFlight += 1
             session.madeCalls.append(call)
-            session.lentAccount._withUnsafeGuaranteedRef { $0.callsInFlight += 1 }
+            session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight += 1 }
             session.callsMade &+= 1
             clientCallsInFlight += 1
             if message.pointee.dialect == .native {
@@ -161,7 +161,7 @@ extension TaskRuntime {
 
     private static var draining: BridgeError {
         BridgeError(
-            .shuttingDown, "the daemon is stopping and begins no more calls", data: ["started": false],
+            .daemonStopping, "the daemon is stopping and begins no more calls", data: ["started": false],
             isTransient: true)
     }
 
@@ -221,7 +221,7 @@ extension TaskRuntime {
         write(to: session, dialect) { MessageEncoder.callback(to: address, error: error, $0) }
         if let answered {
             let reason = "the provider's answer cannot be read: \(problem.error.message)"
-            end(answered, error: BridgeError(.pluginInvalidReply, reason))
+            end(answered, error: BridgeError(.replyInvalid, reason))
         }
     }
 }

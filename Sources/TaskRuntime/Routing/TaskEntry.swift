@@ -26,7 +26,7 @@ final class TaskEntry {
     /// order with them.
     let isInterceptor: Bool
     /// How many of its calls may run at once; `Int.max`: any number.
-    let mostRunning: Int
+    let maximumRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?
     /// How long options may be.
@@ -70,7 +70,7 @@ final class TaskEntry {
         self.isInterceptor = isInterceptor
         optionsCheck = OptionsCheck(description)
         optionBytes = description.optionBytes
-        mostRunning = description.concurrency ?? .max
+        maximumRunning = description.concurrency ?? .max
         timeoutNanoseconds =
             switch description.deadline {
             case .standard: nil

@@ -43,12 +43,12 @@ final class TaskRegistration: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        let outcome = goOn(runtime, until: budget)
-        if outcome == .done { letGo(runtime) }
+        let outcome = advance(runtime, until: budget)
+        if outcome == .done { release(runtime) }
         return outcome
     }
 
-    private func goOn(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+    private func advance(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         // Nobody waits for a registration that was cancelled.
         guard let call = runtime.calls.call(call) else { return .done }
         // A session that is gone or being closed ends its calls itself.
@@ -118,7 +118,7 @@ final class TaskRegistration: StepJob {
     private func register(_ runtime: TaskRuntime) throws(BridgeError) {
         // A plugin may have come meanwhile.
         for name in names { try runtime.checkIsFree(name) }
-        letGo(runtime)
+        release(runtime)
         for (name, entry) in zip(names, entries) {
             let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)
             try runtime.register(name, by: provider, provision, as: entry)
@@ -147,7 +147,7 @@ final class TaskRegistration: StepJob {
     }
 
     /// What is held counts no more as pending: it is registered now, or nobody needs it.
-    private func letGo(_ runtime: TaskRuntime) {
+    private func release(_ runtime: TaskRuntime) {
         runtime.holdDescription(-countedBytes, for: provider)
         countedBytes = 0
     }

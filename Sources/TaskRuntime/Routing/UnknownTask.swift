@@ -40,8 +40,8 @@ extension TaskRuntime {
 
     /// All names, or where there are more than a search looks at, those from its first letter on.
     private func namesAround(_ name: String) -> some Sequence<String> {
-        let first = registry.count <= Suggestion.mostNames ? "" : String(name.unicodeScalars.prefix(1))
-        return registry.behind(first).prefix(Suggestion.mostNames).lazy.map(\.name)
+        let first = registry.count <= Suggestion.maximumNames ? "" : String(name.unicodeScalars.prefix(1))
+        return registry.behind(first).prefix(Suggestion.maximumNames).lazy.map(\.name)
     }
 
     private func isShown(_ name: String, to caller: Session?) -> Bool {

@@ -12,11 +12,11 @@ extension TaskRuntime {
         noteDrainProgress()
     }
 
-    /// The time for draining is over: calls that are still in flight end with `shutting_down`.
+    /// The time for draining is over: calls that are still in flight end with `daemon.stopping`.
     public func endCallsInFlight() {
         for call in calls.inFlight where call.origin == .session {
             let error = BridgeError(
-                .shuttingDown, "the daemon is stopping and waited as long as it may", isTransient: true)
+                .daemonStopping, "the daemon is stopping and waited as long as it may", isTransient: true)
             abort(call, error, reason: .shutdown)
         }
     }

@@ -67,7 +67,7 @@ public final class Session {
     /// What its user has taken, this session included.
     private(set) var account: UserAccount
     /// The same for the way of a call: not retained, because it is held above.
-    @exclusivity(unchecked) private(set) var lentAccount: Unmanaged<UserAccount>
+    @exclusivity(unchecked) private(set) var unownedAccount: Unmanaged<UserAccount>
     /// The connection; nil once it is gone.
     var transport: (any SessionTransport)?
     @exclusivity(unchecked) var phase = Phase.open
@@ -123,7 +123,7 @@ public final class Session {
         self.account.remove(taken)
         account.add(taken)
         self.account = account
-        lentAccount = .passUnretained(account)
+        unownedAccount = .passUnretained(account)
         isTrusted = account.isTrusted
     }
 
@@ -233,7 +233,7 @@ public final class Session {
         self.peer = peer
         isTrusted = account.isTrusted
         self.account = account
-        lentAccount = .passUnretained(account)
+        unownedAccount = .passUnretained(account)
         self.openedAt = openedAt
         self.transport = transport
     }

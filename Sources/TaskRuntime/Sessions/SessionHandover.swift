@@ -151,7 +151,7 @@ extension TaskRuntime {
         session.listeners = EventListeners(record.listeners ?? [])
         if let filter = record.traffic.flatMap(TrafficFilter.init) { watchTraffic(session, filter) }
         sessions[session.number] = session
-        for plugin in plugins { plugin.tell(.opened, session) }
+        for plugin in plugins { plugin.notify(.opened, session) }
         return session
     }
 

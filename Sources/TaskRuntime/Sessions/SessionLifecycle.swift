@@ -13,7 +13,7 @@ extension TaskRuntime {
         session.account.connections += 1
         noteStep(.connection, of: session)
         sessions[session.number] = session
-        tellPlugins(.opened, session)
+        notifyPlugins(.opened, session)
         publish(
             "session.opened",
             data: ["session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(peer.uid)))])
@@ -72,12 +72,12 @@ extension TaskRuntime {
         guard sessions.removeValue(forKey: session.number) != nil else { return }
         settleAccount(of: session)
         forgottenSessions.append(session)
-        tellPlugins(.closed, session)
+        notifyPlugins(.closed, session)
         publish("session.closed", data: ["session": .number(JSONNumber(session.number))])
     }
 
-    private func tellPlugins(_ change: SessionChange, _ session: Session) {
-        for plugin in plugins { plugin.tell(change, session) }
+    private func notifyPlugins(_ change: SessionChange, _ session: Session) {
+        for plugin in plugins { plugin.notify(change, session) }
     }
 }
 

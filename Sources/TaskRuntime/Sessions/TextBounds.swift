@@ -18,13 +18,13 @@ enum TextBounds {
 
     /// - Parameter path: Where the text stands in the options.
     /// - Throws: `options.invalid`, where a text is longer than it may be.
-    static func check(_ path: String, _ bytes: Int, atMost most: Int) throws(BridgeError) {
-        guard bytes > most else { return }
-        throw BridgeError(JSONMismatch(path: path, expected: "at most \(most) bytes", got: "\(bytes) bytes"))
+    static func check(_ path: String, _ bytes: Int, atMost maximum: Int) throws(BridgeError) {
+        guard bytes > maximum else { return }
+        throw BridgeError(JSONMismatch(path: path, expected: "at most \(maximum) bytes", got: "\(bytes) bytes"))
     }
 
     /// The text, where it is no longer than it may be: of what another version of the daemon kept.
-    static func kept(_ text: String?, atMost most: Int) -> String? {
-        text.flatMap { $0.utf8.count <= most ? $0 : nil }
+    static func kept(_ text: String?, atMost maximum: Int) -> String? {
+        text.flatMap { $0.utf8.count <= maximum ? $0 : nil }
     }
 }

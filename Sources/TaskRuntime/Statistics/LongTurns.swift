@@ -52,7 +52,7 @@ struct LongTurns {
     /// Turns beyond this are long: so long everybody waited.
     static let limit = Duration.milliseconds(20)
     /// As many steps are told apart; what comes beyond them is counted as ``Step/other``.
-    static let mostSteps = 64
+    static let maximumSteps = 64
     /// There is one line of the log in this time, and no more.
     static let logInterval = Duration.seconds(10)
 
@@ -92,7 +92,7 @@ struct LongTurns {
 
     /// Counts a long turn for the step that ran last in it.
     mutating func count(_ step: Step, _ cpuTime: Duration) {
-        let step = steps[step] != nil || steps.count < Self.mostSteps ? step : .other
+        let step = steps[step] != nil || steps.count < Self.maximumSteps ? step : .other
         steps[step, default: Count()].turns += 1
         steps[step, default: Count()].longest = max(steps[step]?.longest ?? .zero, cpuTime)
     }

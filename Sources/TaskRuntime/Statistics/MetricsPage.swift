@@ -31,7 +31,7 @@ enum MetricsPlace {
 // bridge.metrics: the figures in pages, whose texts are one document, one behind the other.
 extension TaskRuntime {
     /// Of so many tasks the samples are looked for in one page: most tasks have few.
-    private static var mostSampledTasks: Int { 1_024 }
+    private static var maximumSampledTasks: Int { 1_024 }
 
     /// The page behind a cursor; nil: the first one.
     ///
@@ -86,7 +86,7 @@ extension TaskRuntime {
             if isResumed { text.resume(family.family) } else { text.begin(family.family) }
             var last = isResumed ? name : ""
             for task in registry.behind(last) {
-                if lookedAt == Self.mostSampledTasks || isFull(text) { return .tasks(family, after: last) }
+                if lookedAt == Self.maximumSampledTasks || isFull(text) { return .tasks(family, after: last) }
                 lookedAt += 1
                 if task.statistics.calls > 0 { write(family, of: task, &text) }
                 last = task.name
@@ -96,6 +96,6 @@ extension TaskRuntime {
     }
 
     private func isFull(_ text: OpenMetricsText) -> Bool {
-        text.byteCount >= min(TablePage.mostBytes, limits.messageBytes / 2)
+        text.byteCount >= min(TablePage.maximumBytes, limits.messageBytes / 2)
     }
 }

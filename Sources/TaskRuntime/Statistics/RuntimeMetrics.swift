@@ -1,10 +1,10 @@
 import BridgeJSON
 import BridgeMessage
 
-// The figures of bridge.metrics, part by part. docs/monitoring.md says what each figure means.
+// The metrics of bridge.metrics, part by part. docs/monitoring.md says what each metric means.
 extension TaskRuntime {
     func writeDaemon(_ text: inout OpenMetricsText) {
-        text.begin("trestle_build_info", .gauge, "Always 1; its label tells the daemon's version.")
+        text.begin("trestle_build_info", .gauge, "Always 1; its label is the daemon's version.")
         text.add(.init(1), ["version": daemon.version])
         text.add(
             "trestle_uptime", .gauge, unit: "seconds", .init(clock.now.since(startedAt)),
@@ -104,10 +104,10 @@ extension TaskRuntime {
         if text.begin(Self.family(of: metric.declaration, plugin)) { text.add(.init(metric.value)) }
     }
 
-    static func family(of figure: FigureDeclaration, _ plugin: PluginSlot) -> OpenMetricsText.Family {
+    static func family(of metric: MetricDeclaration, _ plugin: PluginSlot) -> OpenMetricsText.Family {
         .init(
-            "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(figure.name)",
-            figure.kind == .gauge ? .gauge : .counter, unit: figure.unit, figure.help)
+            "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(metric.name)",
+            metric.kind == .gauge ? .gauge : .counter, unit: metric.unit, metric.help)
     }
 
     // MARK: The process

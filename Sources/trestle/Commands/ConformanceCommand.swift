@@ -6,7 +6,7 @@ import BridgeJSON
 struct ConformanceCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
-        abstract: "Tells whether a daemon speaks the protocol: one check for each rule.",
+        abstract: "Checks whether a daemon follows the protocol, rule by rule.",
         discussion: """
             Each file of the folder says what is sent and what must come back. A file that needs a task which the \
             daemon does not provide is skipped. The checks register tasks, publish events and store records whose \
@@ -60,17 +60,17 @@ private struct ConformanceReport {
     mutating func check(_ vector: Vector, path: String, patience: Duration) async {
         if let missing = vector.needs.first(where: { !tasks.contains($0) }) {
             skipped += 1
-            return tell(vector, "skipped", "there is no task \(missing)")
+            return show(vector, "skipped", "there is no task \(missing)")
         }
         var failure = WireRun.failure(of: vector, path: path, patience: patience)
         if failure == nil, !vector.client.isEmpty {
             failure = await ClientRun.failure(of: vector, path: path, patience: patience)
         }
         if failure == nil { passed += 1 } else { failed += 1 }
-        tell(vector, failure == nil ? "passed" : "failed", failure)
+        show(vector, failure == nil ? "passed" : "failed", failure)
     }
 
-    private func tell(_ vector: Vector, _ outcome: String, _ reason: String?) {
+    private func show(_ vector: Vector, _ outcome: String, _ reason: String?) {
         let screen = Screen.output
         guard screen.isTerminal else {
             var line: JSONObject = [

@@ -7,7 +7,7 @@ import Glibc
 struct ExplainCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tells whether somebody may do something, and which rule decides.",
+        abstract: "Shows whether a caller is allowed to do something, and which rule decides.",
         discussion: """
             Without --uid, --session or --plugin it is about who asks. Of a user, all groups count that this machine \
             knows.

@@ -6,7 +6,7 @@ import BridgeJSON
 struct MetricsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics",
-        abstract: "Writes the daemon's figures as OpenMetrics text, for Prometheus and its like.",
+        abstract: "Writes the daemon's metrics as OpenMetrics text, for Prometheus and other collectors.",
         discussion: """
             For the textfile collector of node_exporter, write beside the file and move it in place, so that no half \
             of it is ever read; docs/monitoring.md has a timer that does so.
@@ -24,7 +24,7 @@ struct MetricsCommand: BridgeCommand {
         try await withClient { client in
             let result = try await client.callPages("bridge.metrics", list: "text")
             guard let text = result["text"]?.stringValue else {
-                throw BridgeError(.resultInvalid, "the daemon's figures are no text")
+                throw BridgeError(.resultInvalid, "the daemon's metrics are not text")
             }
             Screen.output.write(foreign: text)
         }

@@ -4,7 +4,7 @@ import ArgumentParser
 struct PluginsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "Lists the daemon's plugins: how each is, where it runs, its tasks; the same as plugin list.",
+        abstract: "Lists the daemon's plugins: state, process and tasks; the same as plugin list.",
         discussion: """
             Of a plugin that could not be used, the reason.
 

@@ -20,7 +20,7 @@ struct PresentCommand: BridgeCommand {
             cannot show goes to the daemon's next presenter. Ends, with an error, when the session bus is gone: the \
             systemd user unit trestle-present.service starts it again.
 
-            When the daemon is gone, it connects again. Standard error tells of both.
+            When the daemon is gone, it connects again. Standard error reports both.
 
             EXAMPLES
               trestle present

@@ -6,7 +6,7 @@ import BridgeJSON
 struct RecordCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Keeps the traffic of the bridge in a file, until it is interrupted.",
+        abstract: "Records the traffic of the bridge in a file, until it is interrupted.",
         discussion: """
             Lines of JSON, as trestle monitor shows them, with the time since the beginning; secrets are masked as \
             there, and payloads of more than 256 KiB cut. trestle replay sends the calls again. The file is its \

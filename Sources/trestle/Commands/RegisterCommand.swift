@@ -10,10 +10,10 @@ struct RegisterCommand: BridgeCommand {
             Each call runs the command once: the options as JSON on its standard input, the result as JSON from its \
             standard output (nothing: null). An exit status other than 0 fails the call with the last line of standard \
             error. A cancelled call ends the command by SIGTERM. TRESTLE_TASK, TRESTLE_SESSION, TRESTLE_UID, \
-            TRESTLE_ORIGIN and TRESTLE_USER tell it who calls.
+            TRESTLE_ORIGIN and TRESTLE_USER name the caller.
 
             When the connection is lost, as by a restart of the daemon, the commands that run are ended as if \
-            cancelled; it connects again and provides the task anew. Standard error tells of both.
+            cancelled; it connects again and provides the task anew. Standard error reports both.
 
             EXAMPLES
               trestle register shout -- jq '.text |= ascii_upcase'

@@ -6,10 +6,10 @@ import BridgeJSON
 struct ReloadCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Has the daemon read its configuration again, without a restart.",
+        abstract: "Makes the daemon read its configuration again, without a restart.",
         discussion: """
             Shows which changed settings hold from now on, and which after a restart. Where anything is wrong, every \
-            problem is told with its place, and everything stays as it was. SIGHUP does the same.
+            problem is shown with its position, and nothing changes. SIGHUP does the same.
 
             EXAMPLES
               trestle reload
@@ -26,7 +26,7 @@ struct ReloadCommand: BridgeCommand {
             } catch {
                 guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
                 for problem in problems { Failure.complain(ReloadText.line(problem)) }
-                Failure.complain("the daemon goes on as before (\(error.code))")
+                Failure.complain("the daemon continues as before (\(error.code))")
                 throw Failure.exitCode(error)
             }
         }

@@ -6,7 +6,7 @@ import BridgeJSON
 struct ReplayCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Sends the calls of a recording again, and tells what ends otherwise.",
+        abstract: "Sends the calls of a recording again, and shows those that end differently.",
         discussion: """
             One connection for each recorded session. A call is sent once those have ended that had ended before it in \
             the recording. Calls whose options hold secrets or were cut are not sent, nor those that were cancelled. \

@@ -4,7 +4,7 @@ import ArgumentParser
 struct SessionsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "Lists who is connected to the daemon.",
+        abstract: "Lists the sessions that are connected to the daemon.",
         discussion: """
             EXAMPLES
               trestle sessions

@@ -6,9 +6,9 @@ import BridgeJSON
 struct StatusCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows how the daemon is: state, plugins, calls by task, queues, launch workers.",
+        abstract: "Shows the daemon's state: plugins, calls by task, queues, launch workers.",
         discussion: """
-            The summary comes first, and alone with --short. What each figure means: docs/monitoring.md. In a pipe, \
+            The summary comes first, and alone with --short. What each metric means: docs/monitoring.md. In a pipe, \
             or with --json: one line of JSON.
 
             EXAMPLES

@@ -8,8 +8,8 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Backs up, restores, exports and imports the records of the persistence plugin.",
         discussion: """
-            While the daemon runs, and over its socket alone; for root and the daemon's own user. A backup is the \
-            whole store, as a database; an export is records, as lines of JSON.
+            Works over the socket of a running daemon, and takes the permission store.copy, which root and the \
+            daemon's user have. A backup is the whole store, as a database; an export is records, as lines of JSON.
 
             EXAMPLES
               trestle store backup /backup/records.sqlite
@@ -24,8 +24,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes a copy of the whole store to a file.",
             discussion: """
-                The copy is as of one moment and is checked; nobody waits for it. The file is there whole or not at \
-                all, readable to its owner alone.
+                The copy is a snapshot and is checked; calls continue meanwhile. The file appears complete or not \
+                at all, and only its owner can read it.
 
                 EXAMPLES
                   trestle store backup /backup/records.sqlite
@@ -50,7 +50,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// `trestle store restore`
     struct Restore: BridgeCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Puts a backup in the place of the store.",
+            abstract: "Replaces the store by a backup.",
             discussion: """
                 Everything that is stored at present is replaced. The backup is checked before anything changes; the \
                 database that was there is kept beside the new one, and the result tells where.
@@ -109,7 +109,7 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stores the records of an export.",
             discussion: """
-                The whole file is checked first: a mistake is told with its line, and nothing is stored then. The \
+                The whole file is checked first: an error names its line, and nothing is stored. The \
                 records get new versions. What was interrupted can be repeated with --if-exists skip.
 
                 EXAMPLES
@@ -124,7 +124,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var selection: SelectionOptions
         @Argument(help: "The export. Without it, or with -: standard input.") var file = "-"
         @Option(help: "What to do with a record whose key is taken.") var ifExists = IfExists.fail
-        @Flag(help: "Store nothing; tell what would become of the records.") var dryRun = false
+        @Flag(help: "Store nothing; show what would become of the records.") var dryRun = false
 
         enum IfExists: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, replace, fail }
 

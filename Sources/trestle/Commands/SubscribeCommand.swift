@@ -9,7 +9,7 @@ struct SubscribeCommand: BridgeCommand {
         abstract: "Shows events as they come, until it is interrupted.",
         discussion: """
             When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is \
-            published meanwhile is missed. Standard error tells of both.
+            published meanwhile is missed. Standard error reports both.
 
             EXAMPLES
               trestle subscribe '*'

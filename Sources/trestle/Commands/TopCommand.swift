@@ -7,7 +7,7 @@ import EventLoop
 struct TopCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
-        abstract: "Shows what the daemon does, live: calls by task, traffic by session.",
+        abstract: "Shows the daemon's activity, live: calls by task, traffic by session.",
         discussion: """
             Rates are per second, over the interval; p50 and p99 are over all calls since the daemon began. q ends it. \
             In a pipe, or with --json, it writes one line of JSON for each interval: the screen is drawn anew each time, \

@@ -9,7 +9,7 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Manages the accounts of the login plugin.",
         discussion: """
             For root and the daemon's own user. Passwords are asked for on the terminal; where standard input is no \
-            terminal, its first line is the password. They never stand on the command line.
+            terminal, its first line is the password. They are never taken from the command line.
 
             EXAMPLES
               trestle user add ann

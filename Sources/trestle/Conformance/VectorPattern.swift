@@ -98,7 +98,7 @@ struct VectorPattern {
                 tried = values
                 return misfit(item, pattern, path, &tried) == nil
             }
-            guard let place else { return "at \(path) an item \(pattern.text) was expected, and there is none" }
+            guard let place else { return "at \(path) expected an item \(pattern.text), got none" }
             values = tried
             rest = rest[(place + 1)...]
         }

@@ -36,7 +36,7 @@ final class WireSocket {
         guard status == 0 else {
             let reason = String(cString: strerror(errno))
             Glibc.close(descriptor)
-            throw Failure(description: "nobody answers at \(path): \(reason)")
+            throw Failure(description: "no daemon answers at \(path): \(reason)")
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }

@@ -24,7 +24,7 @@ struct ConnectionNews {
     }
 
     /// Says it on standard error while `body` runs.
-    static func telling<T: Sendable>(
+    static func reporting<T: Sendable>(
         of client: BridgeClient, while body: () async throws -> T
     ) async rethrows -> T {
         let states = client.states

@@ -29,7 +29,7 @@ struct ConnectionOptions: ParsableArguments {
                 let result = await Result.catching {
                     // Where a lost connection is the end, the error tells of it.
                     if reconnect == nil { return try await body(client) }
-                    try await ConnectionNews.telling(of: client) { try await body(client) }
+                    try await ConnectionNews.reporting(of: client) { try await body(client) }
                 }
                 // Not cancelled with the command: what it still has to say is to reach the daemon.
                 await Task { await client.close() }.value

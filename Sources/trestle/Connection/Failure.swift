@@ -63,7 +63,7 @@ enum Failure {
             return "\(error.message): \(unit ?? "start it with trestled"), or name its socket with --socket"
         case .connectionDenied:
             return "\(error.message); name another with --socket"
-        case "config.invalid" where error.isTransient:
+        case "configuration.invalid" where error.isTransient:
             let log = ServiceUnit(serving: error).map { ": `\($0.status(of: "service"))` shows them" } ?? ""
             return "\(error.message)\(log) (\(error.code))"
         default:

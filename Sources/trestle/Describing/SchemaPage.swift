@@ -13,14 +13,14 @@ struct SchemaPage {
     /// Members of members, so deep; a schema that refers to itself would have no end.
     private static let greatestDepth = 4
     /// Alternatives that words name at most, each of which may have as many.
-    private static let mostAlternatives = 16
+    private static let maximumAlternatives = 16
     /// What a page costs at most: the bytes that it shows, and as many more for each schema looked at. Members whose
     /// alternatives refer back to them are as many as the alternatives to the power of the depth.
-    private static let mostWork = 1 << 20
+    private static let maximumWork = 1 << 20
     private static let workOfSchema = 32
 
     private let document: JSON
-    private var workLeft = Self.mostWork
+    private var workLeft = Self.maximumWork
 
     private init(_ document: JSON) { self.document = document }
 
@@ -91,12 +91,12 @@ struct SchemaPage {
         }
         if let choice = (schema["anyOf"] ?? schema["oneOf"])?.arrayValue {
             var named: [String] = []
-            for alternative in choice.prefix(Self.mostAlternatives) {
+            for alternative in choice.prefix(Self.maximumAlternatives) {
                 named.append(words(alternative, depth: depth + 1))
             }
             return unique(named + (choice.count > named.count ? ["…"] : [])).joined(separator: " or ")
         }
-        let types = (schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []).prefix(Self.mostAlternatives)
+        let types = (schema["type"]?.arrayValue ?? schema["type"].map { [$0] } ?? []).prefix(Self.maximumAlternatives)
             .compactMap(\.stringValue)
         var named: [String] = []
         for type in unique(types) where type != "null" || types.count == 1 { named.append(kind(type, schema, depth)) }

@@ -12,7 +12,7 @@ struct StoreTransfer {
     let progress: ProgressLine
 
     /// As many as the plugin takes.
-    private static let longestPartBytes = 256 << 10
+    private static let maximumPartBytes = 256 << 10
     /// What stands around a part in its message, and more.
     private static let envelopeBytes = 256
     /// The shortest messages that a daemon can be configured to take.
@@ -20,7 +20,7 @@ struct StoreTransfer {
 
     private var partBytes: Int {
         let messageBytes = client.hello?["limits"]?["messageBytes"]?.int64Value ?? Self.shortestMessageBytes
-        return min(Self.longestPartBytes, (Int(messageBytes) - Self.envelopeBytes) / 4 * 3)
+        return min(Self.maximumPartBytes, (Int(messageBytes) - Self.envelopeBytes) / 4 * 3)
     }
 
     /// Writes a copy that the daemon has made to a file, and checks that all of it came.

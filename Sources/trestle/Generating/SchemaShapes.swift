@@ -8,14 +8,14 @@ struct SchemaShapes {
     /// Deeper than anybody looks; a schema may refer to itself.
     private static let greatestDepth = 40
     /// Places that are looked at in one schema: references to references can stand for any number of them.
-    private static let mostPlaces = 5_000
+    private static let maximumPlaces = 5_000
     /// Beyond, names of types do not grow with each level.
-    private static let longestNameBytes = 80
+    private static let maximumNameBytes = 80
 
     private let document: JSON
     private(set) var names: GeneratedNames
     private(set) var declarations: [TypeDeclaration] = []
-    private var placesLeft = Self.mostPlaces
+    private var placesLeft = Self.maximumPlaces
     /// The types of objects that are referred to.
     private var nameOfPointer: [String: String] = [:]
 
@@ -29,7 +29,7 @@ struct SchemaShapes {
 
         /// A place in this one. A name that is long enough stays as it is; a number will tell the types apart.
         func inside(_ part: String) -> Place {
-            let isLong = name.utf8.count + part.utf8.count > SchemaShapes.longestNameBytes
+            let isLong = name.utf8.count + part.utf8.count > SchemaShapes.maximumNameBytes
             return Place(name: isLong ? name : name + part, depth: depth + 1, followed: followed)
         }
 
@@ -163,7 +163,7 @@ struct SchemaShapes {
         let index = declarations.count
         declarations.append(TypeDeclaration(name: name, note: Self.note(schema), content: .alias(.unknown)))
         // Long names do not grow by their numbers either.
-        let inside = Place(name: name.utf8.count > Self.longestNameBytes ? place.name : name, depth: place.depth)
+        let inside = Place(name: name.utf8.count > Self.maximumNameBytes ? place.name : name, depth: place.depth)
         let members = members(properties, schema["required"]?.arrayValue ?? [], inside)
         let isExtensible = rest == true || rest?.objectValue != nil
         declarations[index].content = .object(members, isExtensible: isExtensible)

@@ -36,7 +36,7 @@ struct PasswordError: Error, CustomStringConvertible {
 final class TerminalSecret: UnixStreamDelegate {
     private let stream: UnixStream
     private var line: [UInt8] = []
-    private let waiting = WaitingList<Bool>()
+    private let waiting = AsyncSignal<Bool>()
     private var isComplete: Bool?
 
     static func ask(_ prompt: String) async throws -> String {

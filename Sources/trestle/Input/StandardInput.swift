@@ -9,7 +9,7 @@ enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// More than any daemon takes as one message.
-    private static let longestBytes = 256 << 20
+    private static let maximumBytes = 256 << 20
 
     /// All of it, as one JSON value. Blocks.
     /// - Throws: the exit code, where it is none; that has been reported then.
@@ -22,7 +22,7 @@ enum StandardInput {
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { break }
             bytes += room[..<count]
-            guard bytes.count <= longestBytes else { throw Failure.usage("standard input is too long for options") }
+            guard bytes.count <= maximumBytes else { throw Failure.usage("standard input is too long for options") }
         }
         do throws(JSONSyntaxError) {
             return try JSON(parsing: bytes)
@@ -45,8 +45,8 @@ final class LineReader {
 
     private let read: @Sendable () -> String?
     private var kept: Line?
-    private let waiting = WaitingList<Line>()
-    private let ending = WaitingList<Void>()
+    private let waiting = AsyncSignal<Line>()
+    private let ending = AsyncSignal<Void>()
 
     /// - Parameter read: returns the next line without its end, nil at the end of input. Called on a thread that may
     ///   block, never twice at once.

@@ -51,17 +51,17 @@ struct Table {
             ([heading] + rows).map { PlainText.width($0[column]) }.max() ?? 0
         }
         guard let room else { return natural }
-        let least = keys.indices.map { column in
+        let minimum = keys.indices.map { column in
             if isNumeric[column] { return natural[column] }
             let narrowest = column == 0 ? Self.narrowestFirst : Self.narrowestColumn
             return min(natural[column], max(narrowest, PlainText.width(heading[column])))
         }
         var count = natural.count
-        while count > 1, least.prefix(count).reduce(0, +) + Self.gap * (count - 1) > room { count -= 1 }
+        while count > 1, minimum.prefix(count).reduce(0, +) + Self.gap * (count - 1) > room { count -= 1 }
         var widths = Array(natural.prefix(count))
         var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - room
         while excess > 0 {
-            let widest = widths.indices.filter { widths[$0] > least[$0] }.max { widths[$0] < widths[$1] }
+            let widest = widths.indices.filter { widths[$0] > minimum[$0] }.max { widths[$0] < widths[$1] }
             guard let widest else { break }
             widths[widest] -= 1
             excess -= 1

@@ -26,7 +26,7 @@ struct OutcomeComparison {
     }
 
     /// Of one call; who reads so many has understood.
-    private static let mostDifferences = 20
+    private static let maximumDifferences = 20
 
     private let ignored: [IgnoredPath]
     private var differences: [Difference] = []
@@ -81,7 +81,7 @@ struct OutcomeComparison {
     // MARK: Values
 
     private mutating func compare(_ before: JSON, _ after: JSON, at path: OutcomePath) {
-        if differences.count >= Self.mostDifferences || before == Recording.placeholder { return }
+        if differences.count >= Self.maximumDifferences || before == Recording.placeholder { return }
         if ignored.contains(where: { $0.holds(path) }) { return }
         switch (before, after) {
         case (.object(let before), .object(let after)):
@@ -113,7 +113,7 @@ struct OutcomeComparison {
     }
 
     private mutating func add(_ path: OutcomePath, _ before: JSON?, _ after: JSON?) {
-        guard differences.count < Self.mostDifferences, !ignored.contains(where: { $0.holds(path) }) else { return }
+        guard differences.count < Self.maximumDifferences, !ignored.contains(where: { $0.holds(path) }) else { return }
         differences.append(Difference(path: path, recorded: before, now: after))
     }
 }

@@ -158,9 +158,9 @@ struct RecordingReader {
         return count
     }
 
-    private static let longestWords = 60
+    private static let maximumTextBytes = 60
 
     private static func words(_ value: JSON?) -> String {
-        value.map { PlainText.cut(PlainText.line($0.text), to: longestWords) } ?? "nothing"
+        value.map { PlainText.cut(PlainText.line($0.text), to: maximumTextBytes) } ?? "nothing"
     }
 }

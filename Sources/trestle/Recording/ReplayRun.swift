@@ -18,7 +18,7 @@ struct ReplayRun: Sendable {
     /// A call takes at most so much longer than it took, and may always take as long as the second: a daemon under load
     /// is no difference, one that never answers is.
     private static let patienceFactor = 10
-    private static let leastPatience = Duration.seconds(10)
+    private static let minimumPatience = Duration.seconds(10)
 
     /// - Parameter body: is told of each call and what came of it, in the order of ends.
     /// - Throws: where the daemon cannot be reached; `CancellationError`.
@@ -30,13 +30,13 @@ struct ReplayRun: Sendable {
         let result = await withTaskGroup(of: End.self) { group in
             await Result.catching {
                 for step in plan.steps {
-                    while ends.front < step.after, let end = await group.next() { tell(end, &ends, body) }
+                    while ends.front < step.after, let end = await group.next() { show(end, &ends, body) }
                     if let speed { try await Task.sleep(until: start + (step.call.offset - first) / speed) }
                     try Task.checkCancellation()
                     let client = try await connections.client(of: step.call.session)
-                    if let end = await begin(step, client, &group) { tell(end, &ends, body) }
+                    if let end = await begin(step, client, &group) { show(end, &ends, body) }
                 }
-                while let end = await group.next() { tell(end, &ends, body) }
+                while let end = await group.next() { show(end, &ends, body) }
                 try Task.checkCancellation()
             }
         }
@@ -44,7 +44,7 @@ struct ReplayRun: Sendable {
         try result.get()
     }
 
-    private func tell(
+    private func show(
         _ end: End, _ ends: inout ReplayEnds, _ body: (RecordedCall, OutcomeComparison.Verdict) -> Void
     ) {
         ends.add(end.call.number)
@@ -65,7 +65,7 @@ struct ReplayRun: Sendable {
                 try await client.send(call.task, options: options)
                 return End(call: call, outcome: .success(nil))
             }
-            let limit = max(call.took * Self.patienceFactor, Self.leastPatience)
+            let limit = max(call.took * Self.patienceFactor, Self.minimumPatience)
             let stream = try await client.stream(call.task, options: options, timeout: limit)
             group.addTask {
                 do throws(BridgeError) {

@@ -7,14 +7,14 @@ import Glibc
 @LoopActor
 final class CommandTask {
     /// Commands that run at once; beyond, callers are told to come back: each is a process.
-    private static let mostRunning = 64
+    private static let maximumRunning = 64
     /// As much as a daemon takes as a result unless it is configured otherwise.
-    private static let longestOutputBytes = 1 << 20
+    private static let maximumOutputBytes = 1 << 20
 
     private let command: [String]
     private let patience: Duration
     private var runningCount = 0
-    private let idle = WaitingList<Void>()
+    private let idle = AsyncSignal<Void>()
 
     /// - Parameter patience: how long a command that is to end may take after SIGTERM, before SIGKILL.
     init(_ command: [String], patience: Duration = .seconds(2)) {
@@ -25,9 +25,9 @@ final class CommandTask {
     /// Runs the command for one call.
     /// - Throws: `command.failed` where it cannot start or ends with anything but 0.
     func answer(_ call: IncomingCall) async throws -> JSON {
-        guard runningCount < Self.mostRunning else {
+        guard runningCount < Self.maximumRunning else {
             throw BridgeError(
-                .busy, "\(Self.mostRunning) commands run for \(call.task), as many as may", isTransient: true,
+                .busy, "\(Self.maximumRunning) commands run for \(call.task), as many as may", isTransient: true,
                 retryAfter: .seconds(1))
         }
         runningCount += 1
@@ -39,7 +39,7 @@ final class CommandTask {
         do {
             run = try CommandRun(
                 command, environment: Self.environment(of: call), input: call.options.bytes + [0x0A],
-                limitBytes: Self.longestOutputBytes, patience: patience)
+                limitBytes: Self.maximumOutputBytes, patience: patience)
         } catch {
             throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")
         }
@@ -58,7 +58,7 @@ final class CommandTask {
     private func result(_ outcome: CommandRun.Outcome) throws(BridgeError) -> JSON {
         if outcome.isTooLong {
             throw BridgeError(
-                .resultTooLarge, "\(command[0]) wrote more than \(Self.longestOutputBytes) bytes; it was ended")
+                .resultTooLarge, "\(command[0]) wrote more than \(Self.maximumOutputBytes) bytes; it was ended")
         }
         switch outcome.status {
         case .exited(0): break

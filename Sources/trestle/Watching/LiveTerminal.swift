@@ -18,7 +18,7 @@ final class LiveTerminal: UnixStreamDelegate {
     private let keys: UnixStream?
     private var resize: SignalWatcher?
     private var timer: LoopTimer?
-    private let waiting = WaitingList<Wake>()
+    private let waiting = AsyncSignal<Wake>()
     /// What happened while nobody waited.
     private var missed: Wake?
 

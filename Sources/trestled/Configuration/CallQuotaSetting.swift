@@ -56,7 +56,7 @@ extension SettingType where Value == [String: CallQuota] {
             return SettingMismatch(
                 position: bound.value.position,
                 reason: """
-                    \(name).\(bound.key): expected a number of calls from 0 to \(CallQuotaKey.most); \
+                    \(name).\(bound.key): expected a number of calls from 0 to \(CallQuotaKey.maximum); \
                     got \(TOMLText.named(bound.value))
                     """)
         }

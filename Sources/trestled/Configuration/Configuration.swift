@@ -66,7 +66,7 @@ struct Configuration: Sendable, Equatable {
         /// Sessions at once, over all users.
         var sessions = 10_000
         /// What goes to the next process at a restart, all sessions together, in bytes.
-        var handoverBytes = SessionTable.mostBytes
+        var handoverBytes = SessionTable.maximumBytes
     }
 
     /// How severe a message must be to be logged; each includes those before it. The names are swift-log's.

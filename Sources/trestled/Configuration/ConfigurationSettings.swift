@@ -42,7 +42,7 @@ extension Configuration {
                 """),
         Declaration(
             "policy_dir", .path, \.policyDirectory, .reload,
-            "Where rules are, in files *.toml, about who may do what.",
+            "Directory of the rules, files *.toml, that allow and deny.",
             defaultNote: "policy.d beside the configuration file."),
         Declaration(
             "plugin_dir", .list(of: .path), \.pluginSearch.named, .restart,
@@ -133,7 +133,7 @@ extension Configuration {
             open stay.
             """),
         Declaration(
-            "limits.handover_bytes", .bytes(in: 64 * kibibyte...SessionTable.mostBytes), \.limits.handoverBytes,
+            "limits.handover_bytes", .bytes(in: 64 * kibibyte...SessionTable.maximumBytes), \.limits.handoverBytes,
             .reload,
             """
             What all sessions together may have unread and unfinished at a restart for which they are kept. Each user \

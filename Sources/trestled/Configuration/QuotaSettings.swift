@@ -4,12 +4,12 @@ import TaskRuntime
 extension Configuration {
     static let quotaSettings: [Setting<Configuration>] = [
         Declaration(
-            "quotas.session_calls_per_second", .count("calls", in: 0...CallQuotaKey.most),
+            "quotas.session_calls_per_second", .count("calls", in: 0...CallQuotaKey.maximum),
             \.quotas.sessionCalls.callsPerSecond, .reload,
             "Calls of one session that begin in a second. One more is answered busy, with the time until there is room."
         ),
         Declaration(
-            "quotas.session_calls_burst", .count("calls", in: 0...CallQuotaKey.most), \.quotas.sessionCalls.burst,
+            "quotas.session_calls_burst", .count("calls", in: 0...CallQuotaKey.maximum), \.quotas.sessionCalls.burst,
             .reload,
             "Calls of one session that may begin at once where there were none for a while; 0: as many as in a "
                 + "second."),
@@ -21,16 +21,16 @@ extension Configuration {
             "Tasks that one session provides."),
         Declaration(
             "quotas.uid_connections", .count("connections", in: 1...1_000_000), \.quotas.user.connections, .reload,
-            "Connections of one uid. One more is told busy, and closed."),
+            "Connections of one uid. One more gets the error busy, and is closed."),
         Declaration(
-            "quotas.uid_calls_in_flight", .count("calls", in: 0...CallQuotaKey.most),
+            "quotas.uid_calls_in_flight", .count("calls", in: 0...CallQuotaKey.maximum),
             \.quotas.user.calls.callsInFlight, .reload,
             "Calls of one uid's sessions that have not ended; one more is answered busy."),
         Declaration(
-            "quotas.uid_calls_per_second", .count("calls", in: 0...CallQuotaKey.most),
+            "quotas.uid_calls_per_second", .count("calls", in: 0...CallQuotaKey.maximum),
             \.quotas.user.calls.callsPerSecond, .reload, "Calls of one uid's sessions that begin in a second."),
         Declaration(
-            "quotas.uid_calls_burst", .count("calls", in: 0...CallQuotaKey.most), \.quotas.user.calls.burst, .reload,
+            "quotas.uid_calls_burst", .count("calls", in: 0...CallQuotaKey.maximum), \.quotas.user.calls.burst, .reload,
             "Calls of one uid's sessions that may begin at once where there were none for a while; 0: as many as in a "
                 + "second."
         ),
@@ -57,7 +57,8 @@ extension Configuration {
             "quotas.queued_bytes", .bytes(in: mebibyte...1_024 * 1_024 * mebibyte), \.quotas.queuedBytes, .reload,
             "What the daemon holds for all users together, as quotas.uid_queued_bytes is for one."),
         Declaration(
-            "quotas.plugin_calls_in_flight", .count("calls", in: 1...CallQuotaKey.most), \.quotas.pluginCallsInFlight,
+            "quotas.plugin_calls_in_flight", .count("calls", in: 1...CallQuotaKey.maximum),
+            \.quotas.pluginCallsInFlight,
             .reload, "Calls that one plugin has made and that have not ended; one more is answered busy."),
         Declaration(
             "quotas.plugins", .callQuotas, \.quotas.plugins, .reload,
@@ -75,8 +76,8 @@ enum CallQuotaKey: String, CaseIterable {
     case callsBurst = "calls_burst"
 
     /// More than any number that is meant as a bound.
-    static let most = 1_000_000_000
-    static let range = 0...most
+    static let maximum = 1_000_000_000
+    static let range = 0...maximum
     static let listed = "calls_in_flight, calls_per_second, calls_burst"
 
     var path: WritableKeyPath<CallQuota, Int> {

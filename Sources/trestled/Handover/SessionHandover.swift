@@ -16,7 +16,7 @@ struct SessionHandover {
     let log: Logger
 
     /// What sessions may have unread and unfinished, together.
-    let mostBytes: Int
+    let maximumBytes: Int
 
     /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the
     /// manager, which holds each that it gets against all that it has: 4,000 by themselves took it more than five
@@ -57,7 +57,7 @@ struct SessionHandover {
     }
 
     private var noRoom: String {
-        "what is unread and unfinished is longer than the \(mostBytes) bytes for the sessions of all users"
+        "what is unread and unfinished is longer than the \(maximumBytes) bytes for the sessions of all users"
     }
 
     /// - Returns: The sessions that have no room.
@@ -68,10 +68,10 @@ struct SessionHandover {
         table.plugins = shares.states
         table.retained = runtime.retainedEvents
         table.connections = connections.map(\.record)
-        let (text, leftOut) = try table.text(atMost: mostBytes) { runtime.session($0)?.peer.uid }
+        let (text, leftOut) = try table.text(atMost: maximumBytes) { runtime.session($0)?.peer.uid }
         let file = try MemoryFile.make(named: "trestle-sessions", content: text)
         let given = connections.filter { !leftOut.contains($0.record.session.number) }
-        let parcel = try DescriptorParcel.make(of: [file.descriptor] + given.map(\.descriptor))
+        let parcel = try DescriptorBundle.make(of: [file.descriptor] + given.map(\.descriptor))
         try service.store(parcel.descriptor, named: Self.parcelName)
         return leftOut
     }
@@ -84,7 +84,7 @@ struct SessionHandover {
         var descriptors = sockets
         guard let table = table(in: file) else {
             for descriptor in descriptors.values {
-                server.refuse(UnixSocket(adopting: descriptor), because: "nothing is known of the session any more")
+                server.refuse(UnixSocket(adopting: descriptor), because: "the session is no longer known")
             }
             return forget()
         }
@@ -103,11 +103,12 @@ struct SessionHandover {
             }
         }
         for descriptor in descriptors.values {
-            server.refuse(UnixSocket(adopting: descriptor), because: "nothing is known of the session any more")
+            server.refuse(UnixSocket(adopting: descriptor), because: "the session is no longer known")
         }
         for lost in runtime.restore(table.providers) {
             log.warning(
-                "session \(lost.session) provides the task \(lost.task) no more: somebody else does, or it is gone")
+                "session \(lost.session) no longer provides the task \(lost.task): another session provides it, or it is gone"
+            )
         }
         for (number, reason) in await loader.restoreSessions(table.plugins) {
             if let session = runtime.session(number) { runtime.end(session, because: reason) }
@@ -124,7 +125,7 @@ struct SessionHandover {
     /// The file with the table, and the connections by what socket they are; nil: there are none.
     private func takeParcel() -> (file: Int32, connections: [UInt64: Int32])? {
         guard let inherited = service.takeStored(named: Self.parcelName) else { return nil }
-        let parcel = DescriptorParcel(adopting: inherited.release())
+        let parcel = DescriptorBundle(adopting: inherited.release())
         var file: Int32?
         var connections: [UInt64: Int32] = [:]
         do throws(SystemError) {
@@ -146,7 +147,7 @@ struct SessionHandover {
     private func table(in descriptor: Int32) -> SessionTable? {
         let file = MemoryFile(adopting: descriptor)
         do throws(SystemError) {
-            return SessionTable(reading: try file.content(limitBytes: SessionTable.mostBytes))
+            return SessionTable(reading: try file.content(limitBytes: SessionTable.maximumBytes))
         } catch {
             log.error("the table of sessions cannot be read: \(error)")
             return nil

@@ -48,26 +48,26 @@ struct SessionTable {
 
     /// The longest table, for who writes one and for who reads one: more than thousands of sessions have unread and
     /// unfinished.
-    static let mostBytes = 1 << 30
+    static let maximumBytes = 1 << 30
 
     /// The text of the table, at most as long as it may be. Sessions that have no room in it are left out, with what
     /// plugins know of them.
     ///
     /// - Parameters:
-    ///   - mostBytes: The longest text.
+    ///   - maximumBytes: The longest text.
     ///   - user: Whose session it is, by its number.
     /// - Returns: The text, and the numbers of the sessions that are not in it.
     /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to; ``TooLong``, where there is no room even
     ///   for what sessions have in common.
     func text(
-        atMost mostBytes: Int = Self.mostBytes, user: (UInt64) -> UInt32?
+        atMost maximumBytes: Int = Self.maximumBytes, user: (UInt64) -> UInt32?
     ) throws -> (text: [UInt8], leftOut: Set<UInt64>) {
         var text: [UInt8] = []
         for event in retained { try append(Line(retained: event), to: &text) }
         let commonBytes = text.count
         let othersBytes = try shares(of: []).count + (try head(without: [])).count
-        let roomBytes = mostBytes - commonBytes - othersBytes
-        guard roomBytes >= 0 else { throw TooLong(mostBytes: mostBytes) }
+        let roomBytes = maximumBytes - commonBytes - othersBytes
+        guard roomBytes >= 0 else { throw TooLong(maximumBytes: maximumBytes) }
         let knownBytes = knownBytes
         var sizes: [Int] = []
         for connection in connections {
@@ -119,9 +119,9 @@ struct SessionTable {
 
     /// There is no room for what sessions have in common.
     struct TooLong: Error, CustomStringConvertible {
-        var mostBytes: Int
+        var maximumBytes: Int
 
-        var description: String { "what plugins and providers have to hand over is longer than \(mostBytes) bytes" }
+        var description: String { "what plugins and providers have to hand over is longer than \(maximumBytes) bytes" }
     }
 
     private func head(without leftOut: Set<UInt64>) throws(JSONEncodingError) -> [UInt8] {

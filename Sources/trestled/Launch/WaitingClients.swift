@@ -31,7 +31,7 @@ extension Daemon {
     }
 
     private func pause(until end: MonotonicInstant) async {
-        let waiting = WaitingList<Void>()
+        let waiting = AsyncSignal<Void>()
         let timer = LoopTimer { waiting.resumeAll(()) }
         timer.schedule(at: end)
         _ = await waiting.wait()
@@ -42,10 +42,11 @@ extension Daemon {
     private var refusal: BridgeError {
         isMisconfigured
             ? BridgeError(
-                .configInvalid, "the daemon does not start: its configuration is not good; the log has the mistakes",
+                .configurationInvalid,
+                "the daemon does not start: its configuration is not good; the log has the mistakes",
                 isTransient: true, retryAfter: Self.pace)
             : BridgeError(
-                .shuttingDown, "the daemon cannot start, and its log says why", data: ["started": false],
+                .daemonStopping, "the daemon cannot start, and its log says why", data: ["started": false],
                 isTransient: true, retryAfter: Self.pace)
     }
 

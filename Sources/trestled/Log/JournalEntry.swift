@@ -29,7 +29,7 @@ enum JournalEntry {
     }
 
     /// The journal throws away fields whose names are longer.
-    private static let longestNameBytes = 64
+    private static let maximumNameBytes = 64
 
     /// A field's name as the journal wants it: `TRESTLE_SESSION` for `session`.
     static func fieldName(_ name: String) -> String {
@@ -37,6 +37,6 @@ enum JournalEntry {
             scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
                 ? Character(scalar) : "_"
         }
-        return String(("TRESTLE_" + String(plain).uppercased()).prefix(longestNameBytes))
+        return String(("TRESTLE_" + String(plain).uppercased()).prefix(maximumNameBytes))
     }
 }

@@ -26,7 +26,7 @@ extension Daemon {
         return try await changes.take { () throws(BridgeError) in
             guard isReady, !isStopping else {
                 throw BridgeError(
-                    .shuttingDown, "the daemon is stopping and changes no plugins", data: ["started": false],
+                    .daemonStopping, "the daemon is stopping and changes no plugins", data: ["started": false],
                     isTransient: true)
             }
             switch change {
@@ -50,7 +50,7 @@ extension Daemon {
     private func plugin(_ name: String) throws(BridgeError) -> KnownPlugin {
         if let plugin = runtime.plugins.first(where: { $0.name == name }) { return .loaded(plugin) }
         if let plugin = runtime.refusedPlugins.last(where: { $0.name == name }) { return .refused(plugin) }
-        throw BridgeError(.pluginUnavailable, "the plugin \(name) is not there any more")
+        throw BridgeError(.pluginUnavailable, "the plugin \(name) no longer exists")
     }
 
     private func checkPath(_ path: String) throws(BridgeError) {
@@ -126,7 +126,7 @@ extension Daemon {
     private func configure(_ plugin: PluginSlot, _ set: PluginSet) async throws(BridgeError) {
         let problems = await set.configure(plugin)
         guard let first = problems.first else { return }
-        throw BridgeError(.configInvalid, "\(first)", data: ["problems": .array(problems.map(\.json))])
+        throw BridgeError(.configurationInvalid, "\(first)", data: ["problems": .array(problems.map(\.json))])
     }
 
     /// The plugin is at work, by the section that it has now.
@@ -178,8 +178,8 @@ extension Daemon {
         } catch {
             log.error("the plugin \(old.name) stays as it is: \(error.message)")
             throw BridgeError(
-                error.code == .configInvalid ? .configInvalid : .pluginUnavailable,
-                "what is there now is no good, and the plugin \(old.name) stays as it is: \(error.message)",
+                error.code == .configurationInvalid ? .configurationInvalid : .pluginUnavailable,
+                "the new version cannot be used, and the plugin \(old.name) stays as it is: \(error.message)",
                 data: error.data)
         }
     }

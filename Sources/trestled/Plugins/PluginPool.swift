@@ -18,9 +18,11 @@ enum PluginPool {
             throw JSONMismatch(
                 path: "\(path).\(unknown)", expected: "one of \(keys.joined(separator: ", "))", got: unknown)
         }
-        let most = try count(object["max"], in: 1...PoolSettings.mostProcesses, "\(path).max")
-        let least = try object["min"].map { json throws(JSONMismatch) in try count(json, in: 0...most, "\(path).min") }
-        var settings = PoolSettings(least: least ?? 0, most: most)
+        let maximum = try count(object["max"], in: 1...PoolSettings.maximumProcesses, "\(path).max")
+        let minimum = try object["min"].map { json throws(JSONMismatch) in
+            try count(json, in: 0...maximum, "\(path).min")
+        }
+        var settings = PoolSettings(minimum: minimum ?? 0, maximum: maximum)
         if let per = object["per"] {
             guard let lease = per.stringValue.flatMap(PoolSettings.Lease.init) else {
                 let known = PoolSettings.Lease.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
@@ -28,7 +30,7 @@ enum PluginPool {
             }
             settings.per = lease
         }
-        if let uses = object["uses"] { settings.mostUses = try count(uses, in: 1...Int.max, "\(path).uses") }
+        if let uses = object["uses"] { settings.maximumUses = try count(uses, in: 1...Int.max, "\(path).uses") }
         if let growth = object["growth"] {
             guard let bytes = growth.stringValue.flatMap(Quantity.bytes), bytes > 0 else {
                 throw JSONMismatch(

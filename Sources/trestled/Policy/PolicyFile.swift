@@ -104,7 +104,7 @@ struct PolicyFile {
             if let id = find(name) { return id }
             warn(
                 item.position, path,
-                "there is no \(kind) \(TOMLText.quoted(name)): the rule is about nobody of that name")
+                "there is no \(kind) \(TOMLText.quoted(name)): the rule matches no caller")
             return nil
         }
     }
@@ -114,7 +114,7 @@ struct PolicyFile {
         let isAboutClients =
             rule.uids != nil || rule.gids != nil || rule.origins != nil || rule.users != nil || rule.units != nil
         if rule.plugins != nil, isAboutClients {
-            problem(place, path, "plugin goes with no other condition: a plugin's own calls are nobody else's")
+            problem(place, path, "plugin cannot be combined with another condition")
         }
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
             problem(place, path, "close has no names")

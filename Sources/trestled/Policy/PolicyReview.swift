@@ -23,7 +23,7 @@ struct PolicyReview {
             rule.uids?.isEmpty == true || rule.gids?.isEmpty == true || rule.origins?.isEmpty == true
             || rule.users?.isEmpty == true || rule.units?.isEmpty == true || rule.plugins?.isEmpty == true
             || rule.names?.isEmpty == true
-        return isEmpty ? "the rule can never match: one of its conditions holds for nobody" : nil
+        return isEmpty ? "the rule can never match: no caller fulfils one of its conditions" : nil
     }
 
     /// A rule that allows what another one denies to at least the same.

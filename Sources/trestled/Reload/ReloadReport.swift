@@ -54,14 +54,9 @@ extension ConfigurationErrors {
     var refusal: BridgeError {
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return BridgeError(
-            .configInvalid,
+            .configurationInvalid,
             "the configuration is not good, and everything stays as it was: "
                 + "\(problems.first?.description ?? "")\(more)",
             data: ["problems": .array(problems.map(\.json))])
     }
-}
-
-extension ErrorCode {
-    /// The configuration that was to be read again is not good: data `problems`.
-    static let configInvalid: ErrorCode = "config.invalid"
 }

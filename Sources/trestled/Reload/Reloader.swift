@@ -168,7 +168,7 @@ final class Reloader {
 
     private func note(_ failure: ReloadFailure, _ occasion: String) {
         switch failure {
-        case .stopping: daemon.log.notice("\(occasion): the daemon is stopping and reads no configuration any more")
+        case .stopping: daemon.log.notice("\(occasion): the daemon is stopping and no longer reads its configuration")
         case .refused(let errors):
             daemon.log.error("\(occasion): the configuration is not good, and everything stays as it was")
             for problem in errors.problems { daemon.log.error("\(problem)") }
@@ -209,7 +209,8 @@ private enum ReloadFailure: Error {
         case .refused(let errors): errors.refusal
         case .stopping:
             BridgeError(
-                .shuttingDown, "the daemon is stopping and reads no configuration any more", data: ["started": false],
+                .daemonStopping, "the daemon is stopping and no longer reads its configuration",
+                data: ["started": false],
                 isTransient: true)
         }
     }

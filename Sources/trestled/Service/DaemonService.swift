@@ -37,11 +37,11 @@ final class DaemonService {
     /// the status kept up to date.
     func ready() {
         guard isManaged, !isStopping else { return }
-        let reporter = status ?? StatusReporter(sample: sample) { [weak self] in self?.tell(.status($0)) }
+        let reporter = status ?? StatusReporter(sample: sample) { [weak self] in self?.notify(.status($0)) }
         status = reporter
-        tell(.ready, .status(reporter.begin()))
+        notify(.ready, .status(reporter.begin()))
         if watchdog == nil, let interval = environment.watchdogInterval {
-            watchdog = WatchdogFeed(interval: interval) { [weak self] in self?.tell(.watchdog) }
+            watchdog = WatchdogFeed(interval: interval) { [weak self] in self?.notify(.watchdog) }
         }
     }
 
@@ -49,34 +49,34 @@ final class DaemonService {
     func reloading() {
         guard !isStopping else { return }
         status?.pause()
-        tell(.reloading, .status("reloading the configuration"))
+        notify(.reloading, .status("reloading the configuration"))
     }
 
     /// The daemon cannot start.
-    func failed(_ reason: String) { tell(.status("cannot start: \(reason)")) }
+    func failed(_ reason: String) { notify(.status("cannot start: \(reason)")) }
 
     /// The daemon ends, and does now what may take so long. To be said again with each further step.
     func stopping(_ what: String, within duration: Duration) {
         isStopping = true
         status?.close()
         status = nil
-        tell(.stopping, .status(what), .extendTimeout(duration + Self.patience))
+        notify(.stopping, .status(what), .extendTimeout(duration + Self.patience))
     }
 
     /// What a step may take longer than its bound says, on a busy machine.
     private static let patience = Duration.seconds(5)
 
-    private func tell(_ states: ServiceState...) {
-        tell { manager throws(ServiceManagerError) in try manager.notify(states) }
+    private func notify(_ states: ServiceState...) {
+        notify { manager throws(ServiceManagerError) in try manager.notify(states) }
     }
 
-    private func tell(_ message: (borrowing ServiceManager) throws(ServiceManagerError) -> Void) {
+    private func notify(_ message: (borrowing ServiceManager) throws(ServiceManagerError) -> Void) {
         guard environment.manager != nil else { return }
         do throws(ServiceManagerError) {
             try environment.withManager(message)
             isUnreachable = false
         } catch {
-            if !isUnreachable { log.warning("the service manager could not be told: \(error)") }
+            if !isUnreachable { log.warning("the service manager could not be notified: \(error)") }
             isUnreachable = true
         }
     }
@@ -111,7 +111,7 @@ extension DaemonService {
 
     /// Has the manager forget what was stored by this name.
     func forgetStored(_ name: String) {
-        tell { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
+        notify { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
     }
 
     /// Something that an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager

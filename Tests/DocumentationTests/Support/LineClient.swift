@@ -20,7 +20,9 @@ final class LineClient {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard status == 0 else { throw TestFailure("nobody answers at \(path): \(String(cString: strerror(errno)))") }
+        guard status == 0 else {
+            throw TestFailure("no daemon answers at \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     deinit { close(descriptor) }

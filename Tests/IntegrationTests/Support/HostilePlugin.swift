@@ -204,7 +204,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
 }
 
 /// The most memory that a process has had so far, in bytes.
-func mostResidentBytes(of pid: pid_t) -> Int {
+func maximumResidentBytes(of pid: pid_t) -> Int {
     let line = contents(of: "/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     return (kilobytes ?? .max / 1_024) * 1_024

@@ -20,7 +20,7 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         // Once for each test, not for the suite around it: that would wait for the tests within.
         guard testCase != nil else { return try await function() }
         await Turns.shared.take()
-        defer { Turns.shared.giveBack() }
+        defer { Turns.shared.release() }
         let watch = Task { [limit] in
             try await Task.sleep(for: limit)
             Issue.record("it takes longer than \(limit)")
@@ -68,7 +68,7 @@ private final class Turns: Sendable {
         }
     }
 
-    func giveBack() {
+    func release() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.free += 1

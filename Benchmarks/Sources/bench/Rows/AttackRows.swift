@@ -38,12 +38,12 @@ private func lines(of attack: AttackFigures) -> [Line] {
 
 /// Where time did not suffice for all repetitions, those that were made count for all.
 private func repeated(_ attack: AttackFigures) -> Finding {
-    let most = 50.0
+    let maximum = 50.0
     let share = attack.waits.isEmpty ? 0 : Double(attack.withinLimit) / Double(attack.waits.count)
     let longest = attack.waits.max().map { text($0, digits: 1) } ?? "?"
     let limit = text(attack.limitMilliseconds, digits: 0)
     return Finding(
-        what: "waits of at most \(limit) ms: \(attack.name)", value: (share * most).rounded(.down),
+        what: "waits of at most \(limit) ms: \(attack.name)", value: (share * maximum).rounded(.down),
         unit: " of 50 ≤ \(limit) ms", digits: 0,
         note: " (\(attack.waits.count) made); the longest \(attack.isOverdue ? "more than " : "")\(longest) ms, quiet "
             + "\(text(attack.quietLongest, digits: 1)) ms",

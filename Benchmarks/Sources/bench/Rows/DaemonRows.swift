@@ -49,12 +49,12 @@ func measureIdle(_ bench: Bench) throws -> [Line] {
     let daemon = try bench.startDaemon()
     defer { daemon.stop() }
     sleep(2)
-    func line(_ name: String, _ words: String, _ most: Double) -> Line {
+    func line(_ name: String, _ words: String, _ maximum: Double) -> Line {
         Line(
             row: "idle daemon, \(words)", server: "trestle",
             finding: Finding(
                 what: "\(words) memory of an idle daemon", value: daemon.memoryKiB(name) / 1024, unit: " MiB",
-                bound: .atMost(most)))
+                bound: .atMost(maximum)))
     }
     return [line("RssAnon", "anonymous", 4), line("VmRSS", "resident", 24)]
 }

@@ -59,7 +59,7 @@ function lost(failure) {
 function refused(path, failure) {
     if (failure?.code === "EACCES" || failure?.code === "EPERM") {
         const message = `the socket ${path} may not be opened by this user: its owner, group and mode say by whom`;
-        return new BridgeError("daemon.denied", message, { data: { path }, cause: failure });
+        return new BridgeError("connection.denied", message, { data: { path }, cause: failure });
     }
     const error = unreachable(failure ? failure.message : "the connection ended", { path });
     error.cause = failure;

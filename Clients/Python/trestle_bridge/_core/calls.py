@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional, Protocol, Union
 
 from . import messages
 from .errors import (
-    BUSY, CALL_CANCELLED, CALL_TIMEOUT, INVALID_REPLY, MESSAGE_TOO_LARGE, SHUTTING_DOWN, BridgeError,
+    BUSY, CALL_CANCELLED, CALL_TIMEOUT, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING, BridgeError,
     started_data, unreachable,
 )
 from .output import Chunk, OutputQueue
@@ -183,8 +183,8 @@ class CallTable:
         if call is None:
             return False
         if ("result" in message) == ("error" in message):
-            text = "the callback bears neither or both of result and error"
-            self.end(call, BridgeError(INVALID_REPLY, text))
+            text = "the callback must have exactly one of result and error"
+            self.end(call, BridgeError(REPLY_INVALID, text))
         elif "result" in message:
             self.end(call, Success(message["result"]))
         else:
@@ -193,7 +193,7 @@ class CallTable:
 
     def _fail(self, call: Call, error: BridgeError) -> None:
         """The daemon says how a call failed. One that it has not begun because it stops may wait for the next."""
-        is_refusal = error.code == SHUTTING_DOWN and error.started is False
+        is_refusal = error.code == DAEMON_STOPPING and error.started is False
         may_wait = not call.of_connection and not call.is_cancelled
         if call.id is not None and is_refusal and may_wait and self._hold() and self._waiting.has_room(call):
             del self._flying[call.id]

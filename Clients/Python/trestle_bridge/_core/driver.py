@@ -9,7 +9,7 @@ import socket
 from typing import Callable, Optional
 
 from .core import Core, State
-from .errors import DAEMON_DENIED, DAEMON_UNREACHABLE, BridgeError
+from .errors import CONNECTION_DENIED, DAEMON_UNREACHABLE, BridgeError
 
 _READ_BYTES = 256 << 10
 
@@ -113,7 +113,7 @@ class Driver:
 def _connect_error(path: str, error: Exception) -> BridgeError:
     if isinstance(error, PermissionError):
         text = f"the socket {path} may not be opened by this user: its owner, group and mode say by whom"
-        return BridgeError(DAEMON_DENIED, text, {"path": path})
+        return BridgeError(CONNECTION_DENIED, text, {"path": path})
     if isinstance(error, BlockingIOError):
         reason = "too many are waiting to be accepted"
     else:

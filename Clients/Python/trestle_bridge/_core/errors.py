@@ -11,15 +11,15 @@ CALL_CANCELLED = "call.cancelled"
 CALL_TIMEOUT = "call.timeout"
 BUSY = "busy"
 INTERNAL = "internal"
-INVALID_REPLY = "plugin.invalid_reply"
+REPLY_INVALID = "reply.invalid"
 MESSAGE_TOO_LARGE = "message.too_large"
 OPTIONS_INVALID = "options.invalid"
 RESULT_TOO_LARGE = "result.too_large"
 SESSION_CLOSED = "session.closed"
 TASK_NOT_FOUND = "task.not_found"
-SHUTTING_DOWN = "shutting_down"
+DAEMON_STOPPING = "daemon.stopping"
 DAEMON_UNREACHABLE = "daemon.unreachable"
-DAEMON_DENIED = "daemon.denied"
+CONNECTION_DENIED = "connection.denied"
 
 
 class BridgeError(Exception):
@@ -115,7 +115,7 @@ class BridgeError(Exception):
 
     @staticmethod
     def from_json(json: Any) -> BridgeError:
-        """Reads the error object of the protocol; one that makes no sense becomes `plugin.invalid_reply`."""
+        """Reads the error object of the protocol; one that makes no sense becomes `reply.invalid`."""
         if isinstance(json, dict):
             code, message, after = json.get("code"), json.get("message"), json.get("retryAfter")
             if isinstance(code, str) and isinstance(message, str):
@@ -127,7 +127,7 @@ class BridgeError(Exception):
                     transient=json.get("transient") is True,
                     retry_after=None if known is None else known / 1000,
                 )
-        return BridgeError(INVALID_REPLY, "the error of the callback has no code and message")
+        return BridgeError(REPLY_INVALID, "the error of the callback has no code and message")
 
 
 def unreachable(path: str, how: str) -> BridgeError:

@@ -39,7 +39,7 @@ def connect(
         limits: bounds and patience.
 
     Raises:
-        BridgeError: `daemon.unreachable` where no daemon answers there, `daemon.denied` where this user may
+        BridgeError: `daemon.unreachable` where no daemon answers there, `connection.denied` where this user may
             not open the socket, or what the daemon says.
     """
     backoff = reconnect if isinstance(reconnect, Backoff) else (Backoff() if reconnect else None)

@@ -165,7 +165,7 @@ class Connection:
             self._flush()
         return future
 
-    def tell(self, task: str, options: Mapping[str, Any]) -> None:
+    def notify(self, task: str, options: Mapping[str, Any]) -> None:
         """Calls one of the tasks that are for workers alone, and that nobody answers.
 
         Raises:

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Callable, Optional, Union
 
 from .._core import messages
-from .._core.errors import BUSY, INVALID_REPLY, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data
+from .._core.errors import BUSY, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data
 from .._core.jsontext import encode
 from .._core.settings import check_timeout
 
@@ -70,8 +70,8 @@ class OwnCalls:
         if future is None:
             return
         if ("result" in message) == ("error" in message):
-            text = "the callback bears neither or both of result and error"
-            _end(future, BridgeError(INVALID_REPLY, text))
+            text = "the callback must have exactly one of result and error"
+            _end(future, BridgeError(REPLY_INVALID, text))
         elif "error" in message:
             _end(future, BridgeError.from_json(message["error"]))
         else:

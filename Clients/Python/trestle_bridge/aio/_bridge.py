@@ -215,7 +215,7 @@ class Bridge:
             scope: `any`, or `session`: only calls that name this session.
 
         Raises:
-            BridgeError: `task.taken` where the name belongs to a plugin, or what else the daemon says.
+            BridgeError: `task.exists` where the name belongs to a plugin, or what else the daemon says.
             ValueError: there is no such scope.
         """
         if scope not in SCOPES:

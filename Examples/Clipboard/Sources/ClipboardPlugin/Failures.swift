@@ -46,6 +46,6 @@ enum Failure {
             "clipboard.too_large",
             "the text has more than \(textBytes) bytes of UTF-8, which is the bound: take less of it, or raise "
                 + "text_bytes in [plugins.clipboard] of the daemon's configuration",
-            data: ["mostBytes": .number(JSONNumber(textBytes))])
+            data: ["maximumBytes": .number(JSONNumber(textBytes))])
     }
 }

@@ -18,7 +18,7 @@ struct Xclip {
     /// How often an offer is begun: xclip ends with an error where a program that reads from it ends first.
     private static let attempts = 3
     /// What is kept of what it says about an error.
-    private static let mostErrorBytes = 1_024
+    private static let maximumErrorBytes = 1_024
 
     /// - Throws: `clipboard.unavailable` where there is no display.
     init(_ settings: Settings, isCancelled: @escaping () -> Bool) throws {
@@ -163,7 +163,7 @@ struct Xclip {
                 try pause([output.ours.number, errors.ours.number], POLLIN)
             }
             read(output.ours.number) { found += $0 }
-            read(errors.ours.number) { said += $0.prefix(Self.mostErrorBytes - said.count) }
+            read(errors.ours.number) { said += $0.prefix(Self.maximumErrorBytes - said.count) }
             if found.count > settings.textBytes { return .tooMuch }
         } while status == nil
         if status == 0 { return .bytes(found) }

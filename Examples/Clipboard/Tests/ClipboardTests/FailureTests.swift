@@ -34,7 +34,7 @@ struct FailureTests {
     @Test("Text without end is cut off at the bound, and its program ended")
     func tooLarge() async throws {
         let error = try await read("exec yes", "clipboard.too_large", ["text_bytes": 1_000])
-        #expect(error.data == ["mostBytes": 1_000])
+        #expect(error.data == ["maximumBytes": 1_000])
     }
 
     @Test("Without a display, without the tool, and where the display refuses, it says what to do")

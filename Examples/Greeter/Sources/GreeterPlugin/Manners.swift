@@ -31,9 +31,9 @@ final class Manners: Sendable {
 
     /// Counts a signature; false: the session has signed often enough.
     func allows(_ session: SessionID) -> Bool {
-        let most = section.withLock { $0.signatures } ?? 1
+        let maximum = section.withLock { $0.signatures } ?? 1
         return signed.withLock { signed in
-            if signed[session, default: 0] >= most { return false }
+            if signed[session, default: 0] >= maximum { return false }
             signed[session, default: 0] += 1
             return true
         }

@@ -133,12 +133,12 @@ final class Memory: Sendable {
 
     func keep(_ result: JSON, for key: Key) {
         state.withLock { state in
-            let most = state.section.entries ?? 1000
-            if state.entries.count >= most, state.entries[key] == nil {
+            let maximum = state.section.entries ?? 1000
+            if state.entries.count >= maximum, state.entries[key] == nil {
                 let time = now()
                 state.entries = state.entries.filter { $0.value.end > time }
                 // Still full: the one goes that has not long to live.
-                if state.entries.count >= most, let first = state.entries.min(by: { $0.value.end < $1.value.end }) {
+                if state.entries.count >= maximum, let first = state.entries.min(by: { $0.value.end < $1.value.end }) {
                     state.entries[first.key] = nil
                 }
             }

@@ -10,7 +10,7 @@ struct ClientPresenter: Presenter {
         do throws(JSONMismatch) {
             return try AlertChoice(answer: answer, to: request)
         } catch {
-            throw BridgeError(.pluginInvalidReply, "the answer of ui.alert does not fit the alert: \(error)")
+            throw BridgeError(.replyInvalid, "the answer of ui.alert does not fit the alert: \(error)")
         }
     }
 }

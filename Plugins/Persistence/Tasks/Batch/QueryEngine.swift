@@ -13,14 +13,14 @@ struct QueryEngine {
     fileprivate struct Begun {
         var scan: QueryScan
         /// Has its transaction open; nil: it let it go.
-        var connection: KeptConnection?
+        var connection: ReopenableConnection?
     }
 
     private let sink: any StoreSink
     /// Makes a connection that is opened when it is used. Nil: not open.
-    private var makeConnection: (() -> KeptConnection)?
+    private var makeConnection: (() -> ReopenableConnection)?
     /// For the next query, without a transaction.
-    private var spare: KeptConnection?
+    private var spare: ReopenableConnection?
     private var begun: [ObjectIdentifier: Begun] = [:]
 
     init(sink: any StoreSink) { self.sink = sink }
@@ -28,7 +28,7 @@ struct QueryEngine {
     /// From here on calls are carried out; a connection is opened for the first of them.
     mutating func open(_ settings: StoreEngine.Settings) {
         makeConnection = {
-            KeptConnection(log: settings.log) { () throws(BridgeError) in
+            ReopenableConnection(log: settings.log) { () throws(BridgeError) in
                 try settings.file.openReader(keepsTransactions: true)
             }
         }
@@ -52,7 +52,7 @@ struct QueryEngine {
     mutating func releaseSnapshots() {
         for id in begun.keys {
             guard let connection = begun[id]?.connection.take() else { continue }
-            giveBack(connection)
+            release(connection)
         }
     }
 
@@ -81,16 +81,16 @@ struct QueryEngine {
             let step = try connection.usable().step(call, known, until: slice)
             switch step {
             case .result(let result):
-                giveBack(connection)
+                release(connection)
                 return result
             case .scan(let scan):
                 let mayKeep = begun.values.count { $0.connection != nil } < Limits.snapshots
                 begun[id] = Begun(scan: scan, connection: mayKeep ? connection : nil)
-                if !mayKeep { giveBack(connection) }
+                if !mayKeep { release(connection) }
                 return nil
             }
         } catch let error as BridgeError {
-            giveBack(connection)
+            release(connection)
             throw error
         } catch {
             connection.fail(BridgeError(storage: error))
@@ -100,7 +100,7 @@ struct QueryEngine {
     }
 
     /// Ends the transaction of a connection, and keeps one for the next query.
-    private mutating func giveBack(_ connection: KeptConnection) {
+    private mutating func release(_ connection: ReopenableConnection) {
         var connection = connection
         connection.endTransaction()
         if spare == nil { spare = connection } else { connection.close(isLast: false) }
@@ -119,10 +119,10 @@ extension StoreConnection {
                 guard case .scan(let scan) = try StoreVisit(call: call, records: records, access: nil).work() else {
                     preconditionFailure("What is no query came to \(call.lane).")
                 }
-                return try scan.goOn(records, until: slice).map(StoreWork.result) ?? .scan(scan)
+                return try scan.advance(records, until: slice).map(StoreWork.result) ?? .scan(scan)
             }
             if call.isCancelled { throw BridgeError.cancelled }
-            return try begun.scan.goOn(records, until: slice).map(StoreWork.result) ?? .scan(begun.scan)
+            return try begun.scan.advance(records, until: slice).map(StoreWork.result) ?? .scan(begun.scan)
         }
     }
 }

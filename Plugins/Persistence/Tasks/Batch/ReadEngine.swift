@@ -8,13 +8,13 @@ import TaskKit
 struct ReadEngine {
     private let sink: any StoreSink
     /// Nil: not open.
-    var kept: KeptConnection?
+    var kept: ReopenableConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
     /// From here on calls are carried out; the connection is opened for the first of them, or held before.
     mutating func open(_ settings: StoreEngine.Settings) {
-        kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
+        kept = ReopenableConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
     }
 
     /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it

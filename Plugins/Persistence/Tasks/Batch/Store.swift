@@ -184,11 +184,11 @@ final class Store: Sendable {
 
     /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.
     func replay(_ replay: WatchRegistry.ReplayID) {
-        let tell = { @Sendable (access: StoreAccess) in
-            if try access.tellNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
+        let send = { @Sendable (access: StoreAccess) in
+            if try access.sendNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
         }
         submit(
-            StoreJob(session: replay.session, user: replay.user, .read, tell) { outcome in
+            StoreJob(session: replay.session, user: replay.user, .read, send) { outcome in
                 guard case .failure = outcome else { return }
                 // Not here and now: the engine may be at work.
                 self.schedule(.commits) { self.stall(replay) }

@@ -157,10 +157,10 @@ protocol StoreSink: Sendable {
     func deliver(_ answers: [StoreAnswer])
 
     /// Sends an event to sessions that watch, subscribed or not.
-    func tell(_ change: RecordChanged, to sessions: [SessionID])
+    func notify(_ change: RecordChanged, to sessions: [SessionID])
 
     /// Tells sessions that watch that a table was replaced as a whole.
-    func tell(_ expired: CursorExpired, to sessions: [SessionID])
+    func notify(_ expired: CursorExpired, to sessions: [SessionID])
 
     /// Calls `body` once the daemon has taken what was told before, on whatever thread: so that a long replay does not
     /// pile up in front of it.

@@ -30,7 +30,7 @@ struct StoreEngine {
     /// See ``BatchProgress``.
     private var slowUsers: Set<UInt32> = []
     /// Nil: not opened yet, or closed for good.
-    var kept: KeptConnection?
+    var kept: ReopenableConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
@@ -48,7 +48,7 @@ struct StoreEngine {
             throw BridgeError(storage: error)
         }
         metrics.size.set(settings.file.sizeBytes)
-        kept = KeptConnection(queue, log: settings.log) { () throws(BridgeError) in
+        kept = ReopenableConnection(queue, log: settings.log) { () throws(BridgeError) in
             try settings.file.open(integrityCheck: nil).queue
         }
         return isChecked
@@ -129,7 +129,7 @@ struct StoreEngine {
                 }
                 sink.deliver(answers)
                 // After the answers: a writer that watches knows the news of its own making by then.
-                watches.tell(records.changes, sink)
+                watches.notify(records.changes, sink)
             case .failure(let error):
                 let failure = BridgeError(storage: error)
                 kept?.fail(failure)

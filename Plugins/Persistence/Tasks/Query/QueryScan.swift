@@ -33,7 +33,7 @@ final class QueryScan {
     /// Looks at records as long as the slice lasts, and at one at least.
     ///
     /// - Returns: The page, as the bytes of the callback's `result`; nil: it takes another slice.
-    func goOn(_ records: RecordReader, until slice: Slice) throws -> [UInt8]? {
+    func advance(_ records: RecordReader, until slice: Slice) throws -> [UInt8]? {
         guard let collection = try records.findCollection(of: query.place) else { return page.finish(cursor: nil) }
         var ending = Ending.table
         try records.forEachRecord(of: collection, after: position) { record in

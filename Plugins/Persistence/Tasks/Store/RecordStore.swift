@@ -280,8 +280,8 @@ final class RecordStore: RecordReader {
     /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or
     /// could not be kept for a while.
     private func forgetOldDeletions(of namespace: Namespace, _ counters: Counters) throws {
-        let most = max(1, Self.deletionsForgottenAtOnce - forgottenDeletions)
-        let excess = min(counters.deletions - maximumDeletions, most)
+        let maximum = max(1, Self.deletionsForgottenAtOnce - forgottenDeletions)
+        let excess = min(counters.deletions - maximumDeletions, maximum)
         guard excess > 0, mayForget(namespace) else { return }
         forgottenDeletions += excess - 1
         let newest: Int64? = try row(

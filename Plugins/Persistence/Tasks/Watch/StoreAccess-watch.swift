@@ -20,11 +20,11 @@ extension StoreAccess {
     /// Tells the next page of a replay.
     ///
     /// - Returns: Whether more is to come.
-    func tellNextPage(of id: WatchRegistry.ReplayID) throws -> Bool {
+    func sendNextPage(of id: WatchRegistry.ReplayID) throws -> Bool {
         guard let replay = watches.replay(id) else { return false }
         let missed = try records.missed(after: replay.position, in: id.place, limit: Limits.replayPageEvents)
         let isLast = missed.count < Limits.replayPageEvents
-        watches.tell(missed, of: id, isLast: isLast, sink)
+        watches.notify(missed, of: id, isLast: isLast, sink)
         return !isLast
     }
 }

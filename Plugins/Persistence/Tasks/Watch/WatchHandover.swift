@@ -2,7 +2,7 @@ import TaskKit
 
 /// A watch as the next daemon's store goes on with it: nothing that is committed between the two is missed, and nothing
 /// is told twice.
-struct KeptWatch: Codable, Sendable, Equatable {
+struct SavedWatch: Codable, Sendable, Equatable {
     /// The namespace's user id and origin.
     var uid: UInt32
     var origin: ExactText
@@ -17,17 +17,17 @@ struct KeptWatch: Codable, Sendable, Equatable {
 
 extension StoreAccess {
     /// The watches of these sessions.
-    func keepWatches(of sessions: [SessionID]) throws -> [SessionID: [KeptWatch]] {
+    func keepWatches(of sessions: [SessionID]) throws -> [SessionID: [SavedWatch]] {
         // A namespace may be watched by thousands.
         var versions: [Namespace: Int64] = [:]
-        var kept: [SessionID: [KeptWatch]] = [:]
+        var kept: [SessionID: [SavedWatch]] = [:]
         for session in sessions {
             for watch in watches.all(of: session) {
                 let namespace = watch.place.namespace
                 let live = try versions[namespace] ?? records.feedState(of: namespace).version
                 versions[namespace] = live
                 kept[session, default: []].append(
-                    KeptWatch(
+                    SavedWatch(
                         uid: namespace.uid, origin: namespace.origin, table: watch.place.table,
                         since: watch.position ?? live, namesNamespace: watch.namesNamespace ? true : nil,
                         watcher: watches.uid(of: session)))
@@ -39,7 +39,7 @@ extension StoreAccess {
     /// Goes on with a session's watches.
     ///
     /// - Returns: The replays to carry out; nil: one of the watches cannot go on, for what came since is forgotten.
-    func restoreWatches(_ kept: [KeptWatch], of session: SessionID) throws -> [WatchRegistry.ReplayID]? {
+    func restoreWatches(_ kept: [SavedWatch], of session: SessionID) throws -> [WatchRegistry.ReplayID]? {
         var replays: [WatchRegistry.ReplayID] = []
         for watch in kept {
             let namespace = Namespace(uid: watch.uid, origin: watch.origin.text)
@@ -61,14 +61,14 @@ extension StoreAccess {
 
 extension Store {
     /// The watches of these sessions, for the next daemon.
-    func keepWatches(of sessions: [SessionID]) async throws -> [SessionID: [KeptWatch]] {
+    func keepWatches(of sessions: [SessionID]) async throws -> [SessionID: [SavedWatch]] {
         try await withAccess { try $0.keepWatches(of: sessions) }
     }
 
     /// Goes on with watches of the daemon before.
     ///
     /// - Returns: The sessions that cannot go on.
-    func restoreWatches(_ kept: [SessionID: [KeptWatch]]) async throws -> [SessionID] {
+    func restoreWatches(_ kept: [SessionID: [SavedWatch]]) async throws -> [SessionID] {
         noteWatchers(kept.keys)
         let (replays, lost) = try await withAccess { access in
             var replays: [WatchRegistry.ReplayID] = []

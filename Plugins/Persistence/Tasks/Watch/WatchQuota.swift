@@ -37,7 +37,7 @@ struct WatchQuota {
         counts[watcher.uid, default: 0] += 1
     }
 
-    mutating func giveBack(_ session: SessionID) {
+    mutating func release(_ session: SessionID) {
         guard let uid = uids[session], let count = counts[uid] else { return }
         counts[uid] = count > 1 ? count - 1 : nil
     }

@@ -58,7 +58,7 @@ final class WatchRegistry {
     func remove(_ session: SessionID, _ place: Place) {
         watches[place]?[session] = nil
         if watches[place]?.isEmpty == true { watches[place] = nil }
-        if placesOfSessions[session]?.remove(place) != nil { quota.giveBack(session) }
+        if placesOfSessions[session]?.remove(place) != nil { quota.release(session) }
         if placesOfSessions[session]?.isEmpty == true { placesOfSessions[session] = nil }
     }
 
@@ -87,14 +87,14 @@ final class WatchRegistry {
     // MARK: Live changes
 
     /// Tells changes that were just committed to those who watch.
-    func tell(_ changes: [Change], _ sink: some StoreSink) {
+    func notify(_ changes: [Change], _ sink: some StoreSink) {
         if watches.isEmpty { return }
         for change in changes {
             guard let sessions = watches[change.place] else { continue }
             for namesNamespace in [false, true] {
                 let live = sessions.filter { $1.replay == nil && $1.namesNamespace == namesNamespace }
                 if live.isEmpty { continue }
-                sink.tell(RecordChanged(change, namesNamespace: namesNamespace), to: live.keys.sorted())
+                sink.notify(RecordChanged(change, namesNamespace: namesNamespace), to: live.keys.sorted())
             }
             for (session, watch) in sessions where watch.replay != nil {
                 watches[change.place]?[session]?.replay?.note(change)
@@ -110,7 +110,7 @@ final class WatchRegistry {
             let told = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
             if told.isEmpty { continue }
             let namespace = namesNamespace ? place.namespace.text : nil
-            sink.tell(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: told)
+            sink.notify(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: told)
         }
         for session in sessions.keys { watches[place]?[session]?.replay = nil }
     }
@@ -136,14 +136,14 @@ final class WatchRegistry {
     /// - Parameters:
     ///   - missed: What follows the replay's position, in order.
     ///   - isLast: There is no more: from here on the watch is live.
-    func tell(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some StoreSink) {
+    func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some StoreSink) {
         guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return
         }
         for one in missed {
             let change = Change(
                 place: id.place, key: one.key, version: one.version, kind: replay.kind(of: one), previousVersion: 0)
-            sink.tell(RecordChanged(change, namesNamespace: watch.namesNamespace), to: [id.session])
+            sink.notify(RecordChanged(change, namesNamespace: watch.namesNamespace), to: [id.session])
         }
         replay.position = missed.last?.version ?? replay.position
         watch.replay = isLast ? nil : replay

@@ -67,7 +67,7 @@ extension Checking {
         // All that fit are noted where somebody asks; else the first ones decide.
         let enough: Int? =
             known.isKept
-            ? nil : contained.counts.most == .max ? Int(contained.counts.least) : Int(contained.counts.most) + 1
+            ? nil : contained.counts.maximum == .max ? Int(contained.counts.minimum) : Int(contained.counts.maximum) + 1
         var count = 0
         var element = node + 1
         for index in 0..<Int(tape.nodes[node].count) {
@@ -79,7 +79,7 @@ extension Checking {
             element = Int(tape.nodes[element].next)
         }
         if contained.counts.contains(count) { return true }
-        let isTooMany = count > contained.counts.least
+        let isTooMany = count > contained.counts.minimum
         return fail(
             "an array in which \(SchemaWords.range(contained.counts)) elements are \(words(contained.schema))",
             isTooMany ? "more" : "\(count)")

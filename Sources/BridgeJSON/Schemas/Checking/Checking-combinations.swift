@@ -36,10 +36,10 @@ extension Checking {
     }
 
     private mutating func countFitting(
-        _ node: Int, _ range: SchemaRange, upTo most: Int, _ known: EvaluatedParts.Set
+        _ node: Int, _ range: SchemaRange, upTo maximum: Int, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Int {
         var count = 0
-        for index in range.indices where count < most {
+        for index in range.indices where count < maximum {
             if try isNoted(node, graph.places[index], known) { count += 1 }
         }
         return count

@@ -127,7 +127,7 @@ extension Checking {
     // MARK: Words
 
     /// As many keys are told.
-    private static let mostTold = 64
+    private static let maximumShown = 64
 
     /// The first that is missing, in the order of the schema.
     private func failMissing(_ node: Int, _ object: SchemaObject) -> Bool {
@@ -153,7 +153,7 @@ extension Checking {
     private func failUnknown(_ key: Int, _ object: SchemaObject) -> Bool {
         if trialDepth > 0 { return false }
         let keys = graph.members[object.members.indices].lazy.filter { $0.schema != .none }
-        var known = Array(keys.prefix(Self.mostTold)).map { graph.string($0.key) }
+        var known = Array(keys.prefix(Self.maximumShown)).map { graph.string($0.key) }
         let more = keys.count > known.count ? ", …" : ""
         var expected = known.isEmpty ? "no member at all" : "one of the keys \(known.joined(separator: ", "))\(more)"
         if object.patterns.count > 0 {

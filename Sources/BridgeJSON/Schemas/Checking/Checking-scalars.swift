@@ -44,7 +44,7 @@ extension Checking {
         case .lengths(let counts):
             let bytes = Int(tape.nodes[node].count)
             // No scalar has more bytes than an escaped pair.
-            if bytes <= counts.most, bytes / Self.longestScalar >= counts.least { return true }
+            if bytes <= counts.maximum, bytes / Self.maximumScalarBytes >= counts.minimum { return true }
             try budget.spend(content: tape.nodes[node])
             return fits(length(node), counts, "a string", "characters")
         case .pattern(let index):
@@ -54,7 +54,7 @@ extension Checking {
     }
 
     /// In bytes: `\uD834\uDD1E`.
-    private static let longestScalar = 12
+    private static let maximumScalarBytes = 12
 
     /// In Unicode scalars.
     private func length(_ node: Int) -> Int {

@@ -23,7 +23,7 @@ struct Checking {
     var compiledPatterns: UInt64 = 0
 
     /// Schemas that are applied within one another: some for each level that a value may have.
-    static let mostNested = 640
+    static let maximumNested = 640
     /// What applying a schema and asking a rule cost.
     private static let schemaSteps = 4
     private static let ruleSteps = 2
@@ -46,7 +46,7 @@ struct Checking {
     ) throws(SchemaExcess) -> Bool {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.mostNested else { throw .nesting }
+        guard depth <= Self.maximumNested else { throw .nesting }
         let schema = graph.schemas[Int(place)]
         try budget.spend(Self.schemaSteps + Self.ruleSteps * Int(schema.rules.count))
         if !graph.dynamicAnchors.isEmpty { scope.append(schema.resource) }

@@ -10,9 +10,9 @@ struct DecimalText {
     let digitCount: Int
 
     /// Exponents have so many digits at most, zeros in front left out: their sum with a length is then exact.
-    static let mostExponentDigits = 15
+    static let maximumExponentDigits = 15
     /// A divisor has so many digits at most: a remainder times ten and a digit more then fits 64 bits.
-    static let mostDivisorDigits = 18
+    static let maximumDivisorDigits = 18
 
     /// - Parameter text: A number of the grammar.
     /// - Returns: nil where the exponent has too many digits.
@@ -37,7 +37,7 @@ struct DecimalText {
     private static func exponent(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard let sign = text.first else { return 0 }
         let digits = text.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }.drop { $0 == UInt8(ascii: "0") }
-        guard digits.count <= mostExponentDigits else { return nil }
+        guard digits.count <= maximumExponentDigits else { return nil }
         let magnitude = digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
         return sign == UInt8(ascii: "-") ? -magnitude : magnitude
     }
@@ -84,7 +84,7 @@ struct DecimalText {
 
     /// The digits as an integer; nil where they are too many.
     var digits: UInt64? {
-        guard digitCount <= Self.mostDivisorDigits else { return nil }
+        guard digitCount <= Self.maximumDivisorDigits else { return nil }
         var value: UInt64 = 0
         forEachDigit { value = value * 10 + UInt64($0) }
         return value
@@ -92,7 +92,7 @@ struct DecimalText {
 
     /// Whether this is a multiple of another number, exactly.
     ///
-    /// - Parameter divisor: Not 0, and of at most ``mostDivisorDigits`` digits.
+    /// - Parameter divisor: Not 0, and of at most ``maximumDivisorDigits`` digits.
     func isMultiple(of divisor: DecimalText) -> Bool {
         if isZero { return true }
         guard let modulus = divisor.digits, modulus > 0 else { return false }

@@ -6,7 +6,7 @@ extension SchemaCompiler {
         if let first { rules.append(.firstElements(first)) }
         if let rest = try subschema(.items, schema) { rules.append(.elements(rest, from: first?.count ?? 0)) }
         let counts = SchemaCounts(
-            least: try count(.minContains, schema) ?? 1, most: try count(.maxContains, schema) ?? .max)
+            minimum: try count(.minContains, schema) ?? 1, maximum: try count(.maxContains, schema) ?? .max)
         if let contained = try subschema(.contains, schema) {
             rules.append(.contains(UInt32(graph.contained.count)))
             graph.contained.append(SchemaContained(schema: contained, counts: counts))
@@ -80,7 +80,7 @@ extension SchemaCompiler {
         let names = try names(node, path).map { tape.string($0) }
         var known: Set<ExactKey> = []
         for name in names where !known.insert(ExactKey(text: name)).inserted {
-            throw failure(path, "the name \(JSON.string(Self.told(name)).text) stands there twice")
+            throw failure(path, "the name \(JSON.string(Self.shown(name)).text) stands there twice")
         }
         return names
     }
@@ -116,8 +116,8 @@ extension SchemaCompiler {
     private mutating func enter(
         _ list: MemberList, _ schema: Waiting, _ object: inout SchemaObject
     ) throws(JSONSchemaError) {
-        guard list.members.count <= Self.mostMembers else {
-            throw failure(schema.path, "more than \(Self.mostMembers) known members")
+        guard list.members.count <= Self.maximumMembers else {
+            throw failure(schema.path, "more than \(Self.maximumMembers) known members")
         }
         object.members = SchemaRange(start: UInt32(graph.members.count), count: UInt32(list.members.count))
         for (node, member) in list.members {
@@ -141,7 +141,7 @@ extension SchemaCompiler {
     }
 
     /// What a table's slots can number.
-    private static var mostMembers: Int { 65_000 }
+    private static var maximumMembers: Int { 65_000 }
     /// So many are compared one after the other.
     private static var fewMembers: Int { 8 }
 

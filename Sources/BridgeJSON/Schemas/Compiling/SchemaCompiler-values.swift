@@ -81,16 +81,16 @@ extension SchemaCompiler {
         let divisor = try decimal(node, path)
         guard !divisor.isNegative, !divisor.isZero else { throw failure(path, "a number above 0 was expected") }
         guard divisor.digits != nil else {
-            throw failure(path, "more than \(DecimalText.mostDivisorDigits) digits are not supported")
+            throw failure(path, "more than \(DecimalText.maximumDivisorDigits) digits are not supported")
         }
         return keep(tape.bytes(node))
     }
 
     /// The bounds of a count; nil: there are none.
     func counts(
-        _ least: SchemaKeyword, _ most: SchemaKeyword, _ schema: Waiting
+        _ minimum: SchemaKeyword, _ maximum: SchemaKeyword, _ schema: Waiting
     ) throws(JSONSchemaError) -> SchemaCounts? {
-        let counts = SchemaCounts(least: try count(least, schema) ?? 0, most: try count(most, schema) ?? .max)
+        let counts = SchemaCounts(minimum: try count(minimum, schema) ?? 0, maximum: try count(maximum, schema) ?? .max)
         return counts.allowsAny ? nil : counts
     }
 
@@ -108,11 +108,11 @@ extension SchemaCompiler {
     /// The index of a pattern.
     mutating func pattern(_ source: String, _ path: CodingPath) throws(JSONSchemaError) -> UInt32 {
         if let known = patterns[ExactKey(text: source)] { return known }
-        guard source.utf8.count <= Self.longestPattern else {
-            throw failure(path, "a pattern of more than \(Self.longestPattern) bytes")
+        guard source.utf8.count <= Self.maximumPatternBytes else {
+            throw failure(path, "a pattern of more than \(Self.maximumPatternBytes) bytes")
         }
-        guard patterns.count < Self.mostPatterns else {
-            throw failure(path, "more than \(Self.mostPatterns) different patterns in one schema")
+        guard patterns.count < Self.maximumPatterns else {
+            throw failure(path, "more than \(Self.maximumPatterns) different patterns in one schema")
         }
         func refusal(_ error: PatternError) -> JSONSchemaError {
             failure(path, "the pattern \(JSON.string(source).text) cannot be checked: \(error.reason)")
@@ -127,7 +127,7 @@ extension SchemaCompiler {
             throw refusal(error)
         }
         instructionCount += instructions
-        guard instructionCount <= Self.mostInstructions else {
+        guard instructionCount <= Self.maximumInstructions else {
             throw failure(
                 path,
                 "the patterns of the schema are too large together: a class of many characters, or many repetitions")
@@ -146,11 +146,11 @@ extension SchemaCompiler {
     /// characters; whatever has left its cache is
     /// compiled
     /// again at the next check. So many of both take some milliseconds, and fit the cache at the same time.
-    private static var mostPatterns: Int { 64 }
-    private static var mostInstructions: Int { 8_192 }
+    private static var maximumPatterns: Int { 64 }
+    private static var maximumInstructions: Int { 8_192 }
     /// What compiling costs. A check pays a third for a property, so that it can pay for all patterns of a schema.
     private static var instructionSteps: Int { 40 }
     private static var propertySteps: Int { 7_500 }
     /// In bytes.
-    private static var longestPattern: Int { 4_096 }
+    private static var maximumPatternBytes: Int { 4_096 }
 }

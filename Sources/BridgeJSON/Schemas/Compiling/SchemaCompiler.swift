@@ -30,7 +30,7 @@ struct SchemaCompiler {
     private var keywords: [(keyword: SchemaKeyword, node: Int)] = []
 
     /// A graph may take so many bytes: far more than one of a text of 64 KiB does.
-    private static let mostBytes = 1 << 20
+    private static let maximumBytes = 1 << 20
 
     private init(_ tape: JSONTape) { self.tape = tape }
 
@@ -120,8 +120,8 @@ struct SchemaCompiler {
         graph.schemas[Int(schema.place)].rules = SchemaRange(
             start: UInt32(graph.rules.count), count: UInt32(rules.count))
         graph.rules += rules
-        guard graph.byteCount <= Self.mostBytes else {
-            throw failure(schema.path, "up to here it takes more than \(Self.mostBytes) bytes of memory")
+        guard graph.byteCount <= Self.maximumBytes else {
+            throw failure(schema.path, "up to here it takes more than \(Self.maximumBytes) bytes of memory")
         }
     }
 
@@ -131,7 +131,7 @@ struct SchemaCompiler {
         var key = schema.node + 1
         for _ in 0..<tape.nodes[schema.node].count {
             let place = tape.nodes[key]
-            if place.count <= Self.longestKeyword, let keyword = SchemaKeyword(rawValue: tape.string(key)) {
+            if place.count <= Self.maximumKeywordBytes, let keyword = SchemaKeyword(rawValue: tape.string(key)) {
                 if let successor = keyword.successor {
                     throw failure(
                         .key(keyword.rawValue, of: schema.path),
@@ -144,7 +144,7 @@ struct SchemaCompiler {
     }
 
     /// In bytes.
-    private static let longestKeyword = 24
+    private static let maximumKeywordBytes = 24
 
     /// The value of a keyword of the schema that is being read.
     func value(_ keyword: SchemaKeyword) -> Int? { keywords.first { $0.keyword == keyword }?.node }

@@ -65,7 +65,7 @@ extension SchemaCompiler {
     private static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
     /// As much of a name as an error shows.
-    static func told(_ name: String) -> String {
+    static func shown(_ name: String) -> String {
         name.unicodeScalars.count > 128 ? String(name.unicodeScalars.prefix(128)) + "…" : name
     }
 
@@ -77,7 +77,7 @@ extension SchemaCompiler {
             guard said == Self.dialect || said == Self.dialect + "#" else {
                 throw failure(
                     path,
-                    "only the vocabulary of \(Self.dialect) is supported, not \(JSON.string(Self.told(said)).text)")
+                    "only the vocabulary of \(Self.dialect) is supported, not \(JSON.string(Self.shown(said)).text)")
             }
         }
         if let (node, path) = value(.identifier, schema) {
@@ -85,7 +85,7 @@ extension SchemaCompiler {
             guard fragment ?? "" == "" else { throw failure(path, "an $id has no fragment; $anchor names a part") }
             let uri = try resolve(document, in: resource)
             guard let entered = references.enter(resource: uri, at: schema.node) else {
-                throw failure(path, "two schemas have the $id \(Self.told(uri))")
+                throw failure(path, "two schemas have the $id \(Self.shown(uri))")
             }
             resource = entered
         }
@@ -106,7 +106,7 @@ extension SchemaCompiler {
             throw failure(path, "a letter or _ was expected, and then letters, digits, _, - and .")
         }
         guard references.enter(anchor: name, in: resource, at: schema.node) else {
-            throw failure(path, "two schemas have the anchor \(Self.told(name))")
+            throw failure(path, "two schemas have the anchor \(Self.shown(name))")
         }
         return name
     }
@@ -148,7 +148,7 @@ extension SchemaCompiler {
                 guard let known = references.resource(uri) else {
                     throw failure(
                         reference.path,
-                        "only schemas of the same document can be referred to, and \(Self.told(uri)) is no part of it")
+                        "only schemas of the same document can be referred to, and \(Self.shown(uri)) is no part of it")
                 }
                 resource = known
             }
@@ -166,7 +166,7 @@ extension SchemaCompiler {
     ) throws(JSONSchemaError) -> SchemaPlace {
         // Written out where one is missing: the path has the keys of the schemas around it.
         func missing() -> JSONSchemaError {
-            failure(reference.path, "there is no \(Self.told(reference.reference))")
+            failure(reference.path, "there is no \(Self.shown(reference.reference))")
         }
         var (node, resource) = (references.resources[Int(resource)].node, resource)
         if let pointer = JSONPointer(fragment) {

@@ -14,7 +14,7 @@ enum PatternEngine {
 
     private static let library = "libTrestlePatterns.so"
     private static let loaded: Result<Functions, PatternError> = load()
-    private static let longestReason = 256
+    private static let maximumReasonBytes = 256
 
     /// The loader looks beside the program: its run path names the place.
     private static func load() -> Result<Functions, PatternError> {
@@ -37,7 +37,7 @@ enum PatternEngine {
     /// - Returns: the number of instructions of its program.
     static func compile(_ pattern: String) throws(PatternError) -> Int {
         let functions = try loaded.get()
-        var reason = [CChar](repeating: 0, count: longestReason)
+        var reason = [CChar](repeating: 0, count: maximumReasonBytes)
         var pattern = pattern
         let count = pattern.withUTF8 { functions.compile($0.baseAddress, $0.count, &reason, reason.count) }
         if count >= 0 { return Int(count) }

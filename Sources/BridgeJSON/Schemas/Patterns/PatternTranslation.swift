@@ -22,9 +22,9 @@ struct PatternTranslation {
     /// No pattern is worth more.
     private static let heaviest = 1_000_000
     /// RE2 repeats an expression so many times.
-    private static let mostRepetitions = 1_000
+    private static let maximumRepetitions = 1_000
     /// RE2 takes up to 70 µs to read one, before anything bounds what it does.
-    private static let mostProperties = 64
+    private static let maximumProperties = 64
     /// RE2 and this reader both accept so many groups within one another.
     private static let deepest = 200
 
@@ -32,8 +32,8 @@ struct PatternTranslation {
         reader = PatternReader(pattern)
         while let scalar = reader.next() { try term(scalar) }
         guard outer.isEmpty else { throw PatternError("a group does not end") }
-        guard propertyCount <= Self.mostProperties else {
-            throw PatternError("more than \(Self.mostProperties) properties of characters")
+        guard propertyCount <= Self.maximumProperties else {
+            throw PatternError("more than \(Self.maximumProperties) properties of characters")
         }
         if hasNonBoundary {
             // RE2 would also find `\B` between the bytes of one character: so whole characters are skipped.
@@ -122,8 +122,8 @@ struct PatternTranslation {
     /// `{2}`, `{2,}`, `{2,5}`; braces around anything else stand for themselves.
     private mutating func braces() throws(PatternError) {
         guard let (low, high) = reader.bounds() else { return literal("{") }
-        guard max(low, high ?? 0) <= Self.mostRepetitions else {
-            throw PatternError("more than \(Self.mostRepetitions) repetitions")
+        guard max(low, high ?? 0) <= Self.maximumRepetitions else {
+            throw PatternError("more than \(Self.maximumRepetitions) repetitions")
         }
         guard let high else { return try repeatLast("{\(low),}", atMost: low) }
         guard low <= high else { throw PatternError("the bounds {\(low),\(high)} are in the wrong order") }

@@ -8,7 +8,7 @@ import PrivateDaemon
 struct CheckPluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Holds a plugin against all that a plugin must do, in a daemon of its own.",
+        abstract: "Checks a plugin against the rules for plugins, in a daemon of its own.",
         discussion: """
             Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: \
             that a call has one answer, which fits its schema, and that the work ends when the call is cancelled or \
@@ -100,7 +100,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
             var check = PlaceCheck(
                 place: place, settings: settings, folder: folder, choice: choice,
                 patience: patience?.duration ?? .seconds(5),
-                tell: { finding in
+                report: { finding in
                     line.end()
                     report.take(finding)
                 })

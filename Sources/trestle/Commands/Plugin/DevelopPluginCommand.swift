@@ -6,7 +6,7 @@ import PrivateDaemon
 struct DevelopPluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dev",
-        abstract: "Builds a plugin and runs it, in a daemon of its own; each save builds and reloads it.",
+        abstract: "Builds a plugin and runs it in a daemon of its own; each save rebuilds and reloads it.",
         discussion: """
             Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not \
             at all where it has only a manifest NAME.plugin.toml. Packages that depend on Trestle alone are built in a \

@@ -7,7 +7,7 @@ import Glibc
 struct InstallPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Installs a plugin for good, and has the running daemon load it.",
+        abstract: "Installs a plugin permanently, and loads it into the running daemon.",
         discussion: """
             A project's folder is built for release first: swift build -c release, make, or nothing for a manifest. \
             Started by root, the build runs as the owner of the folder. The plugin is copied into the first directory \
@@ -74,7 +74,7 @@ struct InstallPluginCommand: BridgeCommand {
 struct UninstallPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "uninstall",
-        abstract: "Has the running daemon unload a plugin, and removes what `install` has installed.",
+        abstract: "Unloads a plugin from the running daemon, and removes what `install` has installed.",
         discussion: """
             Calls that are under way may end first, for as long as the setting stop_timeout says. What the plugin has \
             stored stays.

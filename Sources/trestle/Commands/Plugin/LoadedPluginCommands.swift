@@ -7,7 +7,7 @@ import Glibc
 struct ListPluginsCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the daemon's plugins: how each is, where it runs, its tasks; the same as trestle plugins.",
+        abstract: "Lists the daemon's plugins: state, process and tasks; the same as trestle plugins.",
         discussion: """
             Of a plugin that could not be used, the reason.
 
@@ -27,7 +27,7 @@ struct ListPluginsCommand: BridgeCommand {
 struct LoadPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Has the running daemon load a plugin.",
+        abstract: "Loads a plugin into the running daemon.",
         discussion: """
             A library, a manifest, or a project's folder, which is built first; the daemon must be able to read the \
             plugin, and it must belong to root or to the daemon's user. Until the daemon ends: `trestle plugin install` \
@@ -61,7 +61,7 @@ struct LoadPluginCommand: BridgeCommand {
 struct UnloadPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "unload",
-        abstract: "Has the running daemon stop a plugin and forget it.",
+        abstract: "Unloads a plugin from the running daemon.",
         discussion: """
             Calls that are under way may end first, for as long as the setting stop_timeout says.
 
@@ -80,7 +80,7 @@ struct UnloadPluginCommand: BridgeCommand {
 struct ReloadPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Puts what a plugin's files say now in its place, without losing a call.",
+        abstract: "Replaces a plugin by the present version of its files, without losing a call.",
         discussion: """
             The new version is started before it takes over; calls that are under way end where they began. Where it \
             is no good, the one before stays, and the status is 1. A plugin that was refused is loaded, once it was \

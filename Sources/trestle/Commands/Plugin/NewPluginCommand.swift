@@ -6,7 +6,7 @@ struct NewPluginCommand: AsyncParsableCommand {
         commandName: "new",
         abstract: "Writes the folder of a new plugin, which builds, passes a test and answers.",
         discussion: """
-            Its one task bears the plugin's name and greets somebody. README.md in the folder has the commands that \
+            Its one task has the plugin's name and returns a greeting. README.md in the folder has the commands that \
             build, test, check and run it. Nothing that exists is overwritten.
 
             EXAMPLES

@@ -4,7 +4,7 @@ import ArgumentParser
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Makes plugins, checks them, runs them while they are written, loads and installs them.",
+        abstract: "Creates, checks, runs, loads and installs plugins.",
         discussion: """
             EXAMPLES
               trestle plugin new scanner

@@ -93,11 +93,11 @@ final class CheckedDaemon {
 /// What a log has said.
 @LoopActor
 private final class CheckedLog {
-    private static let mostLines = 10_000
+    private static let maximumLines = 10_000
     private(set) var lines: [String] = []
     private(set) var lateAnswers: [String: Int] = [:]
     private(set) var surplusAnswers = 0
-    private let waiting = WaitingList<Void>()
+    private let waiting = AsyncSignal<Void>()
 
     nonisolated init() {}
 
@@ -111,7 +111,7 @@ private final class CheckedLog {
             }
             waiting.resumeAll(())
         }
-        if lines.count < Self.mostLines { lines.append(line.message) }
+        if lines.count < Self.maximumLines { lines.append(line.message) }
     }
 
     func waits(for isThere: (CheckedLog) -> Bool, within patience: Duration) async -> Bool {

@@ -12,27 +12,27 @@ struct PlaceCheck {
     let folder: PrivateFolder
     let choice: CheckChoice
     let patience: Duration
-    let tell: @LoopActor (CheckFinding) -> Void
+    let report: @LoopActor (CheckFinding) -> Void
 
     private func say(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ says: String) {
-        tell(CheckFinding(place: place, task: task, check: check, outcome: outcome, says: says))
+        report(CheckFinding(place: place, task: task, check: check, outcome: outcome, says: says))
     }
 
     /// A second answer that comes later than this is not seen.
-    private static let longestSurplusWait = Duration.seconds(1)
+    private static let maximumSurplusWait = Duration.seconds(1)
     /// A call that is as quick has its own answer while a daemon stops, which waits for seconds.
     private static let quickCall = Duration.seconds(1)
 
     init(
         place: CheckFinding.Place, settings: PrivateDaemon.Settings, folder: PrivateFolder, choice: CheckChoice,
-        patience: Duration, tell: @escaping @LoopActor (CheckFinding) -> Void
+        patience: Duration, report: @escaping @LoopActor (CheckFinding) -> Void
     ) {
         self.place = place
         self.settings = settings
         self.folder = folder
         self.choice = choice
         self.patience = patience
-        self.tell = tell
+        self.report = report
     }
 
     /// Checks it; the daemons that it starts have ended when this returns.
@@ -93,7 +93,7 @@ struct PlaceCheck {
         let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
         let check = TaskCheck(
             daemon: daemon, description: description, options: choice.options(for: task), patience: patience,
-            tell: { say($0, $1, $2, $3) })
+            report: { say($0, $1, $2, $3) })
         do { return try await check.run() } catch let error as BridgeError where error.code == .sessionClosed {
             guard try await daemon.connectAgain() else { throw error }
             say(
@@ -108,7 +108,7 @@ struct PlaceCheck {
     private func checkOnce(_ daemon: CheckedDaemon, _ answers: [TaskCheck.Answer]) async {
         guard !answers.isEmpty else { return }
         let known = answers.reduce(0) { $0 + $1.surplus }
-        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(patience, Self.longestSurplusWait))
+        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(patience, Self.maximumSurplusWait))
         let later = daemon.surplusAnswers - known
         let law = "every call has one, and only the first counts"
         // Those of one task that was called are its own, however late they come. Where several were, they are taken for
@@ -189,28 +189,28 @@ struct PlaceCheck {
         let status = await daemon.stop()
         let complaints = daemon.lines(saying: "did not stop")
         if let first = complaints.first {
-            say(nil, "stop", .failed, "the daemon was told to end: \(first)")
+            say(nil, "stop", .failed, "the daemon was asked to stop: \(first)")
         } else if !status.isSuccess {
-            say(nil, "stop", .failed, "the daemon was told to end, and ended with \(status)")
+            say(nil, "stop", .failed, "the daemon was asked to stop, and ended with \(status)")
         } else {
-            say(nil, "stop", .passed, "it finished when the daemon was told to end")
+            say(nil, "stop", .passed, "it finished when the daemon was asked to stop")
         }
         checkOutput(daemon, name)
     }
 
     /// What a call that was in flight ended with. Another answer of the task's than before is none of our business.
     private func judgeStop(_ error: BridgeError, _ answer: TaskCheck.Answer) {
-        let sent = "the daemon was told to end while it worked on a call"
+        let sent = "the daemon was asked to stop while it worked on a call"
         switch error.code {
         case .sessionClosed: say(answer.task, "stop", .failed, "\(sent), and the call had no answer: \(error.message)")
-        case .shuttingDown, .callTimeout, .callCancelled:
+        case .daemonStopping, .callTimeout, .callCancelled:
             guard answer.time > Self.quickCall else {
                 return say(
                     answer.task, "stop", .failed,
                     "\(sent), and the call, which had been answered before, ended with \(error.code): \(error.message)")
             }
             say(answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
-        case .pluginCrashed, .pluginUnavailable, .pluginNoReply, .pluginInvalidReply:
+        case .pluginCrashed, .pluginUnavailable, .replyMissing, .replyInvalid:
             say(answer.task, "stop", .failed, "\(sent), and what came was \(error.code): \(error.message)")
         default: break
         }

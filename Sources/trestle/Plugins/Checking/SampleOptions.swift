@@ -10,7 +10,7 @@ struct SampleOptions {
     /// Strings and arrays are made so long at the most.
     private static let longest = 10_000
     /// As many forbidden values as are told.
-    private static let mostForbidden = 200
+    private static let maximumForbidden = 200
 
     /// - Throws: ``JSONSchemaError`` where it is no schema.
     init(_ schema: JSON) throws(JSONSchemaError) {
@@ -49,7 +49,7 @@ struct SampleOptions {
         var found: [(value: JSON, misfit: SchemaMisfit)] = []
         let candidates =
             Self.kinds(isSubtle) + (sample(root, Self.deepest).map { variations(of: $0, root, isSubtle) } ?? [])
-        for value in candidates where seen.insert(value.text).inserted && found.count < Self.mostForbidden {
+        for value in candidates where seen.insert(value.text).inserted && found.count < Self.maximumForbidden {
             if let misfit = misfit(value) { found.append((value, misfit)) }
         }
         return found
@@ -117,9 +117,9 @@ struct SampleOptions {
     }
 
     private func text(_ schema: JSON) -> JSON {
-        let least = min(Int(clamping: schema["minLength"]?.int64Value ?? 0), Self.longest)
-        let most = Int(clamping: schema["maxLength"]?.int64Value ?? .max)
-        return .string(String("sample".prefix(max(0, most))) + String(repeating: "x", count: max(0, least - 6)))
+        let minimum = min(Int(clamping: schema["minLength"]?.int64Value ?? 0), Self.longest)
+        let maximum = Int(clamping: schema["maxLength"]?.int64Value ?? .max)
+        return .string(String("sample".prefix(max(0, maximum))) + String(repeating: "x", count: max(0, minimum - 6)))
     }
 
     private func number(_ schema: JSON) -> JSON {
@@ -177,14 +177,14 @@ struct SampleOptions {
         return .object(changed)
     }
 
-    private func longText(_ most: Int64?) -> [JSON] {
-        guard let most, most < Self.longest else { return [] }
-        return [.string(String(repeating: "x", count: Int(clamping: most) + 1))]
+    private func longText(_ maximum: Int64?) -> [JSON] {
+        guard let maximum, maximum < Self.longest else { return [] }
+        return [.string(String(repeating: "x", count: Int(clamping: maximum) + 1))]
     }
 
-    private func longArrays(_ elements: [JSON], _ most: Int64?) -> [JSON] {
-        guard let most, most < Self.longest, let first = elements.first else { return [] }
-        return [.array(Array(repeating: first, count: Int(clamping: most) + 1))]
+    private func longArrays(_ elements: [JSON], _ maximum: Int64?) -> [JSON] {
+        guard let maximum, maximum < Self.longest, let first = elements.first else { return [] }
+        return [.array(Array(repeating: first, count: Int(clamping: maximum) + 1))]
     }
 
     private func numbers(_ schema: JSON) -> [JSON] {

@@ -10,7 +10,7 @@ struct TaskCheck {
     let description: JSON
     let options: CheckChoice.Options
     let patience: Duration
-    let tell: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
+    let report: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
 
     private var name: String { description["name"]?.stringValue ?? "" }
 
@@ -27,9 +27,9 @@ struct TaskCheck {
         }
     }
 
-    private func pass(_ check: String, _ says: String) { tell(name, check, .passed, says) }
-    private func fail(_ check: String, _ says: String) { tell(name, check, .failed, says) }
-    private func skip(_ check: String, _ says: String) { tell(name, check, .skipped, says) }
+    private func pass(_ check: String, _ says: String) { report(name, check, .passed, says) }
+    private func fail(_ check: String, _ says: String) { report(name, check, .failed, says) }
+    private func skip(_ check: String, _ says: String) { report(name, check, .skipped, says) }
 
     /// What is known of a task that answers.
     struct Answer {
@@ -60,7 +60,7 @@ struct TaskCheck {
         if try await checkCancel(options) {
             try await checkDeadline(options)
         } else {
-            skip("deadline", "an answer is still owed to the call before: this one's could not be told from it")
+            skip("deadline", "an answer is still owed to the call before: this one's cannot be distinguished from it")
         }
         try await daemon.hearDroppedAnswers(within: patience)
         return Answer(task: name, options: options, time: time, surplus: daemon.surplusAnswers - before)
@@ -156,7 +156,7 @@ struct TaskCheck {
                 "\(sent), and did not answer within \(HumanDuration.text(patience)); if it works for longer than that, "
                     + "say so with --patience")
         case .pluginCrashed: fail("call", "\(sent), and its process ended: \(error.message)")
-        case .pluginNoReply, .pluginInvalidReply, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
+        case .replyMissing, .replyInvalid, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
             fail("call", "\(sent), and what came was \(error.code): \(error.message)")
         default:
             pass("call", "\(sent), and answered with the error \(error.code)")

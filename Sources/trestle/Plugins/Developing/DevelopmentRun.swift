@@ -17,7 +17,7 @@ final class DevelopmentRun {
     /// What was saved since the plugin was loaded, and when the first of it was.
     private var saved: (paths: Set<String>, first: MonotonicInstant)?
     private var isDue = false
-    private let saves = WaitingList<Void>()
+    private let saves = AsyncSignal<Void>()
     private var timer: LoopTimer?
 
     /// - Parameters:

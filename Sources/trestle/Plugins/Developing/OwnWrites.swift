@@ -20,7 +20,7 @@ struct OwnWrites {
     /// How long after it was loaded a plugin is suspected of what is written.
     static let suspicion = Duration.seconds(5)
     /// How often in a row it is reloaded by what is perhaps its own.
-    static let most = 2
+    static let maximum = 2
 
     private static let sourceSuffixes: Set<Substring> = [
         "bash", "c", "cc", "conf", "cpp", "cs", "go", "h", "hpp", "hs", "java", "jl", "js", "kt", "lua", "mjs", "pl",
@@ -56,7 +56,7 @@ struct OwnWrites {
             return .reload
         }
         inRow += 1
-        guard inRow > Self.most else { return .reload }
+        guard inRow > Self.maximum else { return .reload }
         leftOut.formUnion(paths)
         return .leaveOut(paths.sorted())
     }

@@ -7,8 +7,8 @@ import PrivateDaemon
 /// write them.
 struct PluginCopy {
     /// Beyond these it is hardly a folder with nothing but a plugin in it.
-    private static let mostFiles = 20_000
-    private static let mostBytes = 1 << 30
+    private static let maximumFiles = 20_000
+    private static let maximumBytes = 1 << 30
     private static let chunkBytes = 1 << 16
 
     private let plugin: String
@@ -65,9 +65,9 @@ struct PluginCopy {
     private mutating func count(_ status: stat) throws {
         files += 1
         bytes += status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0
-        guard files <= Self.mostFiles, bytes <= Self.mostBytes else {
+        guard files <= Self.maximumFiles, bytes <= Self.maximumBytes else {
             throw ProjectFailure(
-                "more than \(Self.mostFiles) files, or 1 GiB, lie beside \(plugin), and all of them would be installed "
+                "more than \(Self.maximumFiles) files, or 1 GiB, lie beside \(plugin), and all of them would be installed "
                     + "with it: put it into a folder with nothing but what its worker needs")
         }
     }

@@ -6,7 +6,7 @@ struct PluginName: Sendable, Equatable {
     /// As the daemon knows it, and as its first task is called.
     let text: String
 
-    private static let longestBytes = 64
+    private static let maximumBytes = 64
     /// Names of the daemon's own tasks begin with these.
     private static let reserved = ["bridge", "plugin", "rpc"]
 
@@ -22,9 +22,9 @@ struct PluginName: Sendable, Equatable {
         guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isAllowed) else {
             throw ValidationError("'\(PlainText.line(text))' is no name for a plugin: \(rule)")
         }
-        guard text.utf8.count <= Self.longestBytes else {
+        guard text.utf8.count <= Self.maximumBytes else {
             throw ValidationError(
-                "the name has \(text.utf8.count) bytes, and may have \(Self.longestBytes): choose a shorter one")
+                "the name has \(text.utf8.count) bytes, and may have \(Self.maximumBytes): choose a shorter one")
         }
         guard !Self.reserved.contains(text.lowercased()) else {
             throw ValidationError("'\(text)' is a name of the daemon's own: choose another")

@@ -40,7 +40,7 @@ extension PluginTemplate {
                     """),
             workerMakefile(
                 variables:
-                    "# Where trestle_bridge is, for the test of the function; the daemon tells the worker.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
+                    "# Where trestle_bridge is, for the test of the function; the daemon sets it for the worker.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
                 says: "its function alone, and the worker in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),

@@ -25,7 +25,7 @@ final class DesktopPresenter {
     private var early: [(id: NotificationService.ID, event: DesktopNotification.Event)] = []
     /// Notifications that are being taken away.
     private var closingCount = 0
-    private let settled = WaitingList<Void>()
+    private let settled = AsyncSignal<Void>()
     private var isEnding = false
 
     init(_ bus: BusConnection) throws(BusError) {

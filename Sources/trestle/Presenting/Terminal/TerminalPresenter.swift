@@ -9,7 +9,7 @@ final class TerminalPresenter {
     private let print: @LoopActor (String) -> Void
     private let bold: @Sendable (String) -> String
     private var isShowing = false
-    private let turn = WaitingList<Void>()
+    private let turn = AsyncSignal<Void>()
     /// What was typed before a question was asked is no answer to it.
     private let forgetsEarlierLines: Bool
 
@@ -74,7 +74,7 @@ final class TerminalPresenter {
         case .text(let line): return line
         case nil: throw CancellationError()
         case .end:
-            throw BridgeError("ui.dismissed", "the one who was asked has ended the input without an answer")
+            throw BridgeError("ui.dismissed", "the user ended the input without an answer")
         }
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Descriptors that lie in the queue of a socket: the receiver of that one descriptor can take all of them out, once.
 /// For a process that keeps descriptors for another, and should hold one instead of thousands.
-public struct DescriptorParcel: ~Copyable, Sendable {
+public struct DescriptorBundle: ~Copyable, Sendable {
     /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not
     /// taken out is closed with the last copy of it.
     public let descriptor: Int32
@@ -17,7 +17,7 @@ public struct DescriptorParcel: ~Copyable, Sendable {
     ///
     /// - Throws: `ETOOMANYREFS` where more lie in sockets' queues than the process may have open (`RLIMIT_NOFILE`);
     ///   `EAGAIN` where they do not fit into the queue, which takes far more than that; `EMFILE`, `ENFILE`, `EBADF`.
-    public static func make(of descriptors: [Int32]) throws(SystemError) -> DescriptorParcel {
+    public static func make(of descriptors: [Int32]) throws(SystemError) -> DescriptorBundle {
         var ends: (queue: Int32, way: Int32) = (-1, -1)
         // Of packets: each message is taken out by itself, with all of its descriptors.
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -26,9 +26,9 @@ public struct DescriptorParcel: ~Copyable, Sendable {
         }
         guard status == 0 else { throw SystemError(code: errno, operation: "make a socket pair") }
         defer { close(ends.way) }
-        let parcel = DescriptorParcel(adopting: ends.queue)
-        for first in stride(from: 0, to: descriptors.count, by: mostAtOnce) {
-            let part = descriptors[first..<min(first + mostAtOnce, descriptors.count)]
+        let parcel = DescriptorBundle(adopting: ends.queue)
+        for first in stride(from: 0, to: descriptors.count, by: maximumAtOnce) {
+            let part = descriptors[first..<min(first + maximumAtOnce, descriptors.count)]
             let status = part.withUnsafeBufferPointer {
                 clibuv_send_descriptors(ends.way, $0.baseAddress, $0.count)
             }
@@ -37,7 +37,7 @@ public struct DescriptorParcel: ~Copyable, Sendable {
         return parcel
     }
 
-    private static let mostAtOnce = Int(clibuv_most_descriptors)
+    private static let maximumAtOnce = Int(clibuv_maximum_descriptors)
 
     /// Takes all of them out, in their order, closed on exec. They are the caller's to close, those too that were taken
     /// out before an error.
@@ -45,7 +45,7 @@ public struct DescriptorParcel: ~Copyable, Sendable {
     /// - Parameter take: Gets each of them.
     /// - Throws: `ENOTSOCK` and others where it is no parcel.
     public func unpack(_ take: (Int32) -> Void) throws(SystemError) {
-        var room = [Int32](repeating: -1, count: Self.mostAtOnce)
+        var room = [Int32](repeating: -1, count: Self.maximumAtOnce)
         while true {
             let count = clibuv_receive_descriptors(descriptor, &room)
             guard count >= 0 else { throw SystemError(code: errno, operation: "take descriptors out of a socket") }

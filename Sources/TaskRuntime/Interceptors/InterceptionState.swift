@@ -1,6 +1,6 @@
 /// A call's way through the interceptors of its task: kept beside the call from the first question about it on. Loop
 /// thread only.
-final class Passage {
+final class InterceptionState {
     /// Those that were asked about the call, or were passed by: none sees it twice, so that calls that are sent to and
     /// fro come to an end.
     var seen: [Interceptor] = []
@@ -32,10 +32,10 @@ final class Passage {
 
 extension Call {
     /// Its way through interceptors; nil: it was not asked about.
-    var passage: Passage? { record.pointee.extras?.passage }
+    var passage: InterceptionState? { record.pointee.extras?.passage }
 
     /// The interceptors in whose hands the calls are, or were, that led to this one.
-    var lineage: [Interceptor] { record.pointee.extras?.lineage ?? [] }
+    var ancestry: [Interceptor] { record.pointee.extras?.ancestry ?? [] }
 
     /// Whether an interceptor has it in hand, and the call keeps its place in that plugin's queue meanwhile.
     func isAskedAbout(in queue: PluginSlot) -> Bool { passage?.queue === queue }

@@ -3,7 +3,7 @@ import Glibc
 
 /// The callbackId of a call in flight, copied from its line. The memory stays from call to call, so that keeping an id
 /// allocates nothing but for the first of its length.
-struct KeptCallbackID: ~Copyable {
+struct OwnedCallbackID: ~Copyable {
     /// Room for the ids that are in use: counters, UUIDs. A power of two, for the allocator's sake.
     private static let usualBytes = 64
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Figures of a plugin", .blocking)
-struct FigureTests {
+struct MetricTests {
     /// The figures of the plugin in the status, by name and unit, once they are as wanted.
     private func figures(_ client: Wire, until isWanted: ([String: JSON]) -> Bool) throws -> [String: JSON] {
         func byName(_ status: JSON) -> [String: JSON] {
@@ -52,7 +52,7 @@ struct FigureTests {
             #expect(try client.result("specimen") == [true, 0, 0, 0])
             let all = try figures(client) { $0["file"]?["value"] == 3 && $0["file_bytes"]?["value"] == 12 }
             #expect(all.count == 64 && all["file_bytes"]?["kind"] == "gauge")
-            for reason in ["file is a gauge already", "No Name", "64 figures at the most"] {
+            for reason in ["file is a gauge already", "No Name", "64 metrics at most"] {
                 try daemon.awaitLog(reason, client)
             }
         }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite("A parcel of descriptors")
-struct DescriptorParcelTests {
+struct DescriptorBundleTests {
     private func inode(_ descriptor: Int32) -> UInt64? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
@@ -24,7 +24,7 @@ struct DescriptorParcelTests {
         let ends = try pipeEnds()
         defer { for end in ends { close(end) } }
         let put = (0..<count).map { ends[$0 % 2] }
-        let parcel = try DescriptorParcel.make(of: put)
+        let parcel = try DescriptorBundle.make(of: put)
         var taken: [Int32] = []
         try parcel.unpack { taken.append($0) }
         defer { for descriptor in taken { close(descriptor) } }
@@ -38,11 +38,11 @@ struct DescriptorParcelTests {
         let ends = try pipeEnds()
         let copy: Int32
         do {
-            let parcel = try DescriptorParcel.make(of: ends)
+            let parcel = try DescriptorBundle.make(of: ends)
             copy = dup(parcel.descriptor)
         }
         for end in ends { close(end) }
-        let kept = DescriptorParcel(adopting: copy)
+        let kept = DescriptorBundle(adopting: copy)
         var taken: [Int32] = []
         try kept.unpack { taken.append($0) }
         defer { for descriptor in taken { close(descriptor) } }
@@ -57,7 +57,7 @@ struct DescriptorParcelTests {
     func end() throws {
         let ends = try pipeEnds()
         defer { close(ends[0]) }
-        do { _ = try DescriptorParcel.make(of: [ends[1]]) }
+        do { _ = try DescriptorBundle.make(of: [ends[1]]) }
         close(ends[1])
         // Nobody can write any more, once children that other tests were just starting have let go of their copies.
         var state = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
@@ -66,10 +66,10 @@ struct DescriptorParcelTests {
 
     @Test("says what is no descriptor, and what is no parcel")
     func faults() throws {
-        #expect(throws: SystemError.self) { _ = try DescriptorParcel.make(of: [1_000_000]) }
+        #expect(throws: SystemError.self) { _ = try DescriptorBundle.make(of: [1_000_000]) }
         let ends = try pipeEnds()
         defer { close(ends[1]) }
-        let none = DescriptorParcel(adopting: ends[0])
+        let none = DescriptorBundle(adopting: ends[0])
         let error = #expect(throws: SystemError.self) { try none.unpack { _ in } }
         #expect(error?.code == ENOTSOCK)
     }

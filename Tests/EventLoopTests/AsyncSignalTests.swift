@@ -1,10 +1,10 @@
 import EventLoop
 import Testing
 
-@Suite @LoopActor struct WaitingListTests {
+@Suite @LoopActor struct AsyncSignalTests {
     @Test("Who waits is resumed in order; a cancelled one waits no longer and takes nobody's turn")
     func order() async {
-        let list = WaitingList<Int>()
+        let list = AsyncSignal<Int>()
         var seen: [String] = []
         let tasks = ["a", "b", "c"].map { name in
             Task.immediate {
@@ -24,7 +24,7 @@ import Testing
 
     @Test("A task that is cancelled before it waits does not wait")
     func cancelledBefore() async {
-        let list = WaitingList<Int>()
+        let list = AsyncSignal<Int>()
         let value = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await list.wait()

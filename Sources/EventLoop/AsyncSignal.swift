@@ -1,7 +1,7 @@
 /// Swift tasks that wait on the loop for something to happen, in the order in which they came. A task that is cancelled
 /// waits no longer.
 @LoopActor
-public final class WaitingList<Value: Sendable> {
+public final class AsyncSignal<Value: Sendable> {
     private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     private var lastTicket: UInt64 = 0
 

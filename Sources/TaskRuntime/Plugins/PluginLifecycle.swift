@@ -141,7 +141,7 @@ extension TaskRuntime {
         leavingPlugins.removeAll { $0 === plugin }
         // What has ended since another one took its place.
         for task in plugin.tasks { registry.find(task.name)?.statistics.takeOver(&task.statistics) }
-        plugin.letGo()
+        plugin.releaseHost()
         guard wasOpen, !plugins.contains(where: { $0.name == plugin.name }) else { return }
         publish("plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
     }
@@ -149,6 +149,6 @@ extension TaskRuntime {
     /// Reports that a plugin works, and informs it of the sessions that opened before it did.
     func announce(_ plugin: PluginSlot) {
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
-        plugin.tellSessions()
+        plugin.reportSessions()
     }
 }

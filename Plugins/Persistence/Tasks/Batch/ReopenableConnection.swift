@@ -3,7 +3,7 @@ import TaskKit
 
 /// A connection that is opened when it is first needed, and anew after a failure of the storage: what a failure left
 /// behind in it is not trusted.
-struct KeptConnection {
+struct ReopenableConnection {
     private enum State {
         case unopened
         case open(StoreConnection)

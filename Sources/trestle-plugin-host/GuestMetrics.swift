@@ -3,33 +3,33 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// The figures that a plugin sets, sent to the daemon once a second where they have changed. Any thread.
-final class GuestFigures: Sendable {
-    private struct Figure {
+/// The metrics that a plugin sets, sent to the daemon once a second where they have changed. Any thread.
+final class GuestMetrics: Sendable {
+    private struct Metric {
         var value = 0.0
         var isNews = true
     }
 
     private struct State {
         /// By the rules that the daemon goes by, which would refuse later what is refused here.
-        var declared = FigureDeclarations()
+        var declared = MetricDeclarations()
         /// Their values, in the same order.
-        var figures: [Figure] = []
+        var metrics: [Metric] = []
     }
 
     private static let interval = Duration.seconds(1)
     private let state = Mutex(State())
 
-    /// Declares a figure; one of the same name and unit is the same figure.
+    /// Declares a metric; one of the same name and unit is the same metric.
     ///
     /// - Returns: its number, from 1.
-    /// - Throws: ``FigureRefusal`` where it cannot be published.
-    func declare(_ new: FigureDeclaration) throws(FigureRefusal) -> UInt32 {
+    /// - Throws: ``MetricRefusal`` where it cannot be published.
+    func declare(_ new: MetricDeclaration) throws(MetricRefusal) -> UInt32 {
         // The closure's own errors would be of any type.
         let outcome = state.withLock { state in
-            Result { () throws(FigureRefusal) -> UInt32 in
+            Result { () throws(MetricRefusal) -> UInt32 in
                 let number = try state.declared.declare(new)
-                if number > state.figures.count { state.figures.append(Figure()) }
+                if number > state.metrics.count { state.metrics.append(Metric()) }
                 return UInt32(number)
             }
         }
@@ -42,9 +42,9 @@ final class GuestFigures: Sendable {
 
     private func change(_ number: UInt32, _ change: (inout Double) -> Void) {
         state.withLock { state in
-            guard number > 0, number <= state.figures.count else { return }
-            change(&state.figures[Int(number) - 1].value)
-            state.figures[Int(number) - 1].isNews = true
+            guard number > 0, number <= state.metrics.count else { return }
+            change(&state.metrics[Int(number) - 1].value)
+            state.metrics[Int(number) - 1].isNews = true
         }
     }
 
@@ -68,15 +68,15 @@ final class GuestFigures: Sendable {
     func takeNews() -> JSON? {
         state.withLock { state in
             var news: [JSON] = []
-            for (index, declared) in state.declared.all.enumerated() where state.figures[index].isNews {
-                state.figures[index].isNews = false
-                var figure: JSONObject = [
+            for (index, declared) in state.declared.all.enumerated() where state.metrics[index].isNews {
+                state.metrics[index].isNews = false
+                var metric: JSONObject = [
                     "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
                     "help": .string(declared.help),
-                    "value": .number(JSONNumber(state.figures[index].value) ?? JSONNumber(0)),
+                    "value": .number(JSONNumber(state.metrics[index].value) ?? JSONNumber(0)),
                 ]
-                figure["unit"] = declared.unit.map { .string($0) }
-                news.append(.object(figure))
+                metric["unit"] = declared.unit.map { .string($0) }
+                news.append(.object(metric))
             }
             return news.isEmpty ? nil : ["metrics": .array(news)]
         }

@@ -8,7 +8,7 @@ import TaskRuntime
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
-final class CallerFaces {
+final class CallerDescriptors {
     /// A session's description. Its three texts stand behind it in the same memory.
     private struct Entry {
         var session: UInt64

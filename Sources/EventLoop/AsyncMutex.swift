@@ -1,8 +1,8 @@
 /// Lets one piece of asynchronous work after the other have its turn, in the order in which they ask.
 @LoopActor
-public final class TurnTaking {
+public final class AsyncMutex {
     private var isTaken = false
-    private let waiting = WaitingList<Void>()
+    private let waiting = AsyncSignal<Void>()
 
     /// No user has the turn.
     public nonisolated init() {}

@@ -1,0 +1,43 @@
+import BridgeMessage
+import TaskRuntime
+
+/// The metrics that the processes of a plugin tell of, put together: a counter is the sum over all processes that there
+/// were, a gauge the sum over those that there are. Loop thread only.
+struct WorkerMetrics {
+    private struct Metric {
+        let kind: MetricDeclaration.Kind
+        /// What processes counted that are gone, or that began anew.
+        var past = 0.0
+        /// What each process told last.
+        var told: [ObjectIdentifier: Double] = [:]
+
+        var value: Double { told.values.reduce(past, +) }
+    }
+
+    /// By their numbers.
+    private var metrics: [Int: Metric] = [:]
+
+    /// A process tells of a metric.
+    ///
+    /// - Throws: ``MetricRefusal`` where it is none of the plugin's.
+    mutating func take(
+        _ declaration: MetricDeclaration, _ value: Double, from link: WorkerLink, into all: PluginMetrics
+    ) throws(MetricRefusal) {
+        let number = try all.declare(declaration)
+        var metric = metrics[number] ?? Metric(kind: declaration.kind)
+        let before = metric.told.updateValue(value, forKey: ObjectIdentifier(link)) ?? 0
+        // It counts from 0 again.
+        if metric.kind == .counter, value < before { metric.past += before }
+        metrics[number] = metric
+        all.set(number, metric.value)
+    }
+
+    /// The process is not there any more.
+    mutating func forget(_ link: WorkerLink, in all: PluginMetrics?) {
+        for number in metrics.keys {
+            guard let last = metrics[number]?.told.removeValue(forKey: ObjectIdentifier(link)) else { continue }
+            if metrics[number]?.kind == .counter { metrics[number]?.past += last }
+            if let metric = metrics[number] { all?.set(number, metric.value) }
+        }
+    }
+}
