@@ -60,9 +60,8 @@ struct AttackFigures {
     var loopCPU: [Double] = []
     /// Whether the daemon was away longer than is waited for.
     var isOverdue = false
-    /// p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
-    var endless: (p50: Double, p99: Double)?
-    var harmlessP99: Double?
+    /// Of each round: p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
+    var endless: [(p50: Double, p99: Double, harmlessP99: Double)] = []
     var peakMiB = 0.0
     /// The most CPU time that one turn of the loop took, in milliseconds; nil: the daemon does not tell.
     var longestTurn: Double?
@@ -107,7 +106,8 @@ extension Bench {
         defer { figures.peakMiB = field.server.memoryKiB("VmHWM") / 1024 }
         let quietLoad = Double(quiet.loop) / Double(quiet.end - start)
         try repeatApart(assault, field, victim, quietLoad: quietLoad, &figures)
-        try repeatEndlessly(assault, field, victim, &figures)
+        let harmless = try Assault.harmless(like: assault, of: field)
+        for _ in 0..<rounds { try repeatEndlessly(assault, harmless, field, victim, &figures) }
     }
 
     /// Strikes and waits for the end of what follows, time after time.
@@ -132,7 +132,7 @@ extension Bench {
 
     /// Strikes without a pause, and then has a harmless sender send as much in the same time.
     private func repeatEndlessly(
-        _ assault: Assault, _ field: AttackField, _ victim: Victim, _ figures: inout AttackFigures
+        _ assault: Assault, _ harmless: Assault, _ field: AttackField, _ victim: Victim, _ figures: inout AttackFigures
     ) throws {
         let begin = monotonicNanoseconds()
         var strikes = 0
@@ -143,16 +143,17 @@ extension Bench {
         }
         let end = monotonicNanoseconds()
         try field.settle()
-        figures.endless = (
-            victim.quantile(0.5, from: begin, to: end), victim.quantile(0.99, from: begin, to: end)
-        )
-        let harmless = try Assault.harmless(like: assault, of: field)
         let (pause, harmlessBegin) = (seconds(since: begin, to: end) / Double(strikes), monotonicNanoseconds())
         for strike in 1...strikes where seconds(since: harmlessBegin) < Self.endlessSeconds * 2 {
             try harmless.strike()
             try field.wait(seconds: Double(strike) * pause - seconds(since: harmlessBegin))
         }
-        figures.harmlessP99 = victim.quantile(0.99, from: harmlessBegin, to: monotonicNanoseconds())
+        figures.endless.append(
+            (
+                victim.quantile(0.5, from: begin, to: end), victim.quantile(0.99, from: begin, to: end),
+                victim.quantile(0.99, from: harmlessBegin, to: monotonicNanoseconds())
+            ))
+        try field.settle()
     }
 
     private func seconds(since start: UInt64, to end: UInt64 = monotonicNanoseconds()) -> Double {

@@ -25,13 +25,12 @@ private func lines(of attack: AttackFigures) -> [Line] {
                 what: "CPU time of one turn: \(attack.name)", value: attack.longestTurn ?? .nan, unit: " ms of CPU",
                 bound: .atMost(10))),
     ]
-    if let endless = attack.endless, let harmless = attack.harmlessP99 {
+    if !attack.endless.isEmpty {
         figures = Figures()
-        (figures.p50, figures.p99) = (endless.p50 * 1000, endless.p99 * 1000)
+        figures.p50 = median(attack.endless.map(\.p50)) * 1000
+        figures.p99 = median(attack.endless.map(\.p99)) * 1000
         lines.append(
-            Line(
-                row: attack.name + ", endless", server: "trestle", figures: figures,
-                finding: beside(attack, p99: endless.p99, harmless: harmless)))
+            Line(row: attack.name + ", endless", server: "trestle", figures: figures, finding: beside(attack)))
     }
     return lines
 }
@@ -52,9 +51,10 @@ private func repeated(_ attack: AttackFigures) -> Finding {
 
 /// An attack without a pause. A harmless sender gives the store no work, so a victim that calls the store has the limit
 /// of a single wait.
-private func beside(_ attack: AttackFigures, p99: Double, harmless: Double) -> Finding {
+private func beside(_ attack: AttackFigures) -> Finding {
     let what = "p99 beside: \(attack.name)"
-    let ratio = p99 / harmless
+    let (p99, harmless) = (median(attack.endless.map(\.p99)), median(attack.endless.map(\.harmlessP99)))
+    let ratio = median(attack.endless.map { $0.p99 / $0.harmlessP99 })
     if attack.limitMilliseconds > Victim.Call.echo.limitMilliseconds {
         return Finding(
             what: what, value: p99, unit: " ms at p99", note: ", \(text(ratio, digits: 2)) × harmless",
