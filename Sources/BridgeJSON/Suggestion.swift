@@ -3,8 +3,8 @@
 /// The one of some names that somebody probably meant.
 ///
 /// The search is bounded, because names may come from clients: ``maximumNames`` are looked at, names of more than
-/// ``maximumBytes`` bytes are not compared, and ``maximumDistances`` distances are computed, of the names that have the most
-/// letters in common.
+/// ``maximumBytes`` bytes are not compared, and ``maximumDistances`` distances are computed, of the names that have
+/// the most letters in common.
 public enum Suggestion {
     /// How many names are looked at.
     public static let maximumNames = 256

@@ -1,7 +1,7 @@
 import BridgeJSON
 
 /// What is known of a metric that a plugin publishes, before it has a value: the same for a plugin in the daemon's
-/// process and for one in a process of its own, which tells of its metrics in messages.
+/// process and for one in a process of its own, which sends its metrics in messages.
 public struct MetricDeclaration: Sendable {
     /// What a metric does.
     public enum Kind: String, Sendable {

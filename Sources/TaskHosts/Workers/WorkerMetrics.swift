@@ -1,23 +1,23 @@
 import BridgeMessage
 import TaskRuntime
 
-/// The metrics that the processes of a plugin tell of, put together: a counter is the sum over all processes that there
+/// The metrics of the processes of a plugin, put together: a counter is the sum over all processes that there
 /// were, a gauge the sum over those that there are. Loop thread only.
 struct WorkerMetrics {
     private struct Metric {
         let kind: MetricDeclaration.Kind
         /// What processes counted that are gone, or that began anew.
         var past = 0.0
-        /// What each process told last.
-        var told: [ObjectIdentifier: Double] = [:]
+        /// The last value of each process.
+        var last: [ObjectIdentifier: Double] = [:]
 
-        var value: Double { told.values.reduce(past, +) }
+        var value: Double { last.values.reduce(past, +) }
     }
 
     /// By their numbers.
     private var metrics: [Int: Metric] = [:]
 
-    /// A process tells of a metric.
+    /// A process sends a metric.
     ///
     /// - Throws: ``MetricRefusal`` where it is none of the plugin's.
     mutating func take(
@@ -25,7 +25,7 @@ struct WorkerMetrics {
     ) throws(MetricRefusal) {
         let number = try all.declare(declaration)
         var metric = metrics[number] ?? Metric(kind: declaration.kind)
-        let before = metric.told.updateValue(value, forKey: ObjectIdentifier(link)) ?? 0
+        let before = metric.last.updateValue(value, forKey: ObjectIdentifier(link)) ?? 0
         // It counts from 0 again.
         if metric.kind == .counter, value < before { metric.past += before }
         metrics[number] = metric
@@ -35,7 +35,7 @@ struct WorkerMetrics {
     /// The process is not there any more.
     mutating func forget(_ link: WorkerLink, in all: PluginMetrics?) {
         for number in metrics.keys {
-            guard let last = metrics[number]?.told.removeValue(forKey: ObjectIdentifier(link)) else { continue }
+            guard let last = metrics[number]?.last.removeValue(forKey: ObjectIdentifier(link)) else { continue }
             if metrics[number]?.kind == .counter { metrics[number]?.past += last }
             if let metric = metrics[number] { all?.set(number, metric.value) }
         }

@@ -73,22 +73,22 @@ extension WorkerOwnCalls {
     func setMetrics(_ call: CallMessage) {
         guard let news = read(MetricsNews.self, call) else { return }
         if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.maximumLagMilliseconds))) }
-        guard let told = news.metrics, let all = host.slot?.metrics else { return }
-        for metric in told.prefix(MetricDeclarations.capacity) {
+        guard let sent = news.metrics, let all = host.slot?.metrics else { return }
+        for metric in sent.prefix(MetricDeclarations.capacity) {
             do throws(MetricRefusal) {
                 try host.metrics.take(metric.declaration, metric.value, from: link, into: all)
             } catch {
                 warn("a metric is not published: \(error)")
             }
         }
-        guard told.count > MetricDeclarations.capacity else { return }
+        guard sent.count > MetricDeclarations.capacity else { return }
         warn(
-            "it sends \(told.count) metrics at once: those after the first \(MetricDeclarations.capacity) are left "
+            "it sends \(sent.count) metrics at once: those after the first \(MetricDeclarations.capacity) are left "
                 + "out"
         )
     }
 
-    /// What the process said, where it can be read; else the log tells.
+    /// What the process said, where it can be read; else the log says why.
     private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
         let task = String(decoding: call.task, as: UTF8.self)
         guard call.options.count <= WorkerProtocol.newsBytes else {

@@ -107,7 +107,10 @@ struct SessionHandover {
         }
         for lost in runtime.restore(table.providers) {
             log.warning(
-                "session \(lost.session) no longer provides the task \(lost.task): another session provides it, or it is gone"
+                """
+                session \(lost.session) no longer provides the task \(lost.task): another session provides it, or it is \
+                gone
+                """
             )
         }
         for (number, reason) in await loader.restoreSessions(table.plugins) {

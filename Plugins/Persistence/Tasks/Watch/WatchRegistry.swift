@@ -102,15 +102,15 @@ final class WatchRegistry {
         }
     }
 
-    /// Tells those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end: what
-    /// they would have told is no longer known.
+    /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end: what
+    /// they would have sent is no longer known.
     func expire(_ place: Place, at version: Int64, _ sink: some StoreSink) {
         let sessions = watches[place, default: [:]]
         for namesNamespace in [false, true] {
-            let told = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
-            if told.isEmpty { continue }
+            let receivers = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
+            if receivers.isEmpty { continue }
             let namespace = namesNamespace ? place.namespace.text : nil
-            sink.notify(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: told)
+            sink.notify(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: receivers)
         }
         for session in sessions.keys { watches[place]?[session]?.replay = nil }
     }
