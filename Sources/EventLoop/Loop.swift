@@ -1,4 +1,5 @@
 import CLibuv
+internal import DequeModule
 import Glibc
 import Synchronization
 
@@ -48,6 +49,11 @@ final class Loop: @unchecked Sendable {
     @exclusivity(unchecked) var isHandingOutEvents = false
     /// Streams that are to be watched for something else, from the next poll on.
     @exclusivity(unchecked) var streamsToWatch: [UnixStream] = []
+    /// Streams that are to be watched no more, some in each turn: until then their events are ignored, which costs a
+    /// tenth of the system call.
+    @exclusivity(unchecked) var streamsToSuspend = Deque<UnixStream>()
+    /// How many of them a turn takes.
+    private static let suspensionsPerTurn = 32
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
@@ -163,10 +169,14 @@ final class Loop: @unchecked Sendable {
     }
 
     private func watchStreams() {
-        guard !streamsToWatch.isEmpty else { return }
+        guard !streamsToWatch.isEmpty || !streamsToSuspend.isEmpty else { return }
         LoopActor.assumeIsolated(passing: self) { loop in
             for stream in loop.streamsToWatch { stream.endTurn() }
             loop.streamsToWatch.removeAll(keepingCapacity: true)
+            var budget = Self.suspensionsPerTurn
+            while budget > 0, let stream = loop.streamsToSuspend.popFirst() {
+                if stream.endSuspension() { budget -= 1 }
+            }
         }
     }
 

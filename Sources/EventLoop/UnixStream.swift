@@ -61,8 +61,9 @@ public final class UnixStream {
     private var isOver = false
     /// A write failed: no further one is tried.
     private var isOutputBroken = false
-    /// Whether it is among the loop's `streamsToWatch`.
+    /// Whether it is among the loop's `streamsToWatch`, and among its `streamsToSuspend`.
     private var isWatchPending = false
+    private var isSuspensionPending = false
     /// The `uv_poll_event` bits that libuv watches at present.
     private var watched: UInt32 = 0
 
@@ -274,10 +275,17 @@ public final class UnixStream {
     /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of
     /// the poll.
     private func watch() {
-        guard handle != nil, !isWatchPending else { return }
-        guard Loop.shared.isHandingOutEvents else { return applyWatch() }
-        isWatchPending = true
-        Loop.shared.streamsToWatch.append(self)
+        guard handle != nil else { return }
+        if !Loop.shared.isHandingOutEvents {
+            applyWatch()
+        } else if isSuspended, wantedEvents == 0 {
+            guard !isSuspensionPending else { return }
+            isSuspensionPending = true
+            Loop.shared.streamsToSuspend.append(self)
+        } else if !isWatchPending {
+            isWatchPending = true
+            Loop.shared.streamsToWatch.append(self)
+        }
     }
 
     /// The turn ends.
@@ -286,21 +294,33 @@ public final class UnixStream {
         applyWatch()
     }
 
-    private func applyWatch() {
-        guard let handle else { return }
+    /// As ``endTurn()``, for one that is suspended. Returns whether libuv had to be called.
+    func endSuspension() -> Bool {
+        isSuspensionPending = false
+        return applyWatch()
+    }
+
+    /// What libuv has to watch for now, as `uv_poll_event` bits.
+    private var wantedEvents: UInt32 {
+        guard !isOver else { return 0 }
         var wanted: UInt32 = 0
-        if !isOver {
-            if !isSuspended || awaitsHangUp {
-                wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
-            }
-            if wantsWritable { wanted |= UV_WRITABLE.rawValue }
+        if !isSuspended || awaitsHangUp {
+            wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
         }
-        guard wanted != watched else { return }
+        return wantsWritable ? wanted | UV_WRITABLE.rawValue : wanted
+    }
+
+    @discardableResult
+    private func applyWatch() -> Bool {
+        guard let handle else { return false }
+        let wanted = wantedEvents
+        guard wanted != watched else { return false }
         watched = wanted
         if wanted == 0 {
             require(uv_poll_stop(handle.raw), "uv_poll_stop")
         } else {
             require(uv_poll_start(handle.raw, Int32(bitPattern: wanted), Self.ready), "uv_poll_start")
         }
+        return true
     }
 }

@@ -1,0 +1,64 @@
+import EventLoop
+import Testing
+
+/// More streams than one turn stops watching.
+@Suite @LoopActor struct SuspendedStreamsTests {
+    private let count = 200
+
+    private func suspendedPairs() async throws -> [StreamPair] {
+        let pairs = try (0..<count).map { _ in try StreamPair() }
+        for pair in pairs {
+            pair.their.onReport = { [theirs = pair.theirs] _ in theirs.suspendReading() }
+            pair.theirs.startReading()
+            pair.ours.write("a")
+        }
+        for pair in pairs { await pair.their.wait { !$0.received.isEmpty } }
+        for pair in pairs {
+            pair.their.onReport = nil
+            pair.ours.write("b")
+        }
+        return pairs
+    }
+
+    @Test("Many streams that are suspended in one turn report nothing, and read on when they are started")
+    func readOn() async throws {
+        let pairs = try await suspendedPairs()
+        defer { for pair in pairs { pair.close() } }
+        await turns(20)
+        #expect(pairs.allSatisfy { $0.their.received == Array("a".utf8) })
+        for pair in pairs { pair.theirs.startReading() }
+        for pair in pairs { await pair.their.wait { $0.received == Array("ab".utf8) } }
+    }
+
+    @Test("Each of many that are suspended in one turn gets the report of room, and of a hang-up, where it waits for it")
+    func roomAndHangUp() async throws {
+        let pairs = try await suspendedPairs()
+        defer { for pair in pairs { pair.close() } }
+        for pair in pairs { pair.theirs.awaitRoom() }
+        for pair in pairs { await pair.their.wait { $0.ends == [.writable] } }
+        for pair in pairs { pair.theirs.startReading() }
+        for pair in pairs { await pair.their.wait { $0.received == Array("ab".utf8) } }
+        for pair in pairs {
+            pair.theirs.awaitHangUp()
+            pair.ours.close()
+        }
+        for pair in pairs { await pair.their.wait { $0.ends == [.writable, .hangUp] } }
+    }
+
+    @Test("Many that are closed in the turn in which they were suspended report nothing more")
+    func closed() async throws {
+        let pairs = try (0..<count).map { _ in try StreamPair() }
+        defer { for pair in pairs { pair.close() } }
+        for pair in pairs {
+            pair.their.onReport = { [theirs = pair.theirs] _ in
+                theirs.suspendReading()
+                theirs.close()
+            }
+            pair.theirs.startReading()
+            pair.ours.write("a")
+        }
+        for pair in pairs { await pair.our.wait { $0.ends == [.hangUp] } }
+        await turns(20)
+        #expect(pairs.allSatisfy { $0.their.reports == [.bytes(Array("a".utf8))] })
+    }
+}
