@@ -50,10 +50,10 @@ public struct UserTurns<Element> {
         users.insert(user, at: 0)
     }
 
-    /// The user whose turn it is comes last.
+    /// The user has had a turn: if the next one is also theirs, it goes to all others first.
     @inlinable
-    public mutating func passTurn() {
-        if users.count > 1 { users.append(users.removeFirst()) }
+    public mutating func endTurn(of user: UInt32) {
+        if users.count > 1, users.first == user { users.append(users.removeFirst()) }
     }
 }
 

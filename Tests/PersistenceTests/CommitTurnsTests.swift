@@ -96,6 +96,40 @@ struct CommitTurnsTests {
         #expect(store.sink.sent(1) == ["3 create k3", "4 create k4"])
     }
 
+    @Test("A call that comes while another user's batch is at work is carried out before what is left of that")
+    func comesMeanwhile() async throws {
+        let time = Mutex(Duration.zero)
+        let order = Mutex([Int]())
+        let store = try await TestStore(clock: { time.withLock { $0 } })
+        let release = store.hold(.commits)
+        @Sendable func submit(_ number: Int, uid: UInt32, _ work: @escaping @Sendable () -> Void) {
+            let work: @Sendable (StoreAccess) -> Void = { _ in
+                order.withLock { $0.append(number) }
+                work()
+            }
+            store.store.submit(StoreJob(session: SessionID(uid), user: uid, .write, work, end: { _ in }))
+        }
+        submit(0, uid: 1000) {
+            time.withLock { $0 += .milliseconds(30) }
+            submit(3, uid: 2000) {}
+        }
+        submit(1, uid: 1000) {}
+        submit(2, uid: 1000) {}
+        release()
+        await store.finishJobs()
+        #expect(order.withLock { $0 } == [0, 3, 1, 2])
+    }
+
+    @Test("No answer waits for the decoding of another call's long options")
+    func longOptions() async throws {
+        let store = try await TestStore()
+        try await store.call("create", ["table": "t", "key": "k0", "record": [:]])
+        let filler = JSON.string(String(repeating: "x", count: Limits.optionsReadAtOnceBytes))
+        let long = Request("read", ["table": "t", "key": "k0", "unknown": filler], session: 2, uid: 1000)
+        _ = await store.order(of: [read(0, 1, uid: 1000), long, read(0, 3, uid: 1000), long])
+        #expect(store.sink.deliveries.suffix(3) == [1, 2, 1])
+    }
+
     @Test("Reads end a delivery when their slice is over")
     func readSlices() async throws {
         let store = try await TestStore(clock: TickingClock(tick: .milliseconds(10)).clock)

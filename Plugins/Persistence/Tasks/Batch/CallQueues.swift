@@ -103,8 +103,8 @@ struct CallQueues {
         for call in calls.reversed() { queues[lane.rawValue].calls.putBack(call, of: call.user) }
     }
 
-    /// The user whose turn it is on a lane has had it.
-    mutating func passTurn(_ lane: StoreLane) { queues[lane.rawValue].calls.passTurn() }
+    /// The user has had a turn on a lane.
+    mutating func endTurn(of user: UInt32, _ lane: StoreLane) { queues[lane.rawValue].calls.endTurn(of: user) }
 
     /// Calls that were taken have had their effect: what was held for them goes on.
     ///

@@ -68,7 +68,11 @@ private struct ReadBatch {
     }
 
     /// All that goes into one delivery has been carried out, or all that there was time for; the first one in any case.
-    var isDone: Bool { rest.isEmpty || resultBytes >= Self.deliveryBytes || !answers.isEmpty && slice.isOver }
+    var isDone: Bool {
+        guard let next = rest.first, resultBytes < Self.deliveryBytes else { return true }
+        // To decode long options takes milliseconds, for which no other answer waits.
+        return !answers.isEmpty && (slice.isOver || next.sizeBytes > Limits.optionsReadAtOnceBytes)
+    }
 
     /// - Returns: The error, where the storage failed.
     mutating func carryOut(on connection: StoreConnection) -> BridgeError? {

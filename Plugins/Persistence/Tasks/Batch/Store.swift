@@ -238,8 +238,9 @@ final class Store: Sendable {
         let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
             state.queues.putBack(left, lane)
-            // What is left of a query has had its turn; what is left of a batch has had none.
-            if lane == .queries, !left.isEmpty { state.queues.passTurn(lane) }
+            // The last call that was carried out, or the query of which a slice was, has had its user's turn.
+            let last = lane == .queries ? calls.last : calls.last { !isLeft.contains(ObjectIdentifier($0)) }
+            if !left.isEmpty, let last { state.queues.endTurn(of: last.user, lane) }
             let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })
             state.callsGauge.set(state.queues.count)
             return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)
