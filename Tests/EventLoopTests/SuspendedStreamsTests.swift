@@ -30,7 +30,7 @@ import Testing
         for pair in pairs { await pair.their.wait { $0.received == Array("ab".utf8) } }
     }
 
-    @Test("Each of many that are suspended in one turn gets the report of room, and of a hang-up, where it waits for it")
+    @Test("Each of many that are suspended in one turn gets the report of room, and the hang-up, that it waits for")
     func roomAndHangUp() async throws {
         let pairs = try await suspendedPairs()
         defer { for pair in pairs { pair.close() } }
