@@ -23,7 +23,7 @@ static void reply_number(trestle_call call, int64_t number) {
 
 static void fail(trestle_call call, const char *code, const char *message) {
     host->fail(host, call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI, .code = text(code),
-                                            .message = text(message), .retry_after_ms = -1});
+                                            .message = text(message), .retry_after_ns = -1});
 }
 
 /* The options of both tasks are one integer. They are JSON already; what is left is to see whether it is a number. */
@@ -50,7 +50,7 @@ static void count(trestle_call call, int64_t to) {
     char digits[24];
     for (int64_t number = 1; number < to; number++) {
         snprintf(digits, sizeof digits, "%" PRId64, number);
-        host->progress(host, call, text(digits));
+        host->report_progress(host, call, text(digits));
     }
     reply_number(call, to);
 }
@@ -65,7 +65,7 @@ static void call(void *context, const trestle_request *request) {
     (void)context;
     if (!read_integer(request->options, &number))
         fail(request->call, "options.invalid", "The options must be an integer.");
-    else if (request->index == 0)
+    else if (request->number == 0)
         add(request->call, number);
     else if (number >= 1 && number <= 1000)
         count(request->call, number);

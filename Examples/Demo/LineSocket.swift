@@ -12,7 +12,7 @@ final class LineSocket {
     private var buffer: [UInt8] = []
 
     /// How long an answer may take: far longer than any of them does.
-    private static let patienceMilliseconds: Int32 = 10_000
+    private static let timeoutMilliseconds: Int32 = 10_000
 
     init(path: String) throws(DemoFailure) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -50,7 +50,7 @@ final class LineSocket {
                 return line
             }
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, Self.patienceMilliseconds) == 1 else {
+            guard poll(&ready, 1, Self.timeoutMilliseconds) == 1 else {
                 throw DemoFailure(description: "no answer came within ten seconds")
             }
             var chunk = [UInt8](repeating: 0, count: 65_536)

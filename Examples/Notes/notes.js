@@ -90,7 +90,7 @@ export class Notes {
         const record = { text, created };
         // The key is chosen here: where an answer was lost, and the call is made again, there are not two notes.
         const { version } = await this.#call("create", { key, record }, again).catch((error) => {
-            if (error.code !== "record.conflict") throw error;
+            if (error.code !== "record.exists") throw error;
             return error.data;
         });
         this.#learn(key, version, record);

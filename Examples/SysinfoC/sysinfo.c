@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void reply(trestle_call call, const
 
 static void fail(trestle_call call, const char *code, const char *message) {
     host->fail(host, call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI, .code = text(code),
-                                            .message = text(message), .retry_after_ms = -1});
+                                            .message = text(message), .retry_after_ns = -1});
 }
 
 /* sysinfo.memory */
@@ -141,7 +141,7 @@ static void attach(void *context, const trestle_host *table) {
 
 static void call(void *context, const trestle_request *request) {
     (void)context;
-    switch (request->index) {
+    switch (request->number) {
     case 0: return memory(request->call);
     case 1: return load(request->call);
     case 2: return uptime(request->call);

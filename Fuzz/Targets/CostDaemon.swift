@@ -16,7 +16,7 @@ final class CostDaemon: Sendable {
     /// How many sessions there are without those that play.
     private let population: Int
     /// What was sent before a hang-up is still worked off, which may take a minute where it is not judged any more.
-    private static let patience: UInt64 = 180_000_000_000
+    private static let timeout: UInt64 = 180_000_000_000
     /// The loop's CPU time in a play, in nanoseconds, after which the clients hang up: what was played until then is
     /// judged. Many small messages that long pages answer would take minutes.
     private static let maximumNanoseconds: UInt64 = 5_000_000_000
@@ -92,7 +92,7 @@ final class CostDaemon: Sendable {
             poll(&waiting, nfds_t(waiting.count), 1000)
             for client in clients { client.pump() }
             try require(
-                DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a line is not done after three minutes")
+                DispatchTime.now().uptimeNanoseconds - start < Self.timeout, "a line is not done after three minutes")
         }
     }
 
@@ -101,11 +101,11 @@ final class CostDaemon: Sendable {
         let start = DispatchTime.now().uptimeNanoseconds
         while Self.onLoop({ CostCore.shared?.runtime.sessionCount }) != population {
             usleep(200)
-            try require(DispatchTime.now().uptimeNanoseconds - start < Self.patience, "a session does not end")
+            try require(DispatchTime.now().uptimeNanoseconds - start < Self.timeout, "a session does not end")
         }
         while Self.onLoop({ CostCore.shared?.isRead }) != true {
             usleep(200)
-            try require(DispatchTime.now().uptimeNanoseconds - start < Self.patience, "output is not written")
+            try require(DispatchTime.now().uptimeNanoseconds - start < Self.timeout, "output is not written")
         }
         let heldBytes = Self.onLoop { CostCore.shared?.runtime.queuedBytes ?? 0 }
         try require(heldBytes == 0, "\(heldBytes) bytes are still counted when nothing is held")
@@ -168,9 +168,9 @@ private final class CostCore {
                 TaskDescription(name: "checked", schemas: TaskSchemas(options: schema)),
             ],
             events: [], workers: [])
-        let slot = try runtime.add(manifest, path: "/plugins/worker.so", host: host)
-        host.slot = slot
-        try runtime.open(slot)
+        let instance = try runtime.add(manifest, path: "/plugins/worker.so", host: host)
+        host.instance = instance
+        try runtime.open(instance)
     }
 
     // MARK: Who is there
@@ -270,10 +270,10 @@ private final class CostSession: SessionTransport {
 /// A plugin's host that answers each call with its options.
 private final class AnsweringHost: TaskHost {
     let isolation = "none"
-    weak var slot: PluginSlot?
+    weak var instance: PluginInstance?
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
-        slot?.reply(call.handle, options, isChecked: true)
+        instance?.reply(call.handle, options, isChecked: true)
     }
 
     func cancel(_ call: CallHandle, reason: CancelReason) {}

@@ -25,7 +25,7 @@ private final class FuzzedRuntime {
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime
     private let host = FuzzHost()
-    private let slot: PluginSlot
+    private let instance: PluginInstance
     private var clients: [FuzzClient] = []
     private var pluginCallsMade = 0
     private var pluginCallsEnded = 0
@@ -41,15 +41,15 @@ private final class FuzzedRuntime {
         clock.runtime = runtime
         var manifest = PluginManifest(
             name: "worker", version: "1.0", tasks: Self.tasks,
-            events: [EventSummary(name: "work.done", summary: "Work is done.", isOpen: false)], workers: [])
+            events: [EventSummary(name: "work.done", summary: "Work is done.", isPublic: false)], workers: [])
         manifest.interceptors = [
             InterceptorDescription(name: "strict", tasks: ["guarded*"]),
-            InterceptorDescription(name: "lax", tasks: ["guarded", "conformance.*"], failure: .pass),
+            InterceptorDescription(name: "lax", tasks: ["guarded", "conformance.*"], onFailure: .pass),
         ]
-        guard let slot = try? runtime.add(manifest, path: "/plugins/worker.so", host: host),
-            (try? runtime.open(slot)) != nil
+        guard let instance = try? runtime.add(manifest, path: "/plugins/worker.so", host: host),
+            (try? runtime.open(instance)) != nil
         else { fatalError("the plugin was refused") }
-        self.slot = slot
+        self.instance = instance
         clients = Self.uids.map { FuzzClient(runtime, uid: $0) }
     }
 
@@ -103,14 +103,14 @@ private final class FuzzedRuntime {
         switch Character(UnicodeScalar(first)) {
         // The plugin answers, fails, sends progress, calls, publishes. Its process ends, for good or not; there is
         // another.
-        case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.reply(call, $0) } }
-        case "!": if let call = begun(rest) { slot.fail(call, BridgeError(code(rest.dropFirst()), "no")) }
-        case "+": if let call = begun(rest) { withPadding(rest.dropFirst()) { slot.progress(call, $0) } }
+        case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { instance.reply(call, $0) } }
+        case "!": if let call = begun(rest) { instance.fail(call, BridgeError(code(rest.dropFirst()), "no")) }
+        case "+": if let call = begun(rest) { withPadding(rest.dropFirst()) { instance.progress(call, $0) } }
         case ">": call(rest)
         case "*": publish(rest)
-        case "x": slot.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: true)
-        case "X": slot.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: false)
-        case "y": slot.restarted()
+        case "x": instance.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: true)
+        case "X": instance.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: false)
+        case "y": instance.restarted()
         // Time passes; the limits change; the daemon stops.
         case "t": clock.advance(.milliseconds(Int64(clamping: rest.prefix(6).reduce(0) { $0 * 10 + Int($1 & 15) })))
         case "l": runtime.apply(Self.limits(rest.first ?? 0))
@@ -140,7 +140,7 @@ private final class FuzzedRuntime {
                     PluginCall(
                         parent: begun(rest), task: task, options: options, session: nil, deadline: .standard,
                         onProgress: { _, _ in }, completion: { [unowned self] _ in pluginCallsEnded += 1 }),
-                    by: slot)
+                    by: instance)
             }
         }
     }
@@ -149,7 +149,7 @@ private final class FuzzedRuntime {
         let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, runtime.fault(in: parts[1]) == nil else { return }
         _ = Array(parts[1]).withUnsafeBytes {
-            runtime.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], unasked: true)
+            runtime.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], direct: true)
         }
     }
 
@@ -174,13 +174,13 @@ private final class FuzzedRuntime {
 
     /// All deadlines pass, and the plugin ends what has none.
     func finish() throws(Violation) {
-        slot.restarted()
+        instance.restarted()
         var answered = 0
         repeat {
             clock.advance(Self.long)
             let begun = host.started[answered...]
             answered = host.started.count
-            for call in begun { withPadding(Array("{}".utf8)) { slot.reply(call, $0) } }
+            for call in begun { withPadding(Array("{}".utf8)) { instance.reply(call, $0) } }
             runtime.writeOutput()
         } while host.started.count > answered
         for client in clients { try client.checkSettled() }
@@ -194,7 +194,7 @@ private final class FuzzedRuntime {
     /// What holds on to each other lets go, so that what has been lost can be told from it.
     private func close() {
         for client in clients { runtime.hangUp(client.session) }
-        runtime.remove(slot)
+        runtime.remove(instance)
         runtime.writeOutput()
     }
 }

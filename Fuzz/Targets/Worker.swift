@@ -46,7 +46,7 @@ private final class FuzzedWorker {
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime
     private let host: WorkerHost
-    private let slot: PluginSlot
+    private let instance: PluginInstance
     private var clients: [FuzzClient] = []
     private var process: WorkerEnd
 
@@ -62,10 +62,10 @@ private final class FuzzedWorker {
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock, log: log)
         clock.runtime = runtime
         host = WorkerHost(runtime: runtime, log: HostLog(log, plugin: "worker"))
-        slot = try Self.add(try Self.manifest(text), to: runtime, host)
-        host.attach(slot)
+        instance = try Self.add(try Self.manifest(text), to: runtime, host)
+        host.attach(instance)
         process = try WorkerEnd(host)
-        do throws(BridgeError) { try runtime.open(slot) } catch {
+        do throws(BridgeError) { try runtime.open(instance) } catch {
             throw Violation(description: "a plugin that was taken in is not opened: \(error)")
         }
         clients = [FuzzClient(runtime, uid: 0), FuzzClient(runtime, uid: 1000)]
@@ -87,12 +87,12 @@ private final class FuzzedWorker {
     /// The plugin of a manifest, or of one that is good.
     private static func add(
         _ manifest: PluginManifest?, to runtime: TaskRuntime, _ host: WorkerHost
-    ) throws(Violation) -> PluginSlot {
-        if let manifest, let slot = try? runtime.add(manifest, path: "/w", host: host) { return slot }
+    ) throws(Violation) -> PluginInstance {
+        if let manifest, let instance = try? runtime.add(manifest, path: "/w", host: host) { return instance }
         guard let json = try? JSON(parsing: standardManifest), let standard = try? PluginManifest(json),
-            let slot = try? runtime.add(standard, path: "/w", host: host)
+            let instance = try? runtime.add(standard, path: "/w", host: host)
         else { throw Violation(description: "the good manifest was refused") }
-        return slot
+        return instance
     }
 
     // MARK: What happens
@@ -107,7 +107,7 @@ private final class FuzzedWorker {
         case ",": process.say(rest)
         // The process ends, is there again; says which tasks its interceptors are for; time passes.
         case "x": endProcess()
-        case "i": if let said = try? JSON(parsing: rest) { try? runtime.takeInterceptedTasks(said, of: slot) }
+        case "i": if let said = try? JSON(parsing: rest) { try? runtime.takeInterceptedTasks(said, of: instance) }
         case "t": clock.advance(.milliseconds(Int64(clamping: rest.prefix(6).reduce(0) { $0 * 10 + Int($1 & 15) })))
         default: break
         }
@@ -129,13 +129,13 @@ private final class FuzzedWorker {
         host.forget(link)
         host.current = nil
         process.close()
-        slot.crashed(error, lost: link.close(error), isRestarting: isRestarting)
+        instance.crashed(error, lost: link.close(error), isRestarting: isRestarting)
     }
 
     private func startAgain() throws(Violation) {
         if !process.isClosed { endProcess() }
         process = try WorkerEnd(host)
-        slot.restarted()
+        instance.restarted()
     }
 
     // MARK: The end
@@ -154,7 +154,7 @@ private final class FuzzedWorker {
     func close() {
         if !process.isClosed { process.close() }
         for client in clients { runtime.hangUp(client.session) }
-        runtime.remove(slot)
+        runtime.remove(instance)
         runtime.writeOutput()
         host.detach()
     }

@@ -2,15 +2,6 @@
 
 import BridgeJSON
 
-extension ErrorCode {
-    /// Nobody listens at the socket, or does not answer.
-    public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
-    /// There is a socket, but this user may not open it.
-    public static let connectionDenied: ErrorCode = "connection.denied"
-    /// A result does not fit the type that this program wants.
-    public static let resultInvalid: ErrorCode = "result.invalid"
-}
-
 extension BridgeError {
     static func unreachable(_ path: String, _ reason: String) -> BridgeError {
         BridgeError(

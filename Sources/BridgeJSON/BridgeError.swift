@@ -21,8 +21,6 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let optionsInvalid: ErrorCode = "options.invalid"
     /// A rule forbids it: data `rule`.
     public static let permissionDenied: ErrorCode = "permission.denied"
-    /// Only for those who are logged in.
-    public static let loginRequired: ErrorCode = "login.required"
     /// The deadline passed.
     public static let callTimeout: ErrorCode = "call.timeout"
     /// The caller, or an operator, ended it.
@@ -43,10 +41,20 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let replyInvalid: ErrorCode = "reply.invalid"
     /// The result is longer than a message may be.
     public static let resultTooLarge: ErrorCode = "result.too_large"
-    /// The session that worked on the call is gone.
+    /// The client that worked on the call is gone.
+    public static let providerClosed: ErrorCode = "provider.closed"
+    /// The own session is closed, or its connection is lost.
     public static let sessionClosed: ErrorCode = "session.closed"
+    /// The task works on the caller's session, and the caller, a plugin in its own name, has none.
+    public static let sessionMissing: ErrorCode = "session.missing"
     /// There is no such session.
     public static let sessionNotFound: ErrorCode = "session.not_found"
+    /// No daemon listens at the socket, or it does not answer. Made by client libraries.
+    public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
+    /// There is a socket, but this user may not open it. Made by client libraries.
+    public static let connectionDenied: ErrorCode = "connection.denied"
+    /// A result does not fit the type that the caller wants. Made by client libraries and TaskKit.
+    public static let resultInvalid: ErrorCode = "result.invalid"
     /// The daemon is stopping.
     public static let daemonStopping: ErrorCode = "daemon.stopping"
     /// Something went wrong that should not have.

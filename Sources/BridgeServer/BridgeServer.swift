@@ -216,15 +216,15 @@ public final class BridgeServer {
     /// Reads what the sockets still hold, answers it, and closes every connection once its output is written.
     ///
     /// - Parameters:
-    ///   - patience: how long those who do not read are waited for.
-    public func close(patience: Duration) async {
+    ///   - timeout: how long those who do not read are waited for.
+    public func close(timeout: Duration) async {
         for connection in connections.values { connection.finish() }
         runtime.writeOutput()
         guard !connections.isEmpty else { return end() }
         let timer = LoopTimer { [weak self] in
             for connection in self.map({ Array($0.connections.values) }) ?? [] { connection.abandon() }
         }
-        timer.schedule(after: patience)
+        timer.schedule(after: timeout)
         await withCheckedContinuation { continuation in onEmpty = { continuation.resume() } }
         timer.close()
         end()

@@ -117,7 +117,7 @@ extension BridgeServer {
     public func refuse(_ socket: consuming UnixSocket, because reason: String) {
         let output = OutputBuffer()
         let data: JSON = ["reason": .string(reason)]
-        data.bytes.withUnsafeBytes { MessageEncoder.event(name: "session.not_carried", data: $0, to: output) }
+        data.bytes.withUnsafeBytes { MessageEncoder.event(name: "session.lost", data: $0, to: output) }
         // `try?`: what is no connection cannot be told anything.
         guard let stream = try? UnixStream(adopting: socket) else { return }
         _ = stream.write(output.bytes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RE2, behind a C face: see trestle_patterns.h for what it promises.
+// RE2, behind a C interface: see trestle_patterns.h for what it promises.
 #include "trestle_patterns.h"
 
 #include <algorithm>

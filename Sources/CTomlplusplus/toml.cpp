@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// toml++, behind a C face: see toml_document.h for what it promises.
+// toml++, behind a C interface: see toml_document.h for what it promises.
 #include "toml_document.h"
 
 #include <algorithm>

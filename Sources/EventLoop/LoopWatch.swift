@@ -22,7 +22,7 @@ public final class LoopWatch: Sendable {
     /// A turn of this length is reported when it ends.
     static let limit = Duration.milliseconds(500)
     /// One that has lasted so long is reported while it goes on, by the next look: within a second.
-    static let patience = Duration.milliseconds(750)
+    static let timeout = Duration.milliseconds(750)
     static let interval = Duration.milliseconds(250)
 
     /// What the looks at one turn have found.
@@ -133,7 +133,7 @@ public final class LoopWatch: Sendable {
             let isStarved = now - used < Self.interval / 10 && waitsForProcessor
             used = now
             let duration = Duration.nanoseconds(Int64(clamping: clibuv_monotonic_ns() &- start))
-            guard let hold = look(at: start, for: duration, isStarved), told != start, duration >= Self.patience else {
+            guard let hold = look(at: start, for: duration, isStarved), told != start, duration >= Self.timeout else {
                 continue
             }
             told = start

@@ -47,7 +47,7 @@ extension BridgeError {
             ErrorCode(rawValue: code.isEmpty ? "internal" : code), error.pointee.message.string,
             data: error.pointee.data.buffer.isEmpty ? nil : try? JSON(parsing: error.pointee.data.buffer),
             isTransient: error.pointee.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.pointee.retry_after_ms >= 0 ? .milliseconds(error.pointee.retry_after_ms) : nil)
+            retryAfter: error.pointee.retry_after_ns >= 0 ? .nanoseconds(error.pointee.retry_after_ns) : nil)
         isUnforeseen = error.pointee.flags & TRESTLE_ERROR_UNFORESEEN != 0
     }
 
@@ -60,10 +60,7 @@ extension BridgeError {
                     var error = trestle_error(
                         size: UInt32(MemoryLayout<trestle_error>.size), abi: TRESTLE_ABI, code: code, message: message,
                         data: trestle_bytes(data),
-                        retry_after_ms: retryAfter.map {
-                            $0.components.seconds * 1000
-                                + $0.components.attoseconds / 1_000_000_000_000_000
-                        } ?? -1,
+                        retry_after_ns: retryAfter?.clampedNanoseconds ?? -1,
                         flags: isTransient ? TRESTLE_ERROR_TRANSIENT : 0, reserved: 0)
                     body(&error)
                 }

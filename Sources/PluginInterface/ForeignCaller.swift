@@ -21,16 +21,18 @@ package enum ForeignCaller {
             return trestle_bytes(UnsafeRawBufferPointer(place))
         }
         // `!`: an allocation has an address.
-        let face = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
-        face.initialize(to: caller)
-        face.pointee.size = UInt32(size)
-        face.pointee.abi = TRESTLE_ABI
-        (face.pointee.origin, face.pointee.user, face.pointee.client) = (places[0], places[1], places[2])
-        return face
+        let descriptor = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
+        descriptor.initialize(to: caller)
+        descriptor.pointee.size = UInt32(size)
+        descriptor.pointee.abi = TRESTLE_ABI
+        (descriptor.pointee.origin, descriptor.pointee.user, descriptor.pointee.client) = (
+            places[0], places[1], places[2]
+        )
+        return descriptor
     }
 
     /// Gives a description's memory back.
-    package static func free(_ face: UnsafeMutablePointer<trestle_caller>) {
-        UnsafeMutableRawPointer(face).deallocate()
+    package static func free(_ descriptor: UnsafeMutablePointer<trestle_caller>) {
+        UnsafeMutableRawPointer(descriptor).deallocate()
     }
 }

@@ -68,7 +68,7 @@ package struct PluginLibrary {
                     + "version \(TRESTLE_ABI): build it again with this daemon's TaskKit or trestle_plugin.h")
         }
         // What was added since is looked at only where the table is long enough.
-        let expected = MemoryLayout<trestle_plugin>.offset(of: \.keep_sessions) ?? MemoryLayout<trestle_plugin>.size
+        let expected = MemoryLayout<trestle_plugin>.offset(of: \.save_sessions) ?? MemoryLayout<trestle_plugin>.size
         guard table.pointee.size >= UInt32(expected) else {
             throw PluginLoadError(
                 description: "its table has \(table.pointee.size) bytes, the plugin interface asks for \(expected)")

@@ -14,7 +14,7 @@ public struct PluginEvent: Sendable {
     /// Only to these; nil: to all who subscribed.
     public let sessions: [UInt64]?
     /// To those sessions whether they subscribed or not.
-    public let isUnasked: Bool
+    public let isDirect: Bool
 
     init(_ event: UnsafePointer<trestle_event>) {
         name = event.pointee.name.string
@@ -22,7 +22,7 @@ public struct PluginEvent: Sendable {
         sessions = event.pointee.sessions.map {
             Array(UnsafeBufferPointer(start: $0, count: event.pointee.session_count))
         }
-        isUnasked = event.pointee.flags & TRESTLE_EVENT_UNASKED != 0
+        isDirect = event.pointee.flags & TRESTLE_EVENT_DIRECT != 0
     }
 }
 
@@ -38,7 +38,7 @@ public struct PluginEvent: Sendable {
 /// because a C function that is given its address calls it without counting a reference.
 open class PluginReceiver {
     /// The functions that the plugin is offered.
-    public let face: UnsafeMutablePointer<trestle_host>
+    public let vtable: UnsafeMutablePointer<trestle_host>
     private let inbox = PluginInbox()
     /// What ``LoopHolder`` says while the plugin's code runs, with a task's number in it or none.
     final let holder: UInt32
@@ -51,10 +51,10 @@ open class PluginReceiver {
     /// On the loop thread.
     public init() {
         precondition(LoopActor.isOnLoopThread, "A plugin's receiver is made on the loop thread.")
-        face = .allocate(capacity: 1)
+        vtable = .allocate(capacity: 1)
         holder = PluginHolders.nextHolder
         // Never released; see above.
-        face.initialize(to: PluginFace.make(context: Unmanaged.passRetained(self).toOpaque()))
+        vtable.initialize(to: HostVTable.make(context: Unmanaged.passRetained(self).toOpaque()))
         PluginHolders.add(self)
     }
 
@@ -98,7 +98,7 @@ open class PluginReceiver {
     /// The plugin calls a task.
     ///
     /// - Returns: the call's handle.
-    open func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call { 0 }
+    open func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call { 0 }
     /// The plugin ends a call that it has made.
     open func cancelled(_ call: trestle_call) {}
     /// Whether lines of this level are written. Any thread.

@@ -3,7 +3,7 @@ import Glibc
 
 /// A daemon that this process has started for itself.
 ///
-/// It ends with ``stop(patience:)``, and with this process, however that ends.
+/// It ends with ``stop(timeout:)``, and with this process, however that ends.
 @LoopActor
 public final class PrivateDaemon {
     /// How it is started.
@@ -147,10 +147,10 @@ public final class PrivateDaemon {
     ///
     /// - Returns: how it ended.
     @discardableResult
-    public func stop(patience: Duration = .seconds(30)) async -> ExitStatus {
+    public func stop(timeout: Duration = .seconds(30)) async -> ExitStatus {
         beginStop()
         let timer = LoopTimer { [process] in process.kill(SIGKILL) }
-        timer.schedule(after: patience)
+        timer.schedule(after: timeout)
         let status = await process.exitStatus()
         timer.close()
         ended()

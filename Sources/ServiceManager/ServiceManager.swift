@@ -57,9 +57,9 @@ public struct ServiceManager: ~Copyable, Sendable {
 
     /// Waits until the manager has taken in everything that was sent before. Blocks this thread.
     ///
-    /// - Throws: ``ServiceManagerError`` where it does not within `patience`.
-    public borrowing func awaitTaken(patience: Duration) throws(ServiceManagerError) {
-        let deadline = ContinuousClock.now + patience
+    /// - Throws: ``ServiceManagerError`` where it does not within `timeout`.
+    public borrowing func awaitTaken(timeout: Duration) throws(ServiceManagerError) {
+        let deadline = ContinuousClock.now + timeout
         var ends: (read: Int32, write: Int32) = (-1, -1)
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let status = withUnsafeMutableBytes(of: &ends) {

@@ -15,20 +15,20 @@ public struct KeptSessions {
 
 extension PluginLoader {
     /// Asks every plugin what the next daemon has to know of these sessions.
-    public func keepSessions(_ numbers: [UInt64]) async -> KeptSessions {
+    public func saveSessions(_ numbers: [UInt64]) async -> KeptSessions {
         var kept = KeptSessions()
-        for plugin in runtime.plugins { await keepSessions(numbers, by: plugin, in: &kept) }
+        for plugin in runtime.plugins { await saveSessions(numbers, by: plugin, in: &kept) }
         return kept
     }
 
-    /// How long ``keepSessions(_:)`` takes at the longest.
+    /// How long ``saveSessions(_:)`` takes at the longest.
     public var keepingTime: Duration { settings.stopTimeout * (2 * runtime.plugins.count) }
 
     /// Asks a plugin what it knows of these sessions: of all at once, which is one question as a rule. Where that fails,
     /// of each user's for each origin, and where that fails of ever fewer of these, so that a user's sessions cost others
     /// no more than one more question. All further questions together have the stop timeout once more, and each half of
     /// what is left of that.
-    func keepSessions(_ numbers: [UInt64], by plugin: PluginSlot, in kept: inout KeptSessions) async {
+    func saveSessions(_ numbers: [UInt64], by plugin: PluginInstance, in kept: inout KeptSessions) async {
         guard !numbers.isEmpty else { return }
         var groups = [numbers]
         var next = 0
@@ -41,7 +41,7 @@ extension PluginLoader {
                 guard timeout >= Self.minimumTime || end == nil else {
                     throw BridgeError(.callTimeout, "the plugin had no more time for it")
                 }
-                let answer = try await perform(.keepSessions, plugin, Self.sessions(group), timeout: timeout)
+                let answer = try await perform(.saveSessions, plugin, Self.sessions(group), timeout: timeout)
                 // A plugin that has nothing to say leaves them out, or the whole function.
                 if let state = Self.part(of: answer, for: group) { kept.states.append((plugin.name, state)) }
             } catch {
@@ -104,7 +104,7 @@ extension PluginLoader {
         return .object(parts)
     }
 
-    /// Hands each plugin what it answered to ``keepSessions(_:)`` in the daemon before: of one user's sessions after the
+    /// Hands each plugin what it answered to ``saveSessions(_:)`` in the daemon before: of one user's sessions after the
     /// other's, and no more at once than a message holds. All of it has the start timeout, for each plugin.
     ///
     /// - Returns: The sessions that cannot go on, with the reason.
@@ -136,7 +136,7 @@ extension PluginLoader {
     }
 
     private func restoreSessions(
-        _ known: [UInt64], _ state: JSON, by plugin: PluginSlot, until end: RuntimeInstant
+        _ known: [UInt64], _ state: JSON, by plugin: PluginInstance, until end: RuntimeInstant
     ) async -> [(session: UInt64, reason: String)] {
         do throws(BridgeError) {
             let timeout = end.since(runtime.clock.now)

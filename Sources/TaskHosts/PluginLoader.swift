@@ -1,5 +1,5 @@
 // TaskHosts: where plugins run: libraries in the daemon's process (InProcess), libraries and programs in processes of
-// their own (Workers). Each host reaches the runtime through a plugin's slot, and knows no clients and no dialects.
+// their own (Workers). Each host reaches the runtime through a plugin's instance, and knows no clients and no dialects.
 public import BridgeJSON
 public import EventLoop
 public import Logging
@@ -54,7 +54,7 @@ public final class PluginLoader {
     ///
     /// - Parameter old: the plugin whose place it is to take; what has been loaded of that one stays in the process.
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
-    public func load(path: String, inPlaceOf old: PluginSlot? = nil) throws(BridgeError) -> PluginSlot {
+    public func load(path: String, inPlaceOf old: PluginInstance? = nil) throws(BridgeError) -> PluginInstance {
         let count = loads[path, default: 0]
         guard count <= Self.maximumCopies else {
             throw BridgeError(
@@ -76,7 +76,7 @@ public final class PluginLoader {
     }
 
     /// Takes in a plugin whose table is at hand, as tests have it.
-    public func adopt(_ table: UnsafeRawPointer, path: String) throws(BridgeError) -> PluginSlot {
+    public func adopt(_ table: UnsafeRawPointer, path: String) throws(BridgeError) -> PluginInstance {
         let library: PluginLibrary
         do { library = try PluginLibrary(table: table) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
@@ -92,8 +92,8 @@ public final class PluginLoader {
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
     public func load(
         _ command: WorkerCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
-        inPlaceOf old: PluginSlot? = nil
-    ) async throws(BridgeError) -> PluginSlot {
+        inPlaceOf old: PluginInstance? = nil
+    ) async throws(BridgeError) -> PluginInstance {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
         let host = WorkerHost(runtime: runtime, log: hostLog)
         let times = WorkerSupervisor.Times(
@@ -111,10 +111,10 @@ public final class PluginLoader {
             // Options go to a process as text: nothing of them is read on the loop.
             let manifest = try PluginManifest(manifest, optionBytes: .max)
             let settings = try pool(manifest.name) ?? command.pool
-            let slot = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
-            host.attach(slot)
+            let instance = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
+            host.attach(instance)
             if let settings { supervisor.pool = WorkerPool(settings, supervisor) }
-            return slot
+            return instance
         } catch {
             supervisor.end()
             await forget(supervisor)
@@ -123,22 +123,22 @@ public final class PluginLoader {
     }
 
     private func take(
-        _ library: PluginLibrary, path: String, inPlaceOf old: PluginSlot?
-    ) throws(BridgeError) -> PluginSlot {
+        _ library: PluginLibrary, path: String, inPlaceOf old: PluginInstance?
+    ) throws(BridgeError) -> PluginInstance {
         let manifest = try PluginManifest(parsing: library.manifest)
         guard manifest.interceptors.isEmpty || library.canIntercept else {
             throw BridgeError(.pluginUnavailable, "its manifest has interceptors, and its table lacks intercept")
         }
         PluginHolders.watch()
         let host = InProcessHost(library, runtime: runtime, log: HostLog(log, plugin: manifest.name))
-        let slot = try enter(manifest, path: path, host: host, inPlaceOf: old)
-        host.attach(slot)
-        return slot
+        let instance = try enter(manifest, path: path, host: host, inPlaceOf: old)
+        host.attach(instance)
+        return instance
     }
 
     private func enter(
-        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginSlot?
-    ) throws(BridgeError) -> PluginSlot {
+        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginInstance?
+    ) throws(BridgeError) -> PluginInstance {
         guard let old else { return try runtime.add(manifest, path: path, host: host) }
         guard manifest.name == old.name else {
             throw BridgeError(
@@ -158,14 +158,14 @@ public final class PluginLoader {
     ///
     /// - Throws: ``BridgeError``, code `configuration.invalid` where the section is at fault: data `path`, `expected`,
     ///   `got`.
-    public func configure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
+    public func configure(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         try await perform(.configure, plugin, section)
     }
 
     /// Has a running plugin check another section of the configuration, and go on as before.
     ///
     /// - Throws: as ``configure(_:section:)``.
-    public func check(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
+    public func check(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         try await perform(.checkConfiguration, plugin, section)
     }
 
@@ -173,7 +173,7 @@ public final class PluginLoader {
     /// it can.
     ///
     /// - Throws: as ``configure(_:section:)``; the plugin goes on as before then.
-    public func reconfigure(_ plugin: PluginSlot, section: JSON) async throws(BridgeError) {
+    public func reconfigure(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         let answer = try await perform(.reconfigure, plugin, section)
         try runtime.takeInterceptedTasks(answer, of: plugin)
     }
@@ -182,7 +182,7 @@ public final class PluginLoader {
     public func setStopTimeout(_ timeout: Duration) { settings.stopTimeout = timeout }
 
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
-    public func start(_ plugin: PluginSlot) async throws(BridgeError) {
+    public func start(_ plugin: PluginInstance) async throws(BridgeError) {
         try await begin(plugin)
         for worker in launchWorkers(of: plugin) + prewarming(of: plugin) {
             do throws(LaunchFailure) { try runtime.launch.register(worker) } catch {
@@ -193,16 +193,16 @@ public final class PluginLoader {
     }
 
     /// Has the plugin make ready, and say which tasks its interceptors are for.
-    func begin(_ plugin: PluginSlot) async throws(BridgeError) {
+    func begin(_ plugin: PluginInstance) async throws(BridgeError) {
         let answer = try await perform(.start, plugin, startOptions)
         try runtime.takeInterceptedTasks(answer, of: plugin)
         supervisor(of: plugin)?.openPool()
     }
 
-    func supervisor(of plugin: PluginSlot) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
+    func supervisor(of plugin: PluginInstance) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
-    private func prewarming(of plugin: PluginSlot) -> [LaunchWorker] {
+    private func prewarming(of plugin: PluginInstance) -> [LaunchWorker] {
         guard let pool = supervisor(of: plugin)?.pool else { return [] }
         return [
             LaunchWorker("plugin.\(plugin.name).prewarm", phase: .afterListening, required: false) { _ in
@@ -211,7 +211,7 @@ public final class PluginLoader {
         ]
     }
 
-    func launchWorkers(of plugin: PluginSlot) -> [LaunchWorker] {
+    func launchWorkers(of plugin: PluginInstance) -> [LaunchWorker] {
         plugin.manifest.workers.enumerated().map { index, worker in
             LaunchWorker(worker.name, phase: worker.phase, after: worker.after, required: worker.isRequired) {
                 [weak self] _ in try await self?.launch(index, plugin)
@@ -219,7 +219,7 @@ public final class PluginLoader {
         }
     }
 
-    private func launch(_ index: Int, _ plugin: PluginSlot) async throws(BridgeError) {
+    private func launch(_ index: Int, _ plugin: PluginInstance) async throws(BridgeError) {
         do throws(BridgeError) {
             try await perform(.launch(index), plugin, startOptions)
         } catch {
@@ -230,7 +230,7 @@ public final class PluginLoader {
     }
 
     /// The plugin could not be used: it is forgotten, and the reason kept for `bridge.plugins`.
-    public func refuse(_ plugin: PluginSlot?, path: String, reason: String) {
+    public func refuse(_ plugin: PluginInstance?, path: String, reason: String) {
         if let plugin { runtime.remove(plugin) }
         runtime.refusedPlugins.append(RefusedPlugin(name: plugin?.name, path: path, reason: reason))
     }
@@ -265,7 +265,7 @@ public final class PluginLoader {
 
     @discardableResult
     func perform(
-        _ work: PluginWork, _ plugin: PluginSlot, _ options: JSON, timeout: Duration? = nil
+        _ work: PluginWork, _ plugin: PluginInstance, _ options: JSON, timeout: Duration? = nil
     ) async throws(BridgeError) -> JSON {
         let result: Result<JSON, BridgeError> = await withCheckedContinuation { continuation in
             plugin.perform(work, options: options, timeout: timeout ?? settings.startTimeout) {

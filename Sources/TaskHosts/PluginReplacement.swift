@@ -9,7 +9,7 @@ extension PluginLoader {
     /// tasks to calls.
     ///
     /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
-    public func startLate(_ plugin: PluginSlot) async throws(BridgeError) {
+    public func startLate(_ plugin: PluginInstance) async throws(BridgeError) {
         try await prepare(plugin)
         try runtime.open(plugin)
         try await launchLate(plugin, .afterListening)
@@ -23,7 +23,7 @@ extension PluginLoader {
     /// - Parameter new: was loaded in the place of the old one, and configured.
     /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and
     ///   the new one has been stopped.
-    public func replace(_ old: PluginSlot, by new: PluginSlot) async throws(BridgeError) {
+    public func replace(_ old: PluginInstance, by new: PluginInstance) async throws(BridgeError) {
         do throws(BridgeError) {
             try await prepare(new)
             try await handSessions(of: old, to: new)
@@ -46,13 +46,13 @@ extension PluginLoader {
         }
     }
 
-    private func prepare(_ plugin: PluginSlot) async throws(BridgeError) {
+    private func prepare(_ plugin: PluginInstance) async throws(BridgeError) {
         try await begin(plugin)
         try await launchLate(plugin, .beforeListening)
         try await supervisor(of: plugin)?.pool?.prewarm()
     }
 
-    private func launchLate(_ plugin: PluginSlot, _ phase: LaunchPhase) async throws(BridgeError) {
+    private func launchLate(_ plugin: PluginInstance, _ phase: LaunchPhase) async throws(BridgeError) {
         let workers = launchWorkers(of: plugin).filter { $0.phase == phase }
         do throws(LaunchFailure) { try await runtime.launch.runLate(workers, settings.launch) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
@@ -61,7 +61,7 @@ extension PluginLoader {
 
     /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
     /// anything before the new one has been told. One that does not answer is not worth keeping for what it knows.
-    private func handSessions(of old: PluginSlot, to new: PluginSlot) async throws(BridgeError) {
+    private func handSessions(of old: PluginInstance, to new: PluginInstance) async throws(BridgeError) {
         guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)
         await old.isIdle(within: settings.stopTimeout)
@@ -69,9 +69,9 @@ extension PluginLoader {
     }
 
     /// What a plugin knows of sessions, in as many parts as it takes; empty: nothing, or it does not say.
-    private func knownSessions(of plugin: PluginSlot) async -> [JSON] {
+    private func knownSessions(of plugin: PluginInstance) async -> [JSON] {
         var kept = KeptSessions()
-        await keepSessions(runtime.sessionNumbers, by: plugin, in: &kept)
+        await saveSessions(runtime.sessionNumbers, by: plugin, in: &kept)
         for lost in kept.lost {
             log.error(
                 "what the plugin \(plugin.name) knows of a session does not go to its new version: \(lost.reason)",
@@ -81,13 +81,13 @@ extension PluginLoader {
     }
 
     /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
-    public func unload(_ plugin: PluginSlot) async {
+    public func unload(_ plugin: PluginInstance) async {
         runtime.retire(plugin)
         await finishing(plugin).value
     }
 
     /// Lets a plugin that gets no new calls finish, and stops it.
-    private func finishing(_ plugin: PluginSlot) -> Task<Void, Never> {
+    private func finishing(_ plugin: PluginInstance) -> Task<Void, Never> {
         let id = ObjectIdentifier(plugin)
         let task = Task {
             await plugin.isIdle(within: settings.stopTimeout)
@@ -100,10 +100,10 @@ extension PluginLoader {
     }
 
     /// A plugin that was loaded is not used after all.
-    public func discard(_ plugin: PluginSlot) async { await drop(plugin) }
+    public func discard(_ plugin: PluginInstance) async { await drop(plugin) }
 
     /// Stops a plugin that gets no calls.
-    private func drop(_ plugin: PluginSlot) async {
+    private func drop(_ plugin: PluginInstance) async {
         do throws(BridgeError) {
             try await perform(.stop, plugin, .object([:]), timeout: settings.stopTimeout)
         } catch {
@@ -115,7 +115,7 @@ extension PluginLoader {
     }
 }
 
-extension PluginSlot {
+extension PluginInstance {
     /// Waits until no call is worked on and none waits that could begin, or until the time is over.
     @LoopActor
     func isIdle(within limit: Duration) async {

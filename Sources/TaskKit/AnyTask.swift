@@ -19,7 +19,7 @@ public struct AnyTask: Sendable {
         self.init(
             typed: T.self,
             start: TaskStart { runtime, request in
-                let index = Int(request.pointee.index)
+                let index = Int(request.pointee.number)
                 runtime.perform(request) { line in
                     Task.immediate(executorPreference: runtime.executor) {
                         repeat {

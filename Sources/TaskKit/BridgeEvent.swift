@@ -13,31 +13,31 @@ public protocol BridgeEvent: Encodable, Sendable {
     /// One sentence for a person.
     static var summary: String { get }
     /// Whether members of the group `trestle` get it where no rule says anything; false where it is not said.
-    static var isOpen: Bool { get }
+    static var isPublic: Bool { get }
 }
 
 extension BridgeEvent {
     /// Only where a rule says so.
-    public static var isOpen: Bool { false }
+    public static var isPublic: Bool { false }
 }
 
 extension Plugin {
     /// Declares an event that the plugin sends.
     public func event<Event: BridgeEvent>(_ type: Event.Type) -> Self {
-        event(type.name, type.summary, isOpen: type.isOpen)
+        event(type.name, type.summary, isPublic: type.isPublic)
     }
 }
 
 extension Call {
-    /// Sends an event; see `emit`.
-    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, unasked: Bool = false) {
-        emit(Event.name, event, to: sessions, unasked: unasked)
+    /// Sends an event; see `publish(_:_:to:direct:)`.
+    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, direct: Bool = false) {
+        publish(Event.name, event, to: sessions, direct: direct)
     }
 }
 
 extension PluginContext {
-    /// Sends an event; see `Call.emit`.
-    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, unasked: Bool = false) {
-        emit(Event.name, event, to: sessions, unasked: unasked)
+    /// Sends an event; see `Call.publish(_:_:to:direct:)`.
+    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, direct: Bool = false) {
+        publish(Event.name, event, to: sessions, direct: direct)
     }
 }

@@ -88,14 +88,14 @@ public struct TaskSettings: Sendable, Hashable {
 
     /// Whether members of the group `trestle` may call the task where no rule says anything: for what every page needs,
     /// and nothing that is about other users.
-    public var isOpen: Bool
+    public var isPublic: Bool
 
     /// Options that name what not every caller may name, each with the policy's verb that he has to be allowed with the
     /// name that stands there. The daemon asks before the task is called, so that the task may do as the option says.
-    public var optionVerbs: [String: OptionVerb]
+    public var optionPermissions: [String: OptionPermission]
 
     /// The deadline of a call that names none.
-    public var timeout: TaskTimeout
+    public var timeout: Timeout
 
     /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
     public var concurrency: Int?
@@ -116,12 +116,12 @@ public struct TaskSettings: Sendable, Hashable {
 
     /// See the properties.
     public init(
-        permission: String? = nil, isOpen: Bool = false, optionVerbs: [String: OptionVerb] = [:],
-        timeout: TaskTimeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int? = nil
+        permission: String? = nil, isPublic: Bool = false, optionPermissions: [String: OptionPermission] = [:],
+        timeout: Timeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int? = nil
     ) {
         self.permission = permission
-        self.isOpen = isOpen
-        self.optionVerbs = optionVerbs
+        self.isPublic = isPublic
+        self.optionPermissions = optionPermissions
         self.timeout = timeout
         self.concurrency = concurrency
         self.isPrivate = isPrivate
@@ -131,46 +131,8 @@ public struct TaskSettings: Sendable, Hashable {
 
 /// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names
 /// nothing.
-public enum OptionVerb: String, Sendable, Hashable, CaseIterable {
+public enum OptionPermission: String, Sendable, Hashable, CaseIterable {
     /// Using what is stored for somebody else: the option is a namespace, a user id, a colon and an origin, such as
     /// `1000:https://notes.example`. The caller's own he may always name.
     case store
-}
-
-/// How long a call may take.
-public enum TaskTimeout: Sendable, Hashable {
-    /// What holds without a word about it: of a task, the daemon's own deadline; of a call, the task's.
-    case standard
-
-    /// No deadline.
-    case none
-
-    /// This long, more than zero.
-    case after(Duration)
-
-    /// The form in which it crosses the C interface: nanoseconds; 0: standard; negative: none.
-    var nanoseconds: Int64 {
-        switch self {
-        case .standard: 0
-        case .none: -1
-        case .after(let duration): max(1, duration.clampedNanoseconds)
-        }
-    }
-}
-
-extension Duration {
-    /// Whole nanoseconds; what does not fit in 64 bits (292 years) becomes the nearest that does.
-    var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carried ? (seconds < 0 ? .min : .max) : sum
-    }
-
-    /// Milliseconds, rounded up, so that a wait is never said to be shorter than it is.
-    var milliseconds: Int64 {
-        let nanoseconds = clampedNanoseconds
-        return nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)
-    }
 }

@@ -9,7 +9,6 @@ public struct Call: Sendable {
     unowned(unsafe) let runtime: PluginRuntime
     /// Set when the call is cancelled. Nil in a raw task's call, which asks the table of raw calls.
     let cancelMark: CancelMark?
-    private let timeoutNanoseconds: Int64
     private let flags: UInt32
 
     /// Who makes the call.
@@ -19,20 +18,23 @@ public struct Call: Sendable {
         self.handle = request.pointee.call
         self.runtime = runtime
         self.cancelMark = cancelMark
-        self.timeoutNanoseconds = request.pointee.timeout_ns
+        let remaining = request.pointee.time_remaining_ns
+        deadline = remaining < 0 ? nil : .now + .nanoseconds(remaining)
         self.flags = request.pointee.flags
         self.caller = caller
     }
 
-    /// The time that was left to the call when the task got it; nil: no deadline. Past it the daemon ends the call and
-    /// cancels its task.
-    public var deadline: Duration? { timeoutNanoseconds < 0 ? nil : .nanoseconds(timeoutNanoseconds) }
+    /// When the daemon ends the call and cancels its task; nil: never.
+    public let deadline: ContinuousClock.Instant?
+
+    /// The time that is left to the call now, zero once it is over; nil: no deadline.
+    public var timeRemaining: Duration? { deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
 
     /// Nobody waits for the answer. It is wanted all the same: it ends the call. Told in the daemon's own process; in
     /// one of the plugin's own it is always false.
     public var isOneWay: Bool { flags & TRESTLE_REQUEST_ONE_WAY != 0 }
 
-    /// The caller asked for progress. `progress` may be called without it, and does nothing then.
+    /// The caller asked for progress. `reportProgress` may be called without it, and does nothing then.
     public var wantsProgress: Bool { flags & TRESTLE_REQUEST_PROGRESS != 0 }
 
     /// The daemon has ended the call: by the caller's word, its deadline or its leaving. Unlike `Task.isCancelled` it
@@ -42,23 +44,40 @@ public struct Call: Sendable {
         return runtime.rawCalls.isCancelled(handle)
     }
 
-    /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method; a slow
-    /// reader may get the newest only. A value that has no JSON is not sent, with a warning in the log. Any thread.
-    public func progress(_ value: some Encodable) {
-        guard wantsProgress else { return }
+    /// Throws where the daemon has ended the call. Unlike `Task.checkCancellation` it is right on every thread.
+    ///
+    /// - Throws: `CancellationError`, which becomes `call.cancelled`.
+    public func checkCancelled() throws(CancellationError) {
+        if isCancelled { throw CancellationError() }
+    }
+
+    /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method, and they
+    /// come before the result; a slow reader may get the newest only. Never waits. Any thread.
+    ///
+    /// - Returns: Whether it was sent. It is not where the caller wants no progress, and where the value has no JSON;
+    ///   then the log has a warning.
+    @discardableResult
+    public func reportProgress(_ value: some Encodable) -> Bool {
+        guard wantsProgress else { return false }
         do throws(JSONEncodingError) {
             let bytes = try JSONCoding.encode(value)
             bytes.withUnsafeBytes { runtime.host.progress(handle, $0) }
+            return true
         } catch {
             log.warning("a progress value of type \(type(of: value)) was not sent: \(error)")
+            return false
         }
     }
 
-    /// Sends an intermediate result that is JSON already. What is none is not sent, with a warning in the log. Any
-    /// thread.
-    public func progress(raw value: RawSpan) {
-        guard wantsProgress else { return }
+    /// Sends an intermediate result that is JSON already. What is no JSON is dropped, with a warning in the log. Never
+    /// waits. Any thread.
+    ///
+    /// - Returns: Whether the caller wants progress.
+    @discardableResult
+    public func reportProgress(raw value: RawSpan) -> Bool {
+        guard wantsProgress else { return false }
         value.withUnsafeBytes { runtime.host.progress(handle, $0) }
+        return true
     }
 
     /// Calls another task on behalf of this call's caller, of whom the policy is not asked again: the task sees him as
@@ -74,22 +93,22 @@ public struct Call: Sendable {
     ///     64 KiB, is skipped, with a line in the log.
     /// - Throws: What the task answered; `task.not_found`, `permission.denied` and the like where it was not called;
     ///   `call.cancelled` where this call was cancelled; `reply.invalid` where the result is no `R`.
-    public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
+    public func call<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
-        timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void
+        timeout: Timeout = .standard, onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
-        try await runtime.bridge(
+        try await runtime.call(
             task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log,
             onProgress: onProgress)
     }
 
     /// Calls another task on behalf of this call's caller, with no interest in its progress; otherwise, and in what it
     /// throws, as the other.
-    public func bridge<R: Decodable & Sendable>(
+    public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
-        timeout: TaskTimeout = .standard
+        timeout: Timeout = .standard
     ) async throws(BridgeError) -> R {
-        try await runtime.bridge(
+        try await runtime.call(
             task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log)
     }
 
@@ -100,9 +119,10 @@ public struct Call: Sendable {
     ///   - event: Its name, such as `record.changed`.
     ///   - data: What it says.
     ///   - sessions: Only these; nil: every session that subscribed to the name.
-    ///   - unasked: Also to those of `sessions` that did not subscribe.
-    public func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, unasked: Bool = false) {
-        runtime.emit(event, data, to: sessions, unasked: unasked, log: log)
+    ///   - direct: Also to those of `sessions` that did not subscribe.
+    public func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, direct: Bool = false)
+    {
+        runtime.publish(event, data, to: sessions, direct: direct, log: log)
     }
 
     /// The daemon's log; the lines name the call.

@@ -42,9 +42,6 @@ private final class DescriptorWait: @unchecked Sendable {
     }
 
     func wait() async throws {
-        guard host.canWatch else {
-            throw BridgeError(.internal, "this daemon cannot watch descriptors: it is older than the plugin's TaskKit")
-        }
         try Task.checkCancellation()
         try await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in host.onLoopThread { self.start(continuation) } }

@@ -8,7 +8,7 @@ internal import CTaskPlugin
 
 /// The table of a plugin made of `parts`. Nothing of it is ever released: a plugin's library is never unloaded, and the
 /// daemon may call it until the process ends.
-func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
+func exportedTable(_ parts: PluginParts) -> PluginTable {
     let manifest = parts.manifest().bytes
     let kept = UnsafeMutableRawBufferPointer.allocate(byteCount: manifest.count, alignment: 1)
     kept.copyBytes(from: manifest)
@@ -38,7 +38,7 @@ func exportedTable(_ parts: PluginParts) -> UnsafePointer<trestle_plugin> {
     if !parts.interceptors.isEmpty { table.pointee.intercept = { runtime($0).intercept($1!) } }
     table.pointee.describe = { runtime($0).describe($1!) }
     if !parts.handovers.isEmpty {
-        table.pointee.keep_sessions = { runtime($0).keepSessions($1!) }
+        table.pointee.save_sessions = { runtime($0).saveSessions($1!) }
         table.pointee.restore_sessions = { runtime($0).restoreSessions($1!) }
     }
     return UnsafePointer(table)
@@ -50,9 +50,9 @@ private func runtime(_ context: UnsafeMutableRawPointer?) -> PluginRuntime {
 
 extension PluginRuntime {
     fileprivate func call(_ request: UnsafePointer<trestle_request>) {
-        let index = Int(request.pointee.index)
+        let index = Int(request.pointee.number)
         guard starts.indices.contains(index) else {
-            let message = "the plugin \(parts.name) has no task number \(request.pointee.index)"
+            let message = "the plugin \(parts.name) has no task number \(request.pointee.number)"
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
         starts[index]._withUnsafeGuaranteedRef { $0.body(self, request) }
@@ -63,17 +63,17 @@ extension PluginRuntime {
     }
 
     fileprivate func reconfigure(_ request: UnsafePointer<trestle_request>) {
-        let takes = request.pointee.index == UInt32(TRESTLE_RECONFIGURE_TAKE)
+        let takes = request.pointee.number == UInt32(TRESTLE_RECONFIGURE_TAKE)
         let interceptsAnew = takes && !parts.interceptors.isEmpty
         answer(request, interceptsAnew: interceptsAnew) {
-            try takes && $0.effect == .reload ? $0.read($1) : $0.check($1)
+            try takes && $0.isReloadable ? $0.read($1) : $0.check($1)
         }
     }
 
     /// Hands the section of a request to the plugin's configuration, and answers what came of it.
     private func answer(
         _ request: UnsafePointer<trestle_request>, interceptsAnew: Bool = false,
-        _ read: (PluginConfiguration, UnsafeRawBufferPointer) throws -> Void
+        _ read: (ConfigurationSection, UnsafeRawBufferPointer) throws -> Void
     ) {
         do {
             if let configuration = parts.configurations.first {
@@ -112,11 +112,11 @@ extension PluginRuntime {
     }
 
     fileprivate func launch(_ request: UnsafePointer<trestle_request>) {
-        guard parts.launchWorkers.indices.contains(Int(request.pointee.index)) else {
-            let message = "the plugin \(parts.name) has no launch worker number \(request.pointee.index)"
+        guard parts.launchWorkers.indices.contains(Int(request.pointee.number)) else {
+            let message = "the plugin \(parts.name) has no launch worker number \(request.pointee.number)"
             return host.fail(request.pointee.call, BridgeError(.internal, message))
         }
-        let worker = parts.launchWorkers[Int(request.pointee.index)]
+        let worker = parts.launchWorkers[Int(request.pointee.number)]
         withStartOptions(of: request) { _, context in
             try await worker.body(context)
             return .object([:])

@@ -31,7 +31,7 @@ struct Host: @unchecked Sendable {
                     form.code = trestle_bytes(UnsafeRawBufferPointer(code))
                     form.message = trestle_bytes(UnsafeRawBufferPointer(message))
                     form.data = trestle_bytes(data)
-                    form.retry_after_ms = error.retryAfter.map { max(0, $0.milliseconds) } ?? -1
+                    form.retry_after_ns = error.retryAfter.map { max(0, $0.clampedNanoseconds) } ?? -1
                     if error.isTransient { form.flags |= TRESTLE_ERROR_TRANSIENT }
                     if error.isUnforeseen { form.flags |= TRESTLE_ERROR_UNFORESEEN }
                     table.pointee.fail(table, call, &form)
@@ -41,7 +41,7 @@ struct Host: @unchecked Sendable {
     }
 
     func progress(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {
-        table.pointee.progress(table, call, trestle_bytes(value))
+        table.pointee.report_progress(table, call, trestle_bytes(value))
     }
 
     func log(_ level: UInt32, _ message: String, _ call: trestle_call) {
@@ -73,7 +73,7 @@ struct Host: @unchecked Sendable {
     }
 
     /// Calls a task of the bridge. Loop thread.
-    func call(_ call: inout trestle_bridge_call) -> trestle_call {
+    func call(_ call: inout trestle_outgoing_call) -> trestle_call {
         table.pointee.call(table, &call)
     }
 
@@ -82,19 +82,8 @@ struct Host: @unchecked Sendable {
         table.pointee.cancel(table, call)
     }
 
-    /// Sends an event. Any thread; with a daemon whose table ends before `emit`, by way of the loop thread.
-    func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]?, unasked: Bool) {
-        if table.pointee.size >= UInt32(TRESTLE_HOST_WITH_EMIT) {
-            send(name, data, to: sessions, unasked: unasked, by: table.pointee.emit)
-        } else {
-            onLoopThread { send(name, data, to: sessions, unasked: unasked, by: table.pointee.publish) }
-        }
-    }
-
-    private func send(
-        _ name: String, _ data: [UInt8], to sessions: [SessionID]?, unasked: Bool,
-        by function: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void
-    ) {
+    /// Sends an event. Any thread.
+    func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]?, direct: Bool) {
         var name = name
         name.withUTF8 { name in
             data.withUnsafeBytes { data in
@@ -108,8 +97,8 @@ struct Host: @unchecked Sendable {
                         event.data = trestle_bytes(data)
                         event.sessions = sessions == nil ? nil : ids.baseAddress ?? nobody
                         event.session_count = ids.count
-                        event.flags = unasked ? TRESTLE_EVENT_UNASKED : 0
-                        function(table, &event)
+                        event.flags = direct ? TRESTLE_EVENT_DIRECT : 0
+                        table.pointee.publish(table, &event)
                     }
                 }
             }
@@ -117,9 +106,6 @@ struct Host: @unchecked Sendable {
     }
 
     // MARK: Descriptors and timers
-
-    /// Whether the daemon's table has the functions below.
-    var canWatch: Bool { table.pointee.size >= UInt32(TRESTLE_HOST_WITH_WATCHES) }
 
     /// Calls `ready(argument, events)` once. Loop thread.
     ///
@@ -149,7 +135,6 @@ struct Host: @unchecked Sendable {
 
     /// Declares a metric; none with a daemon whose table ends before these functions.
     func metric(_ name: String, _ help: String, _ unit: MetricUnit?, kind: Int) -> MetricHandle {
-        guard table.pointee.size >= UInt32(TRESTLE_HOST_WITH_METRICS) else { return MetricHandle() }
         var (name, help, unit) = (name, help, unit?.rawValue ?? "")
         let number = name.withUTF8 { name in
             help.withUTF8 { help in
@@ -201,6 +186,6 @@ extension BridgeError {
             String(decoding: error.pointee.message.buffer, as: UTF8.self),
             data: error.pointee.data.size == 0 ? nil : try? JSON(parsing: error.pointee.data.buffer),
             isTransient: error.pointee.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.pointee.retry_after_ms < 0 ? nil : .milliseconds(error.pointee.retry_after_ms))
+            retryAfter: error.pointee.retry_after_ns < 0 ? nil : .nanoseconds(error.pointee.retry_after_ns))
     }
 }

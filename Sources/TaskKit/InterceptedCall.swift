@@ -23,8 +23,11 @@ public struct InterceptedCall: Sendable {
     /// Who makes the call.
     public var caller: Caller { question.caller }
 
-    /// The time that was left to the call when the plugin was asked; nil: no deadline.
-    public var deadline: Duration? { question.deadline }
+    /// When the daemon ends the call; nil: never.
+    public var deadline: ContinuousClock.Instant? { question.deadline }
+
+    /// The time that is left to the call now, zero once it is over; nil: no deadline.
+    public var timeRemaining: Duration? { question.timeRemaining }
 
     /// The call has ended, and nobody waits for a decision. Tells the truth on every thread.
     public var isCancelled: Bool { question.isCancelled }
@@ -53,19 +56,19 @@ public struct InterceptedCall: Sendable {
         }
     }
 
-    /// Calls another task on behalf of the caller; see `Call.bridge`. The call is not shown to this interceptor.
-    public func bridge<R: Decodable & Sendable>(
+    /// Calls another task on behalf of the caller; see `Call.call`. The call is not shown to this interceptor.
+    public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
-        timeout: TaskTimeout = .standard
+        timeout: Timeout = .standard
     ) async throws(BridgeError) -> R {
-        try await question.bridge(task, options, session: session, timeout: timeout)
+        try await question.call(task, options, session: session, timeout: timeout)
     }
 
     /// Has the task do what it was called for, here and now, and waits for the result: for who wants to keep it, or to
     /// answer with something else. The interceptors that have not been asked about it are asked. Progress reaches the
     /// caller.
     ///
-    /// - Throws: What the task answered, and what `Call.bridge` throws.
+    /// - Throws: What the task answered, and what `Call.call` throws.
     public func proceed<R: Decodable & Sendable>() async throws(BridgeError) -> R {
         try await question.proceed(task, rawOptions, session: session)
     }
@@ -117,8 +120,8 @@ extension Call {
         _ task: String, _ options: [UInt8], session: SessionID?
     ) async throws(BridgeError) -> R {
         let route = BridgeRoute(parent: handle, session: session, timeout: .standard)
-        guard wantsProgress else { return try await runtime.bridge(task, encoded: options, route, onProgress: nil) }
-        return try await runtime.bridge(task, encoded: options, route) { value in
+        guard wantsProgress else { return try await runtime.call(task, encoded: options, route, onProgress: nil) }
+        return try await runtime.call(task, encoded: options, route) { value in
             runtime.host.progress(handle, value)
         }
     }
@@ -128,11 +131,11 @@ extension PluginRuntime {
     /// Answers a question to an interceptor.
     func intercept(_ request: UnsafePointer<trestle_request>) {
         let handle = request.pointee.call
-        guard parts.interceptors.indices.contains(Int(request.pointee.index)) else {
-            let message = "the plugin \(parts.name) has no interceptor number \(request.pointee.index)"
+        guard parts.interceptors.indices.contains(Int(request.pointee.number)) else {
+            let message = "the plugin \(parts.name) has no interceptor number \(request.pointee.number)"
             return host.fail(handle, BridgeError(.internal, message))
         }
-        let interceptor = parts.interceptors[Int(request.pointee.index)].interceptor
+        let interceptor = parts.interceptors[Int(request.pointee.number)].interceptor
         let line = CallTask(request)
         let call: InterceptedCall
         do throws(JSONMismatch) {
@@ -189,7 +192,7 @@ struct AnyInterceptor: Sendable {
     var description: JSON {
         [
             "name": .string(name), "summary": .string(summary), "tasks": .array(interceptor.tasks.map(JSON.string)),
-            "failure": .string(type(of: interceptor).failure.rawValue),
+            "onFailure": .string(type(of: interceptor).onFailure.rawValue),
         ]
     }
 

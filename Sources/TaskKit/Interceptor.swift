@@ -4,7 +4,7 @@
 ///     struct Cache: Interceptor {
 ///         static let name = "cache.records"
 ///         static let summary = "Answers reads from memory."
-///         static let failure = InterceptorFailure.pass
+///         static let onFailure = InterceptorFailure.pass
 ///         let tasks = ["record.read"]
 ///         let memory = Memory()
 ///
@@ -30,7 +30,7 @@ public protocol Interceptor: Sendable {
 
     /// What becomes of a call when this fails: its process ends, it throws what is no `BridgeError`, its plugin is
     /// stopped. The default, `refuse`: the call ends with the failure.
-    static var failure: InterceptorFailure { get }
+    static var onFailure: InterceptorFailure { get }
 
     /// The tasks whose calls it is asked about: names, or beginnings of names with a `*` behind them.
     ///
@@ -53,7 +53,7 @@ public protocol Interceptor: Sendable {
 
 extension Interceptor {
     /// The call ends with the failure.
-    public static var failure: InterceptorFailure { .refuse }
+    public static var onFailure: InterceptorFailure { .refuse }
 }
 
 /// What becomes of a call whose interceptor fails.

@@ -23,7 +23,7 @@ extension PluginParts {
         }
         if !launchWorkers.isEmpty { manifest["launchWorkers"] = .array(launchWorkers.map(\.description)) }
         if !interceptors.isEmpty { manifest["interceptors"] = .array(interceptors.map(\.description)) }
-        if configurations.first?.effect == .reload { manifest["reconfigurable"] = true }
+        if configurations.first?.isReloadable == true { manifest["reloadable"] = true }
         return .object(manifest)
     }
 }
@@ -32,22 +32,22 @@ extension AnyTask {
     fileprivate var description: JSON {
         var task: JSONObject = ["name": .string(name), "summary": .string(summary)]
         task["permission"] = settings.permission.map { .string($0) }
-        switch settings.timeout {
-        case .standard: break
-        case .none: task["timeout"] = .null
-        case .after(let timeout): task["timeout"] = .number(JSONNumber(timeout.milliseconds))
+        if let timeout = settings.timeout.duration {
+            task["timeout"] = .number(JSONNumber(timeout.clampedMilliseconds))
+        } else if settings.timeout == .unlimited {
+            task["timeout"] = .null
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
         // Said in any case: without it, where the plugin runs would make a difference.
         task["optionBytes"] = .number(JSONNumber(settings.optionBytes ?? TaskSettings.usualOptionBytes))
         if settings.isPrivate { task["private"] = true }
-        if settings.isOpen { task["open"] = true }
-        if !settings.optionVerbs.isEmpty {
+        if settings.isPublic { task["public"] = true }
+        if !settings.optionPermissions.isEmpty {
             var verbs = JSONObject()
-            for (option, verb) in settings.optionVerbs.sorted(by: { $0.key < $1.key }) {
+            for (option, verb) in settings.optionPermissions.sorted(by: { $0.key < $1.key }) {
                 verbs[option] = .string(verb.rawValue)
             }
-            task["optionVerbs"] = .object(verbs)
+            task["optionPermissions"] = .object(verbs)
         }
         // The daemon checks what stands in the manifest.
         if !checksOptions { task["options"] = (try? optionsSchema()) ?? nil }
@@ -58,7 +58,7 @@ extension AnyTask {
 extension EventDescription {
     fileprivate var description: JSON {
         var event: JSONObject = ["name": .string(name), "summary": .string(summary)]
-        if isOpen { event["open"] = true }
+        if isPublic { event["public"] = true }
         return .object(event)
     }
 }

@@ -5,7 +5,7 @@ struct BridgeRoute: Sendable {
     /// The call on whose behalf it is made; 0: the plugin's own.
     var parent: trestle_call
     var session: SessionID?
-    var timeout: TaskTimeout
+    var timeout: Timeout
 }
 
 /// A call that the plugin makes: from a task's `await` to the daemon and back.
@@ -51,8 +51,8 @@ final class OutgoingCall: @unchecked Sendable {
         var task = task
         task.withUTF8 { task in
             options.withUnsafeBytes { options in
-                var call = trestle_bridge_call()
-                call.size = UInt32(MemoryLayout<trestle_bridge_call>.size)
+                var call = trestle_outgoing_call()
+                call.size = UInt32(MemoryLayout<trestle_outgoing_call>.size)
                 call.abi = TRESTLE_ABI
                 call.parent = route.parent
                 call.task = trestle_bytes(UnsafeRawBufferPointer(task))
@@ -88,17 +88,17 @@ final class OutgoingCall: @unchecked Sendable {
 }
 
 extension PluginRuntime {
-    func bridge<R: Decodable & Sendable>(
+    func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog
     ) async throws(BridgeError) -> R {
-        try await bridge(task, options, route, onProgress: nil)
+        try await call(task, options, route, onProgress: nil)
     }
 
-    func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
+    func call<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog,
         onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
-        try await bridge(task, options, route) { bytes in
+        try await call(task, options, route) { bytes in
             let maximum = Self.maximumBytesDecodedOnLoop
             guard bytes.count <= maximum else {
                 return log.warning(
@@ -116,7 +116,7 @@ extension PluginRuntime {
         }
     }
 
-    private func bridge<R: Decodable & Sendable>(
+    private func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute,
         onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(BridgeError) -> R {
@@ -126,11 +126,11 @@ extension PluginRuntime {
         } catch {
             throw BridgeError(.internal, "the options for \(task) cannot be written as JSON: \(error)")
         }
-        return try await bridge(task, encoded: encoded, route, onProgress: onProgress)
+        return try await call(task, encoded: encoded, route, onProgress: onProgress)
     }
 
     /// Calls a task with options that are JSON already.
-    func bridge<R: Decodable & Sendable>(
+    func call<R: Decodable & Sendable>(
         _ task: String, encoded: [UInt8], _ route: BridgeRoute,
         onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(BridgeError) -> R {
@@ -146,16 +146,16 @@ extension PluginRuntime {
             return try await beside(decode).get()
         } catch {
             throw BridgeError(
-                .replyInvalid,
+                .resultInvalid,
                 "the result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
         }
     }
 
     /// Any thread.
-    func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]?, unasked: Bool, log: PluginLog) {
+    func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]?, direct: Bool, log: PluginLog) {
         do throws(JSONEncodingError) {
             let bytes = try JSONCoding.encode(data)
-            host.publish(event, bytes, to: sessions, unasked: unasked)
+            host.publish(event, bytes, to: sessions, direct: direct)
         } catch {
             log.warning("the event \(event) was not sent, its data cannot be written as JSON: \(error)")
         }

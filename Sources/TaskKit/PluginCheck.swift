@@ -151,14 +151,14 @@ extension AnyTask {
         if let concurrency = settings.concurrency, concurrency < 1 {
             found.append("the concurrency of the task \(name) is \(concurrency); it must be at least 1")
         }
-        if case .after(let timeout) = settings.timeout, timeout <= .zero {
-            found.append("the deadline of the task \(name) is \(timeout); it must be more than zero")
+        if let timeout = settings.timeout.duration, timeout <= .zero {
+            found.append("the timeout of the task \(name) is \(timeout); it must be more than zero")
         }
         return found
     }
 }
 
-extension PluginConfiguration {
+extension ConfigurationSection {
     /// What is said about settings that the type does not have.
     fileprivate func settingDefects(_ schema: JSON?) -> [String] {
         guard let properties = schema?["properties"]?.objectValue else { return [] }

@@ -26,27 +26,28 @@ public struct PluginContext: Sendable {
     }
 
     /// Calls a task in the plugin's own name, whom the policy trusts; otherwise, and in what it throws, as
-    /// `Call.bridge`.
-    public func bridge<R: Decodable & Sendable, P: Decodable & Sendable>(
+    /// `Call.call`.
+    public func call<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
-        timeout: TaskTimeout = .standard, onProgress: @escaping @Sendable (P) -> Void
+        timeout: Timeout = .standard, onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
-        try await runtime.bridge(
+        try await runtime.call(
             task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log,
             onProgress: onProgress)
     }
 
-    /// Calls a task in the plugin's own name, with no interest in its progress; throws as `Call.bridge`.
-    public func bridge<R: Decodable & Sendable>(
+    /// Calls a task in the plugin's own name, with no interest in its progress; throws as `Call.call`.
+    public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
-        timeout: TaskTimeout = .standard
+        timeout: Timeout = .standard
     ) async throws(BridgeError) -> R {
-        try await runtime.bridge(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
+        try await runtime.call(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event, from any thread; see `Call.emit`.
-    public func emit(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, unasked: Bool = false) {
-        runtime.emit(event, data, to: sessions, unasked: unasked, log: log)
+    /// Sends an event, from any thread; see `Call.publish(_:_:to:direct:)`.
+    public func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, direct: Bool = false)
+    {
+        runtime.publish(event, data, to: sessions, direct: direct, log: log)
     }
 
     /// Runs `body` on a thread where it may block, and waits for it; throws as `Call.blocking`.

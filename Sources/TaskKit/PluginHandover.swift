@@ -3,17 +3,17 @@ internal import CTaskPlugin
 /// What a plugin knows of sessions, on its way to the next daemon and from the one before; the type of it erased.
 struct PluginHandover: Sendable {
     /// From the numbers of sessions to what is known of them, by number.
-    let keep: @Sendable ([SessionID]) async throws -> HandoverStates
+    let save: @Sendable ([SessionID]) async throws -> HandoverStates
     /// The other way; returns the sessions that cannot go on.
     let restore: @Sendable (HandoverStates) async throws -> [SessionID]
 
     init<State: Codable & Sendable>(
-        _: State.Type, keep: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],
+        _: State.Type, save: @escaping @Sendable ([SessionID]) async throws -> [SessionID: State],
         restore: @escaping @Sendable ([SessionID: State]) async throws -> [SessionID]
     ) {
-        self.keep = { sessions in
+        self.save = { sessions in
             var states = HandoverStates(states: [:])
-            for (session, state) in try await keep(sessions) {
+            for (session, state) in try await save(sessions) {
                 states.states["\(session)"] = try JSONCoding.json(state)
             }
             return states
@@ -35,12 +35,12 @@ struct PluginHandover: Sendable {
     }
 }
 
-/// The options of `keep_sessions`.
+/// The options of `save_sessions`.
 struct HandoverSessions: Decodable, Sendable {
     var sessions: [SessionID]
 }
 
-/// The result of `keep_sessions`, and the options of `restore_sessions`.
+/// The result of `save_sessions`, and the options of `restore_sessions`.
 struct HandoverStates: Codable, Sendable {
     /// By the session's number.
     var states: [String: JSON]
@@ -52,12 +52,12 @@ struct HandoverLosses: Encodable, Sendable {
 }
 
 extension PluginRuntime {
-    func keepSessions(_ request: UnsafePointer<trestle_request>) {
+    func saveSessions(_ request: UnsafePointer<trestle_request>) {
         do throws(JSONMismatch) {
             let asked = try JSONCoding.decode(HandoverSessions.self, from: request.pointee.options.buffer)
             perform(request) {
                 var all = HandoverStates(states: [:])
-                for handover in self.parts.handovers { all = try await handover.keep(asked.sessions) }
+                for handover in self.parts.handovers { all = try await handover.save(asked.sessions) }
                 return all
             }
         } catch {

@@ -27,7 +27,6 @@ final class PluginRuntime: @unchecked Sendable {
     /// How each task begins its calls. Not retained with a call: `parts` holds them.
     let starts: [Unmanaged<TaskStart>]
     private let callers = CallerCache()
-    private let coder = JSONCoder()
 
     init(_ parts: PluginParts) {
         self.parts = parts
@@ -63,7 +62,7 @@ final class PluginRuntime: @unchecked Sendable {
     /// - Parameter start: Starts a Swift task where none is idle. That the task is made there, in one piece with its
     ///   closure, spares three more around it.
     func perform(_ request: UnsafePointer<trestle_request>, _ start: (CallTask) -> Task<Void, Never>) {
-        if let task = idle[Int(request.pointee.index)].popLast() {
+        if let task = idle[Int(request.pointee.number)].popLast() {
             begin(task) { task.serve(request, on: executor) }
         } else {
             let task = CallTask(request)
@@ -119,7 +118,7 @@ final class PluginRuntime: @unchecked Sendable {
     /// The options of a call; nil where they do not fit, and the call has been answered so. Loop thread.
     func options<Options: Decodable>(_ type: Options.Type, of task: CallTask) -> Options? {
         do throws(JSONMismatch) {
-            return try coder.decode(type, from: task.request.pointee.options.buffer)
+            return try JSONCoding.decode(type, from: task.request.pointee.options.buffer)
         } catch {
             let handle = task.handle
             forget(handle)
@@ -133,7 +132,7 @@ final class PluginRuntime: @unchecked Sendable {
         _ handle: trestle_call, _ options: UnsafeRawBufferPointer, _ run: (Options) throws -> Result
     ) {
         do {
-            let result = try run(coder.decode(Options.self, from: options))
+            let result = try run(JSONCoding.decode(Options.self, from: options))
             rawCalls.end(handle, on: host)
             reply(handle, result)
         } catch {
@@ -150,7 +149,7 @@ final class PluginRuntime: @unchecked Sendable {
 
     private func reply(_ handle: trestle_call, _ result: some Encodable) {
         do throws(JSONEncodingError) {
-            try coder.withText(of: result) { host.reply(handle, $0) }
+            try JSONCoding.withText(of: result) { host.reply(handle, $0) }
         } catch {
             host.fail(handle, BridgeError(.internal, "the result cannot be written as JSON: \(error)"))
         }

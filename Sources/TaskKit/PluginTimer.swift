@@ -32,10 +32,6 @@ public final class PluginTimer: Sendable {
         _ body: @escaping @Sendable () -> Void
     ) {
         (self.host, self.log, self.interval, self.body) = (host, log, interval, body)
-        guard host.canWatch else {
-            log.warning("a timer does not run: this daemon is older than the plugin's TaskKit")
-            return
-        }
         let due = ContinuousClock.now + delay
         host.onLoopThread { self.schedule(at: due) }
     }

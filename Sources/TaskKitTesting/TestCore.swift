@@ -34,9 +34,9 @@ final class TestCore {
     }
 
     func add(_ table: PluginTable, _ configuration: [String: JSON]) async throws {
-        let slot = try loader.adopt(table.address, path: "test")
-        try await loader.configure(slot, section: configuration[slot.name] ?? [:])
-        try await loader.start(slot)
+        let instance = try loader.adopt(table.address, path: "test")
+        try await loader.configure(instance, section: configuration[instance.name] ?? [:])
+        try await loader.start(instance)
     }
 
     func add(isolated built: BuiltPlugin, _ configuration: [String: JSON]) async throws {
@@ -45,9 +45,9 @@ final class TestCore {
         let command = WorkerCommand(
             path: built.library, name: nil, arguments: [host, built.library], directory: folder,
             limits: WorkerCommand.Limits(descriptors: nil))
-        let slot = try await loader.load(command)
-        try await loader.configure(slot, section: configuration[slot.name] ?? [:])
-        try await loader.start(slot)
+        let instance = try await loader.load(command)
+        try await loader.configure(instance, section: configuration[instance.name] ?? [:])
+        try await loader.start(instance)
     }
 
     func launch() async throws { try await runtime.launch.run(options) }

@@ -83,9 +83,9 @@ public final class TaskRuntime {
     let subscriptions = Subscriptions()
     var retained = RetainedEvents()
     /// The plugins, in the order in which they were added.
-    public internal(set) var plugins: [PluginSlot] = []
+    public internal(set) var plugins: [PluginInstance] = []
     /// Those that get no new calls and finish what they have.
-    public internal(set) var leavingPlugins: [PluginSlot] = []
+    public internal(set) var leavingPlugins: [PluginInstance] = []
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
     /// Where plugins are installed beside those that came with the daemon, for `bridge.plugins`; nil: nowhere.
@@ -115,7 +115,7 @@ public final class TaskRuntime {
     /// What sessions' input waits for: ``Session/waitingJobs`` of all.
     var waitingJobs = 0
     /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
-    @exclusivity(unchecked) var slotsToAdmit: [PluginSlot] = []
+    @exclusivity(unchecked) var instancesToAdmit: [PluginInstance] = []
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
     /// The clock as it was last read, and whether that was while the input at hand was being taken in.
     @exclusivity(unchecked) private(set) var lastReading = RuntimeInstant(nanoseconds: 0)

@@ -4,11 +4,11 @@
 /// The names of the protocol.
 package enum WorkerProtocol {
     /// What it is called in `plugin.hello`.
-    package static let name = "trestle-worker"
+    package static let name = "trestle-plugin"
     /// Its version. A worker of another major one is refused.
     package static let version = "1.0"
     /// The environment variable with the number of the worker's descriptor.
-    package static let descriptorVariable = "TRESTLE_WORKER"
+    package static let descriptorVariable = "TRESTLE_PLUGIN_FD"
     /// The environment variable with the plugin's name.
     package static let pluginVariable = "TRESTLE_PLUGIN"
     /// The worker's descriptor.

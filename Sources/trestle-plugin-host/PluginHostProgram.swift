@@ -35,7 +35,7 @@ enum PluginHostProgram {
         signal(SIGPIPE, SIG_IGN)
         Task { @LoopActor in
             do {
-                try Guest.serve(library, over: descriptor)
+                try IsolatedPluginHost.serve(library, over: descriptor)
             } catch {
                 say("the descriptor \(descriptor) cannot be used: \(error)", to: STDERR_FILENO)
                 exit(1)

@@ -35,7 +35,8 @@ struct Trestle: AsyncParsableCommand {
             EXIT STATUS
               0  done                           1    the call failed
               64  wrong usage                   69   no daemon answers, or no session bus
-              75  failed, may succeed later     124  the call's deadline passed
+              75  failed, may succeed later     77   permission denied
+              78  the configuration is invalid  124  the call's deadline passed
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
               129  plugin dev, check: its terminal was closed (SIGHUP)
               141  plugin dev, check: the reader of its output is gone (SIGPIPE)
@@ -43,7 +44,8 @@ struct Trestle: AsyncParsableCommand {
         version: TrestleVersion.current,
         groupedSubcommands: [
             CommandGroup(
-                name: "Calling", subcommands: [CallCommand.self, SubscribeCommand.self]),
+                name: "Calling",
+                subcommands: [CallCommand.self, NotifyCommand.self, PublishCommand.self, SubscribeCommand.self]),
             CommandGroup(
                 name: "Providing", subcommands: [PresentCommand.self, RegisterCommand.self]),
             CommandGroup(
@@ -59,7 +61,8 @@ struct Trestle: AsyncParsableCommand {
             CommandGroup(
                 name: "Managing",
                 subcommands: [
-                    KillCommand.self, ReloadCommand.self, ExplainCommand.self, UserCommand.self, StoreCommand.self,
+                    CancelCommand.self, ConfigCommand.self, ReloadAlias.self, ExplainCommand.self, UserCommand.self,
+                    StoreCommand.self,
                 ]),
         ])
 

@@ -76,8 +76,8 @@ final class Daemon {
         var settings = PluginLoader.Settings(launch: launchOptions)
         settings.scheduler = server.scheduler
         settings.stopTimeout = configuration.stopTimeout
-        settings.helloTimeout = configuration.workerTimeout
-        settings.pingInterval = configuration.workerTimeout
+        settings.helloTimeout = configuration.pluginTimeout
+        settings.pingInterval = configuration.pluginTimeout
         loader = PluginLoader(runtime: runtime, settings: settings, log: log)
     }
 
@@ -146,7 +146,7 @@ final class Daemon {
         service.stopping("stopping \(runtime.plugins.count) plugins", within: stopTime)
         await loader.stopAll()
         if let shares { handover.give(shares) }
-        await server.close(patience: Self.lastWrites)
+        await server.close(timeout: Self.lastWrites)
         stateLock = nil
     }
 

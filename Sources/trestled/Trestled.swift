@@ -32,7 +32,7 @@ struct Trestled: ParsableCommand {
             and that it is alive.
 
             SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once. SIGHUP, \
-            like `trestle reload`, has it read its configuration again: what can change without a restart holds at \
+            like `trestle config reload`, has it read its configuration again: what can change without a restart holds at \
             once, the log names the rest; where anything is wrong, everything stays as it was.
 
             EXIT STATUS

@@ -259,7 +259,7 @@ struct AlertTaskTests {
     func unpresented() async throws {
         try await withBridge(presenters: ["client"]) { bridge, page in
             let error = await error(page, ["content": "c"])
-            #expect(error?.code == "alert.unpresented")
+            #expect(error?.code == "presenter.unavailable")
             #expect(error?.isTransient == true)
             let reasons = error?.data?["presenters"]?.arrayValue ?? []
             #expect(reasons.count == 1)

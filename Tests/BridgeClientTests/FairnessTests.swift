@@ -108,7 +108,7 @@ struct FairnessTests {
         try server.listen(path: directory + "/s", mode: 0o600)
         try await body(directory + "/s")
         server.stopListening()
-        await server.close(patience: .seconds(1))
+        await server.close(timeout: .seconds(1))
     }
 }
 

@@ -93,7 +93,7 @@ private final class Service {
 
     func end() async {
         server.stopListening()
-        await server.close(patience: .seconds(1))
+        await server.close(timeout: .seconds(1))
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

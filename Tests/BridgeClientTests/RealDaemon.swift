@@ -35,9 +35,9 @@ final class RealDaemon {
     }
 
     /// Ends every connection, without a word to its calls.
-    func stop(patience: Duration = .seconds(5)) async {
+    func stop(timeout: Duration = .seconds(5)) async {
         server?.stopListening()
-        await server?.close(patience: patience)
+        await server?.close(timeout: timeout)
         server = nil
     }
 

@@ -126,9 +126,9 @@ import Testing
         try await withReconnecting { test in
             test.daemon.onAccept = { $0.stopReading() }
             _ = await test.renew(test.first)
-            let patience = ClientSession.helloPatience + test.client.session.calls.grace
-            await test.timers.running(patience)
-            test.timers.advance(by: patience)
+            let timeout = ClientSession.helloTimeout + test.client.session.calls.grace
+            await test.timers.running(timeout)
+            test.timers.advance(by: timeout)
             #expect(await test.pause() == .milliseconds(200))
         }
     }

@@ -19,7 +19,7 @@ import Testing
             var states = provider.states.makeAsyncIterator()
             _ = await states.next(isolation: LoopActor.shared)
 
-            await daemon.stop(patience: .zero)
+            await daemon.stop(timeout: .zero)
             guard case .disconnected(let reason, 0, let pause)? = await states.next(isolation: LoopActor.shared) else {
                 Issue.record("the client knows nothing of the end")
                 return

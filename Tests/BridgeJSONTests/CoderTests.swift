@@ -53,24 +53,22 @@ private struct KeepingCoder: Codable {
     }
 }
 
-@Suite("A coder")
+@Suite("JSON of Codable types")
 struct CoderTests {
-    private let coder = JSONCoder()
-
     private func decode<T: Decodable>(_ type: T.Type, _ text: String) throws(JSONMismatch) -> T {
         var bytes = Array(text.utf8)
         let result = bytes.withUnsafeMutableBytes { bytes in
             Result { () throws(JSONMismatch) in
                 // Overwritten afterwards, so that who kept the borrowed bytes is found out.
                 defer { for index in bytes.indices { bytes[index] = UInt8(ascii: "#") } }
-                return try coder.decode(type, from: UnsafeRawBufferPointer(bytes))
+                return try JSONCoding.decode(type, from: UnsafeRawBufferPointer(bytes))
             }
         }
         return try result.get()
     }
 
     private func text<T: Encodable>(_ value: T) throws(JSONEncodingError) -> String {
-        try coder.withText(of: value) { String(decoding: $0, as: UTF8.self) }
+        try JSONCoding.withText(of: value) { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test("reads and writes one value after the other, of whatever type, also after those that do not fit")
@@ -92,7 +90,7 @@ struct CoderTests {
 
     @Test("may be used while what it wrote is lent")
     func nested() throws {
-        let texts = try coder.withText(of: Pair(a: 1, b: "outer")) { outer in
+        let texts = try JSONCoding.withText(of: Pair(a: 1, b: "outer")) { outer in
             let inner = try? text(Pair(a: 2, b: "inner"))
             return [String(decoding: outer, as: UTF8.self), inner]
         }

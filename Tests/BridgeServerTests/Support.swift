@@ -47,7 +47,7 @@ final class ServerOfTest {
 
     func stop() async {
         server.stopListening()
-        await server.close(patience: .zero)
+        await server.close(timeout: .zero)
         try? FileManager.default.removeItem(atPath: folder)
     }
 

@@ -67,6 +67,7 @@ struct BoundedWorkTests {
             1, "one description of at most 64 KiB, a step of a job"
         ),
         "Sources/TaskRuntime/BridgeTasks/OptionMembers.swift value": (1, "at most 64 KiB, asked above it"),
+        "Sources/TaskRuntime/Plugins/RenamedName.swift walk": (1, "members of a manifest, once for each plugin"),
         "Sources/TaskRuntime/Routing/TaskParameters.swift walk": (
             2, "one schema of at most 64 KiB; a registration's is read in steps"
         ),
@@ -114,7 +115,7 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Plugins/ManifestReading.swift value": (2, "once for each load of a plugin"),
         "Sources/TaskRuntime/Plugins/PluginLifecycle.swift removal": (3, "plugins, of which operators load few"),
         "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
-        "Sources/TaskRuntime/Plugins/PluginSlot.swift value": (1, "once for each step of a plugin's life"),
+        "Sources/TaskRuntime/Plugins/PluginInstance.swift value": (1, "once for each step of a plugin's life"),
         "Sources/TaskRuntime/Routing/ClientTask.swift value": (1, "at most 64 KiB, asked above it"),
         "Sources/TaskRuntime/Routing/KeptDescription.swift value": (1, "schemas of one task, at most 64 KiB"),
         "Sources/TaskRuntime/Routing/OptionsCheck.swift sort": (1, "the verbs of one task, which a manifest names"),
@@ -164,10 +165,10 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Plugins/PluginLifecycle.swift search": (
             5, "plugins and their tasks, when an operator loads or replaces one"
         ),
-        "Sources/TaskRuntime/Plugins/PluginSlot-waiting.swift search": (
+        "Sources/TaskRuntime/Plugins/PluginInstance-waiting.swift search": (
             1, "tasks, which manifests name, once for a replacement"
         ),
-        "Sources/TaskRuntime/Plugins/PluginSlot.swift search": (
+        "Sources/TaskRuntime/Plugins/PluginInstance.swift search": (
             1, "the work of a plugin's life, which its manifest names"
         ),
         "Sources/TaskRuntime/Plugins/SessionReport.swift search": (1, "the first one that there is, found by halving"),
@@ -222,7 +223,8 @@ struct BoundedWorkTests {
         "Sources/TaskKit/OutgoingCall.swift value": (
             2, "at most 64 KiB, asked above it; a longer result beside the loop"
         ),
-        "Sources/TaskKit/Plugin.swift value": (2, "a section of the configuration, once for each change"),
+        "Sources/TaskKit/PluginConfiguration.swift value": (2, "a section of the configuration, once for each change"),
+        "Sources/TaskKit/PluginRuntime.swift value": (2, "options of a call, whose bytes the task bounds"),
         "Sources/TaskKit/PluginHandover.swift value": (3, "once, when the daemon ends or begins"),
     ]
 

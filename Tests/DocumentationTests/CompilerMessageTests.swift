@@ -52,7 +52,7 @@ struct CompilerMessageTests {
         return try TestSupport.run(
             "/usr/bin/env",
             ["swiftc", "-swift-version", "6", "-typecheck", "-I", "\(build)/Modules"] + modules + [file],
-            patience: .seconds(120))
+            timeout: .seconds(120))
     }
 
     @Test("A task without a mistake compiles, and each mistake of the page gets the message that stands there")

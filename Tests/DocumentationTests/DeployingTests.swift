@@ -103,7 +103,7 @@ private final class Machine {
         // A question about rights has its answer in its exit status, too.
         let script = here(text).replacing("sudo ", with: "").replacing(" image/", with: " \(place.file("image"))/")
         let run = try TestSupport.run(
-            "/bin/sh", ["-ec", script], environment: environment, folder: place.file("work"), patience: .seconds(120))
+            "/bin/sh", ["-ec", script], environment: environment, folder: place.file("work"), timeout: .seconds(120))
         guard run.end == .exited(0) else {
             throw TestFailure("\(text) ended with \(run.end):\n\(run.output)\(run.errors)")
         }

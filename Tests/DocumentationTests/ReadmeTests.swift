@@ -125,7 +125,7 @@ enum Program {
     static func run(_ command: [String], _ environment: [String: String] = [:]) throws -> String {
         let inherited = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let run = try TestSupport.run(
-            "/usr/bin/env", command, environment: inherited.map { "\($0.key)=\($0.value)" }, patience: .seconds(300))
+            "/usr/bin/env", command, environment: inherited.map { "\($0.key)=\($0.value)" }, timeout: .seconds(300))
         guard run.end == .exited(0) else { throw TestFailure("\(command) ended with \(run.end):\n\(run.errors)") }
         return run.output
     }

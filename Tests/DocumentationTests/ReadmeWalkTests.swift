@@ -68,7 +68,7 @@ private final class Terminals {
     private func run(_ line: String) throws -> String {
         let run = try TestSupport.run(
             "/bin/sh", ["-ec", "\(setting)\n\(line)"], environment: environment, folder: folder.path,
-            patience: .seconds(600))
+            timeout: .seconds(600))
         guard run.end == .exited(0) else {
             throw TestFailure("\(line) ended with \(run.end):\n\(run.output)\(run.errors)")
         }

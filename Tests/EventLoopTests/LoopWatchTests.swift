@@ -4,9 +4,9 @@ import Testing
 
 @Suite("The watch of the loop")
 struct LoopWatchTests {
-    @Test("reports a turn that goes on within a second: by the first look after its patience is over")
+    @Test("reports a turn that goes on within a second: by the first look after its timeout is over")
     func withinASecond() {
-        #expect(LoopWatch.patience + LoopWatch.interval <= .seconds(1))
-        #expect(LoopWatch.patience > LoopWatch.limit)
+        #expect(LoopWatch.timeout + LoopWatch.interval <= .seconds(1))
+        #expect(LoopWatch.timeout > LoopWatch.limit)
     }
 }

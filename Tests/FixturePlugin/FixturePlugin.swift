@@ -3,7 +3,7 @@ import Glibc
 import TaskKit
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     Plugin(
         "fixture", version: "1.0.0",
         tasks: {
@@ -27,8 +27,8 @@ struct Sent: Codable, Sendable {
     var number: Int
 
     func send(by call: Call) {
-        for value in 0..<10 { call.progress(value) }
-        call.emit("fixture.sent", self)
+        for value in 0..<10 { call.reportProgress(value) }
+        call.publish("fixture.sent", self)
     }
 }
 
@@ -125,7 +125,7 @@ struct WaitForPipe: BridgeTask {
         guard pipe >= 0 else { throw BridgeError("fixture.no_pipe", "There is no such pipe.") }
         defer { close(pipe) }
         try await call.writable(pipe)
-        call.progress("waiting")
+        call.reportProgress("waiting")
         async let other: Void = call.plugin.readable(pipe)
         try await call.readable(pipe)
         try await other

@@ -35,7 +35,7 @@ class Hostile:
 
     def __init__(self, behaviour: str) -> None:
         self.behaviour = behaviour
-        self.socket = socket.socket(fileno=int(os.environ["TRESTLE_WORKER"]))
+        self.socket = socket.socket(fileno=int(os.environ["TRESTLE_PLUGIN_FD"]))
         self.lines = self.socket.makefile("rb")
         self.name = f"hostile.{behaviour}"
         self.open: set[Any] = set()
@@ -179,7 +179,7 @@ def answers_unknown(worker: Hostile, message: Any) -> None:
 
 @at("hello", "wrong-version")
 def wrong_version(worker: Hostile, message: Any) -> None:
-    worker.answer(message["callbackId"], {"protocol": {"name": "trestle-worker", "version": "99.0"}})
+    worker.answer(message["callbackId"], {"protocol": {"name": "trestle-plugin", "version": "99.0"}})
 
 
 @at("hello", "garbage-hello")

@@ -158,7 +158,7 @@ final class CompletionPlace {
                 result = {
                     "bridge.hello": {"protocol": 1, "session": 1, "daemon": {"name": "trestled", "version": "0.1.0"},
                                      "features": [], "limits": {}},
-                    "bridge.tasks": {"tasks": [{"name": name, "summary": name, "open": False} for name in names]},
+                    "bridge.tasks": {"tasks": [{"name": name, "summary": name, "public": False} for name in names]},
                     "bridge.describe": {"options": {"properties": {name: {"enum": names} for name in names}}},
                 }.get(message["task"], {})
                 lines.write(json.dumps({"callbackId": message["callbackId"], "result": result}) + "\\n")

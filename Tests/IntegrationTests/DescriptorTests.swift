@@ -70,7 +70,7 @@ struct DescriptorTests {
             """
         plugin.call = """
             current = request->call;
-            if (host->size < TRESTLE_HOST_WITH_WATCHES || pipe(ends) != 0) never(0);
+            if (!TRESTLE_HAS(host, unwatch) || pipe(ends) != 0) never(0);
             int file = open("/etc/passwd", O_RDONLY);
             if (host->watch(host, file, TRESTLE_WATCH_READABLE, ready, 0) != -EPERM) never(0);
             if (host->watch(host, -1, TRESTLE_WATCH_READABLE, ready, 0) != -EBADF) never(0);

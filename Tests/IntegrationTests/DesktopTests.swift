@@ -54,7 +54,7 @@ struct DesktopTests {
         try withDesktop { desktop, service in
             let question = try desktop.alert(name)
             #expect(try desktop.answer(question) == ["button": "OK", "presenter": "log", "text": "me"])
-            #expect(desktop.daemon.log.contains("ui.unsupported"))
+            #expect(desktop.daemon.log.contains("presenter.unsupported"))
         }
     }
 
@@ -108,7 +108,7 @@ struct DesktopTests {
             let note = try desktop.alert(["content": "Done."])
             try service.close(try service.show(), reason: 1)
             #expect(try desktop.answer(note) == byLog)
-            #expect(desktop.daemon.log.contains("ui.dismissed"))
+            #expect(desktop.daemon.log.contains("alert.dismissed"))
         }
     }
 
@@ -145,7 +145,7 @@ struct DesktopTests {
             #expect(try desktop.answer(question) == byLog)
             // Nobody is there.
             #expect(try desktop.answer(try desktop.alert(["content": "Shall I?", "kind": "confirm"])) == byLog)
-            #expect(desktop.daemon.log.contains("ui.unavailable"))
+            #expect(desktop.daemon.log.contains("presenter.unavailable"))
             let next = try FakeNotifications(desktop.bus.address, capabilities: ["body", "body-markup"])
             let note = try desktop.alert(["content": "a & b"])
             try next.awaitQuestion()

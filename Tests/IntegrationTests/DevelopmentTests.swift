@@ -97,7 +97,7 @@ struct DevelopmentTests {
         try edit(source, "host->rply", "host->reply", in: folder)
         try development.says("Reloaded: greet")
         try edit(source, "TRESTLE_ABI,", "TRESTLE_ABI + 1,", in: folder)
-        #expect(try development.says("Not reloaded").contains("version 2 of the plugin interface"))
+        #expect(try development.says("Not reloaded").contains("version 3 of the plugin interface"))
         #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
 
         // What it does wrong while it runs is shown, too.

@@ -73,7 +73,7 @@ struct HoldTests {
         plugin.definitions = "#include <unistd.h>"
         plugin.call = #"usleep(900000); host->reply(host, request->call, text("1"));"#
         let (failed, run) = try checkFailures(
-            try plugin.build(in: folder), "--json", "--call", "specimen", "--patience", "20s")
+            try plugin.build(in: folder), "--json", "--call", "specimen", "--timeout", "20s")
         #expect(failed.contains("blocking"))
         #expect(run.output.contains("specimen held the plugin's thread for 0.9 s; use call.blocking"), "\(run.output)")
     }

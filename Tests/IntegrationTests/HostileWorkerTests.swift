@@ -113,7 +113,7 @@ struct HostileWorkerTests {
         arguments: ["busy-loop", "half-line", "stops-reading"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
         let plugin = HostilePlugin.worker(name)
-        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { daemon, client in
+        try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { daemon, client in
             try plugin.expectRunning(in: isolation, client)
             let ended = try client.call("hostile.\(name)")
             if name == "stops-reading" {
@@ -138,7 +138,7 @@ struct HostileWorkerTests {
         ], Isolation.apart)
     func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
         let plugin = HostilePlugin.worker(test.name)
-        try plugin.withDaemon(in: isolation, "worker_timeout = \"4s\"") { _, client in
+        try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { _, client in
             try plugin.expectRefused(test.why, client)
         }
     }

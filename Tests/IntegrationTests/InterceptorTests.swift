@@ -17,7 +17,7 @@ struct InterceptorTests {
         let folder = try TemporaryFolder()
         var plugin = PluginInC(intercept: intercept, definitions: definitions)
         plugin.interceptors =
-            #"{"name":"specimen.look","summary":"Looks.","tasks":[\#(tasks)],"failure":"\#(failure)"}"#
+            #"{"name":"specimen.look","summary":"Looks.","tasks":[\#(tasks)],"onFailure":"\#(failure)"}"#
         try plugin.build(in: folder)
         return try withDaemon("plugin_dir = [\"\(Place.build)\", \"\(folder.path)\"]\n" + section(isolation)) {
             daemon throws in
@@ -188,7 +188,7 @@ struct InterceptorTests {
             }
             """
         let intercept = """
-            trestle_bridge_call call = {.size = sizeof call, .abi = TRESTLE_ABI, .parent = request->call,
+            trestle_outgoing_call call = {.size = sizeof call, .abi = TRESTLE_ABI, .parent = request->call,
                 .task = text("Echo"), .options = text("[1]"), .context = (void *)(uintptr_t)request->call, .done = done};
             host->call(host, &call);
             """
@@ -210,7 +210,7 @@ struct InterceptorTests {
             name = "specimen.look"
             summary = "Looks."
             tasks = ["specimen.*", "Ec*"]
-            failure = "pass"
+            onFailure = "pass"
 
             """
         worker.call = """
@@ -239,7 +239,7 @@ struct InterceptorTests {
             let plugin = try client.result("bridge.plugins")["plugins"]?[0]
             #expect(plugin?["interceptors"] == ["specimen.look"] && plugin?["restarts"] == 0)
             let interceptors = try client.result("bridge.describe", ["task": "specimen.good"])["interceptors"]
-            #expect(interceptors?[0]?["name"] == "specimen.look" && interceptors?[0]?["failure"] == "pass")
+            #expect(interceptors?[0]?["name"] == "specimen.look" && interceptors?[0]?["onFailure"] == "pass")
         }
     }
 

@@ -41,8 +41,8 @@ struct IsolationTests {
     func progress(isolation: String) throws {
         var plugin = PluginInC()
         plugin.call = """
-            host->progress(host, request->call, text("{oops"));
-            host->progress(host, request->call, text("1"));
+            host->report_progress(host, request->call, text("{oops"));
+            host->report_progress(host, request->call, text("1"));
             host->reply(host, request->call, text("2"));
             """
         try withPlugin(plugin, isolation: isolation) { daemon, client in
@@ -74,7 +74,7 @@ struct IsolationTests {
             snprintf(wrapped, room, "{\\"payload\\":%.*s}", (int)request->options.size, request->options.data);
             host->publish(host, &(trestle_event){.size = sizeof(trestle_event), .abi = TRESTLE_ABI,
                 .name = text("specimen.event"), .data = text(wrapped)});
-            host->call(host, &(trestle_bridge_call){.size = sizeof(trestle_bridge_call), .abi = TRESTLE_ABI,
+            host->call(host, &(trestle_outgoing_call){.size = sizeof(trestle_outgoing_call), .abi = TRESTLE_ABI,
                 .parent = request->call, .task = text("bridge.ping"), .options = text(wrapped),
                 .context = (void *)request->call, .done = done});
             """

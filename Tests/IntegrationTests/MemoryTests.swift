@@ -110,10 +110,10 @@ struct MemoryTests {
         try withDaemon(in: home) { daemon throws in
             let names = Set(try daemon.connect().result("specimen").arrayValue?.compactMap(\.stringValue) ?? [])
             let own: Set = kind == "worker" ? ["OWN", "TRESTLE_PLUGIN"] : []
-            #expect(names.isSuperset(of: own.union(kept).union(["TRESTLE_WORKER"])), "\(names)")
+            #expect(names.isSuperset(of: own.union(kept).union(["TRESTLE_PLUGIN_FD"])), "\(names)")
             // What stands between, Python's own start above all, may put some in.
             #expect(names.isDisjoint(with: variables.subtracting(kept)), "\(names)")
-            if kind == "library" { #expect(names.subtracting(kept) == ["TRESTLE_WORKER"], "\(names)") }
+            if kind == "library" { #expect(names.subtracting(kept) == ["TRESTLE_PLUGIN_FD"], "\(names)") }
         }
     }
 }

@@ -37,7 +37,7 @@ enum SpecimenPlace: String, CaseIterable, CustomTestStringConvertible {
         case .inProcess, .isolated:
             let failure = """
                 host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
-                    .code = text("internal"), .message = text("no ink"), .retry_after_ms = -1});
+                    .code = text("internal"), .message = text("no ink"), .retry_after_ns = -1});
                 """
             let library = PluginInC(
                 task: task, version: version, start: begins ? "" : failure,
@@ -268,7 +268,7 @@ struct PluginChangeTests {
     func stopMeanwhile() throws {
         let folder = try TemporaryFolder()
         try WorkerInPython().write(to: folder)
-        try withDaemon("worker_timeout = \"10m\"", pluginDirectory: folder.path) { daemon in
+        try withDaemon("plugin_timeout = \"10m\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let started = folder.file("started")
             try WorkerInPython(hello: "(open(\"\(started)\", \"w\").close(), signal.pause())[1]").write(to: folder)

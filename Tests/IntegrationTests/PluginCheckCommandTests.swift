@@ -187,7 +187,7 @@ struct PluginCheckCommandTests {
         let output = folder.file("output")
         let check = try SpawnedProcess(
             Place.program("trestle"),
-            ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--patience", "60"],
+            ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--timeout", "60"],
             output: .file(output), errors: .file(output))
         let deadline = Deadline()
         while !exists(folder.file("called")) {
@@ -208,7 +208,7 @@ struct PluginCheckCommandTests {
         try worker.write(to: folder)
         let check = try SpawnedProcess(
             Place.program("trestle"),
-            ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--patience", "60"])
+            ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--timeout", "60"])
         let deadline = Deadline()
         while !exists(folder.file("called")) {
             guard !deadline.isOver, !check.hasEnded(within: 5) else { throw TestFailure("it does not call") }

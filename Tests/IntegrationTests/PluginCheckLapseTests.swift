@@ -66,7 +66,7 @@ struct PluginCheckLapseTests {
     func flood() throws {
         let call = #"hostile.floods-output={"count": 1000}"#
         let (names, run) = try checkFailures(
-            "\(Place.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--patience", "10s")
+            "\(Place.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--timeout", "10s")
         #expect(names == ["output"] && run.output.contains("100 lines a second"), "\(run.output)")
     }
 
@@ -82,7 +82,7 @@ struct PluginCheckLapseTests {
         let library = try PluginInC(
             call: """
                 static int n = 0;
-                if (++n == \(expected.count == 1 ? 1 : 5) && getenv("TRESTLE_WORKER") == NULL) \(fault)
+                if (++n == \(expected.count == 1 ? 1 : 5) && getenv("TRESTLE_PLUGIN_FD") == NULL) \(fault)
                 host->reply(host, request->call, text("true"));
                 """,
             definitions: """
@@ -97,13 +97,13 @@ struct PluginCheckLapseTests {
                 }
                 // Asks for the daemon's status until the daemon drains.
                 static void ask(void *argument) {
-                    host->call(host, &(trestle_bridge_call){.size = sizeof(trestle_bridge_call), .abi = TRESTLE_ABI,
+                    host->call(host, &(trestle_outgoing_call){.size = sizeof(trestle_outgoing_call), .abi = TRESTLE_ABI,
                         .task = text("bridge.status"), .done = answered});
                 }
                 """
         )
         .build(in: folder)
-        let (names, run) = try checkFailures(library, "--call-all", "--patience", "10s")
+        let (names, run) = try checkFailures(library, "--call-all", "--timeout", "10s")
         // What asks without end may hold the thread, too: how long depends on the machine.
         #expect(names.filter { $0 != "blocking" } == expected, "\(run.output)")
         let failed = run.output.split(separator: "\n").filter { $0.contains(#""outcome":"failed""#) }

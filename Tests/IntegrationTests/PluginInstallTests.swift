@@ -84,7 +84,7 @@ struct PluginInstallTests {
 
             try edit(project + "/greet.c", "TRESTLE_ABI,", "TRESTLE_ABI + 1,")
             let refused = try prefix.trestle(["plugin", "install", project])
-            #expect(refused.end == .exited(1) && refused.errors.contains("version 2 of the plugin interface"))
+            #expect(refused.end == .exited(1) && refused.errors.contains("version 3 of the plugin interface"))
             try edit(project + "/greet.c", "TRESTLE_ABI + 1,", "TRESTLE_ABI; no C,")
             let broken = try prefix.trestle(["plugin", "install", project])
             #expect(broken.end == .exited(1) && broken.errors.contains("the build failed"), "\(broken.errors)")

@@ -23,7 +23,7 @@ struct PluginTests {
         mkdir(folder.file("folder.so"), 0o755)
         symlink("nowhere", folder.file("dangling.so"))
         let reasons = [
-            "future.so": "built for version 99 of the plugin interface, this daemon speaks version 1",
+            "future.so": "built for version 99 of the plugin interface, this daemon speaks version 2",
             "taker.so": "its task specimen is provided by the plugin good already",
             "ping.so": "that does not begin with bridge., plugin. or rpc.",
             "twin.so": "the plugin good is already loaded, from \(folder.file("1-good.so"))",
@@ -113,7 +113,7 @@ struct PluginTests {
         let folder = try TemporaryFolder()
         let failure = """
             host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
-                .code = text("internal"), .message = text("no ink"), .retry_after_ms = -1});
+                .code = text("internal"), .message = text("no ink"), .retry_after_ns = -1});
             """
         try PluginInC(name: "dry", task: "print", start: failure).build(in: folder)
         try PluginInC().build(in: folder)

@@ -326,7 +326,7 @@ struct PoolTests {
         worker.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
         let folder = try TemporaryFolder()
         try worker.write(to: folder)
-        try withDaemon("worker_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
+        try withDaemon("plugin_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let first = try client.result("specimen")
             try client.send(#"{"task":"specimen","options":"never","timeout":50,"callbackId":1}"#)

@@ -83,7 +83,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("ends with session.closed when its provider dies, and is there no more")
+    @Test("ends with provider.closed when its provider dies, and is there no more")
     func providerDies() throws {
         try withProvider { provider, client, _ in
             for id in 1...3 { try client.send(#"{"task":"scan","callbackId":\#(id)}"#) }
@@ -91,18 +91,18 @@ struct ProviderTests {
             provider.close()
             let callbacks = try (1...3).map { _ in try client.receive() }
             #expect(Set(callbacks.compactMap { $0["callbackId"]?.int64Value }) == [1, 2, 3])
-            #expect(callbacks.allSatisfy { $0["error"]?["code"] == "session.closed" })
+            #expect(callbacks.allSatisfy { $0["error"]?["code"] == "provider.closed" })
             #expect(try client.call("scan")["error"]?["code"] == "task.not_found")
         }
     }
 
-    @Test("ends with session.closed when its provider ends its input, which could not answer any more")
+    @Test("ends with provider.closed when its provider ends its input, which could not answer any more")
     func providerHalfCloses() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1}"#)
             _ = try provider.receive()
             provider.shutdownWrite()
-            #expect(try client.receive()["error"]?["code"] == "session.closed")
+            #expect(try client.receive()["error"]?["code"] == "provider.closed")
             #expect(try provider.receiveAll() == [])
         }
     }

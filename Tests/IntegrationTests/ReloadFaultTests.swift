@@ -45,7 +45,7 @@ struct ReloadFaultTests {
     func refusedSection() throws {
         let folder = try TemporaryFolder()
         var worker = WorkerInPython()
-        worker.hello = #"{"reconfigurable": True}"#
+        worker.hello = #"{"reloadable": True}"#
         worker.start = "section = None"
         // It finds fault with a section only when it is to take it.
         worker.other = """

@@ -23,7 +23,7 @@ struct ReloadTests {
         try withDaemon(in: home) { daemon in
             let provider = try daemon.connect()
             _ = try provider.result("bridge.register", ["tasks": ["slow"]])
-            _ = try provider.result("bridge.subscribe", ["events": ["bridge.reloaded"]])
+            _ = try provider.result("bridge.subscribe", ["events": ["daemon.reloaded"]])
             let client = try daemon.connect()
             try client.send(#"{"task":"slow","callbackId":"kept"}"#)
             let slow = try provider.receive { $0["task"] == "slow" }
@@ -38,7 +38,7 @@ struct ReloadTests {
                     plugins.disabled = ["echo"]
                     """)
             daemon.signal(SIGHUP)
-            let event = try provider.receive { $0["event"] == "bridge.reloaded" }
+            let event = try provider.receive { $0["event"] == "daemon.reloaded" }
             let applied: JSON = ["log_level", "call_timeout", "limits.calls_in_flight"]
             // The flag for the state directory still beats the file.
             #expect(event["data"] == ["applied": applied, "restart": ["plugins.disabled"]])
@@ -104,7 +104,7 @@ struct ReloadTests {
                     sockte = "/s"
                     """)
             let reload = try home.trestle("reload")
-            #expect(reload.end == .exited(1))
+            #expect(reload.end == .exited(78))
             #expect(reload.output == "")
             let lines = reload.errors.split(separator: "\n")
             #expect(lines.count == 3, "\(reload.errors)")
@@ -153,7 +153,7 @@ struct ReloadTests {
             let result = try client.result("bridge.reload")
             #expect(result["applied"] == ["plugins.alert.presenters"])
             #expect(result["restart"] == ["plugins.persistence.tombstones"])
-            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "alert.unpresented")
+            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "presenter.unavailable")
             // The plugin at fault cannot change at work: its section is checked all the same.
             try home.write(
                 configuration:
@@ -171,7 +171,7 @@ struct ReloadTests {
                     "plugins.persistence.file", "plugins.login.token_days",
                 ])
             #expect(more.contains { $0["line"] == 4 })
-            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "alert.unpresented")
+            #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "presenter.unavailable")
             // Without its section a plugin has its defaults again.
             try home.write(configuration: "")
             #expect(try client.result("bridge.reload")["applied"] == ["plugins.alert.presenters"])
@@ -203,7 +203,7 @@ struct ReloadTests {
     @Test("leaves plugins that know nothing of it alone, and says that they wait for a restart")
     func oldPlugins() throws {
         let folder = try TemporaryFolder()
-        try PluginInC(size: "offsetof(trestle_plugin, keep_sessions)").build(in: folder)
+        try PluginInC(size: "offsetof(trestle_plugin, save_sessions)").build(in: folder)
         let home = try DaemonHome(pluginDirectory: folder.path)
         try withDaemon(in: home) { daemon in
             try home.write(configuration: "[plugins.specimen]\nx = 1")

@@ -53,9 +53,9 @@ struct SendingOrderTests {
                         for (int value = 0; value < 10; value++) {
                             char digits[16];
                             snprintf(digits, sizeof digits, "%d", value);
-                            host->progress(host, job->call, text(digits));
+                            host->report_progress(host, job->call, text(digits));
                         }
-                        host->emit(host, &(trestle_event){.size = sizeof(trestle_event), .abi = TRESTLE_ABI,
+                        host->publish(host, &(trestle_event){.size = sizeof(trestle_event), .abi = TRESTLE_ABI,
                             .name = text("fixture.sent"), .data = {job->options, job->size}});
                     }
                     static void finish(void *argument) {
@@ -79,7 +79,7 @@ struct SendingOrderTests {
                 def send(options, call):
                     def work():
                         for value in range(10):
-                            call.progress(value)
+                            call.reportProgress(value)
                         worker.publish("fixture.sent", options)
                     thread = threading.Thread(target=work)
                     thread.start()

@@ -176,7 +176,7 @@ struct SessionHandoverTests {
         _ = try wire.result("Echo", 1)
         manager.vanish()
         try end(daemon)
-        let told = try wire.receive { $0["event"] == "session.not_carried" }
+        let told = try wire.receive { $0["event"] == "session.lost" }
         #expect(told["data"]?["reason"] == "the daemon could not hand the session over")
         #expect(throws: TestFailure.self) { try wire.receive() }
     }
@@ -197,7 +197,7 @@ struct SessionHandoverTests {
             return dup(other.descriptor)
         }
         daemon = try start()
-        #expect(try wire.receive()["event"] == "session.not_carried")
+        #expect(try wire.receive()["event"] == "session.lost")
         #expect(throws: TestFailure.self) { try wire.receive() }
         #expect(try home.connect().result("Echo", 2) == 2)
         try end(daemon)

@@ -10,7 +10,7 @@ extension SessionHandoverTests {
 
     /// The event with which a session ends at a restart.
     private func expectEnd(_ wire: Wire, because reason: String) throws {
-        #expect(try wire.receive { $0["event"] == "session.not_carried" }["data"]?["reason"]?.stringValue == reason)
+        #expect(try wire.receive { $0["event"] == "session.lost" }["data"]?["reason"]?.stringValue == reason)
         #expect(try wire.receiveAll() == [])
     }
 
@@ -73,7 +73,7 @@ extension SessionHandoverTests {
     /// Has a worker keep something of every session, unless `fails` does something else, and go on with all but one.
     private func keeping(_ fails: String, notRestoring lost: Int = 0) -> String {
         """
-        if task == "plugin.keep_sessions":
+        if task == "plugin.save_sessions":
             numbers = m["options"]["sessions"]
             \(fails.replacing("\n", with: "\n    "))
             say({"callbackId": id, "result": {"states": {str(n): n for n in numbers}}}); continue

@@ -84,6 +84,9 @@ struct StoreCommandTests {
             #expect(try daemon.home.trestle("store", "export", file, "--force").end == .exited(0))
             #expect(contents(of: file).hasPrefix(#"{"trestle":"export""#))
             #expect(try names(in: folder.path) == ["file"])
+            // The daemon removes its copy once it has seen the end of the session.
+            let deadline = Deadline()
+            while try copies(daemon.home) != [], !deadline.isOver { sched_yield() }
             #expect(try copies(daemon.home) == [])
         }
     }
@@ -95,7 +98,7 @@ struct StoreCommandTests {
             let foreign = try folder.write("no database", to: "foreign")
             let cut = try folder.write("{\"trestle\":\"export\",\"version\":1}\n{\"key\":1}\n", to: "cut")
             for (arguments, status, reason) in [
-                (["restore", folder.file("nothing")], 1, "No such file"), (["restore", foreign], 1, "upload.invalid"),
+                (["restore", folder.file("nothing")], 1, "No such file"), (["restore", foreign], 1, "backup.invalid"),
                 (["import", cut], 1, "line 2: "), (["import", folder.path], 64, "directory"),
                 (["backup", folder.file("no/where")], 1, "No such file"), (["backup"], 64, "file"),
                 (["import", cut, "--if-exists", "never"], 64, "never"), (["restore"], 64, "file"),

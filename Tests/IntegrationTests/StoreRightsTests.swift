@@ -89,12 +89,12 @@ struct StoreRightsTests {
                 [[tasks]]
                 name = "specimen.kept"
                 summary = "Answers."
-                open = true
-                optionVerbs = { namespace = "store" }
+                public = true
+                optionPermissions = { namespace = "store" }
                 """
         } else {
             worker.hello =
-                #"{"tasks": [{"name": "specimen.kept", "summary": "s", "optionVerbs": {"namespace": "store"}}]}"#
+                #"{"tasks": [{"name": "specimen.kept", "summary": "s", "optionPermissions": {"namespace": "store"}}]}"#
         }
         worker.other = #"if task == "specimen.kept": say({"callbackId": id, "result": 1}); continue"#
         try worker.write(to: folder)
@@ -110,7 +110,7 @@ struct StoreRightsTests {
             #expect(try outcomes(calls, of: daemon) == ["answered", "answered", "permission.denied"])
             #expect(try root.result("specimen.kept", ["namespace": "12345:local"]) == 1)
             let told = try root.result("bridge.describe", ["task": "specimen.kept"])
-            #expect(told["optionVerbs"] == ["namespace": "store"] && told["open"] == .bool(isInManifest))
+            #expect(told["optionPermissions"] == ["namespace": "store"] && told["public"] == .bool(isInManifest))
         }
     }
 

@@ -26,7 +26,7 @@ struct UnforeseenErrorTests {
                     call: """
                         int chosen = memchr(request->options.data, 't', request->options.size) != 0;
                         host->fail(host, request->call, &(trestle_error){
-                            .size = sizeof(trestle_error), .abi = TRESTLE_ABI, .retry_after_ms = -1,
+                            .size = sizeof(trestle_error), .abi = TRESTLE_ABI, .retry_after_ns = -1,
                             .code = text(chosen ? "fixture.chosen" : ""),
                             .message = text(chosen ? "The author chose this sentence." : "\(Self.words)"),
                             .flags = chosen ? 0 : TRESTLE_ERROR_UNFORESEEN});

@@ -65,7 +65,7 @@ struct WorkerBoundsTests {
             open("\(first)", "w").close()
             """
         worker.call = #"if not is_first: say({"callbackId": id, "result": "next"})"#
-        try withWorker(worker, "worker_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000", in: folder) {
+        try withWorker(worker, "plugin_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000", in: folder) {
             daemon, client in
             let count = 65_536
             let calls = (1...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()

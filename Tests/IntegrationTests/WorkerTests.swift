@@ -228,9 +228,9 @@ struct WorkerTests {
             }
             #expect(
                 Set(names).isSubset(of: [
-                    "COLOUR", "LANG", "LC_CTYPE", "PATH", "PYTHONPATH", "TRESTLE_PLUGIN", "TRESTLE_WORKER", "TZ",
+                    "COLOUR", "LANG", "LC_CTYPE", "PATH", "PYTHONPATH", "TRESTLE_PLUGIN", "TRESTLE_PLUGIN_FD", "TZ",
                 ]))
-            #expect(names.contains("COLOUR") && names.contains("TRESTLE_WORKER"))
+            #expect(names.contains("COLOUR") && names.contains("TRESTLE_PLUGIN_FD"))
             #expect(told[2] == 50 && told[3] == .number(JSONNumber(1 << 30)) && told[4] == 0 && told[5] == true)
         }
     }

@@ -272,7 +272,7 @@ struct LoginTaskTests {
         static let resultSchema: JSON? = true
 
         func run(_ options: JSON, _ call: Call) async throws -> JSON {
-            try await call.plugin.bridge("login", options)
+            try await call.plugin.call("login", options)
         }
     }
 

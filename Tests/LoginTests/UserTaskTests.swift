@@ -162,8 +162,8 @@ struct UserTaskTests {
         ] {
             let told = try await admin.call("bridge.describe", ["task": .string(task)])
             #expect(told["permission"]?.stringValue == permission, "\(task)")
-            #expect(told["open"] == .bool(permission == task), "\(task)")
-            #expect(told["events"]?[0]?["open"] == true)
+            #expect(told["public"] == .bool(permission == task), "\(task)")
+            #expect(told["events"]?[0]?["public"] == true)
         }
         await bridge.stop()
     }

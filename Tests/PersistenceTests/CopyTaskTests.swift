@@ -97,7 +97,7 @@ struct CopyTaskTests {
         ]
         for task in copying.map({ "persistence.\($0)" }) {
             let told = try await root.call("bridge.describe", ["task": .string(task)])
-            #expect(told["permission"] == "store.copy" && told["open"] == false, "\(task)")
+            #expect(told["permission"] == "store.copy" && told["public"] == false, "\(task)")
             let error = try await #require(throws: BridgeError.self) { _ = try await stranger.call(task) }
             #expect(error.code == .permissionDenied)
         }

@@ -40,7 +40,7 @@ struct ImportTests {
         let text = file(["a", "b", "c"].map { line($0, record: #"{"new":true}"#) })
         for isDryRun in [true, false] {
             let error = try await store.failure { try await store.importLines(text, isDryRun: isDryRun) }
-            #expect(error.code == "record.conflict")
+            #expect(error.code == "record.exists")
             #expect(error.data?["line"] == 3)
             #expect(error.data?["key"] == "b")
         }
@@ -83,7 +83,7 @@ struct ImportTests {
     func mistakes(_ bad: String, _ path: String) async throws {
         let store = try await TestStore()
         let error = try await store.failure { try await store.importLines(file([line("a"), bad, line("b")])) }
-        #expect(error.code == "upload.invalid")
+        #expect(error.code == "backup.invalid")
         #expect(error.data?["path"] == .string(path), "\(error)")
         // A line that is empty is passed over, and the number at the end does not fit any more.
         let number = bad.isEmpty ? 5 : bad == #"{"trestle":"end","records":1}"# ? 4 : 3
@@ -100,7 +100,7 @@ struct ImportTests {
     func header(_ first: String) async throws {
         let store = try await TestStore()
         let error = try await store.failure { try await store.importLines(first) }
-        #expect(error.code == "upload.invalid")
+        #expect(error.code == "backup.invalid")
     }
 
     @Test("A file that was cut anywhere is refused, and nothing of it is stored")
@@ -112,7 +112,7 @@ struct ImportTests {
         for count in 0..<bytes.count - 1 {
             let part = String(decoding: bytes[..<count], as: UTF8.self)
             let error = try await store.failure { try await store.importLines(part) }
-            #expect(error.code == "upload.invalid", "\(count)")
+            #expect(error.code == "backup.invalid", "\(count)")
         }
         #expect(try await store.keys() == [])
         #expect(try await store.importLines(String(text.dropLast())).created == 2)
@@ -160,7 +160,7 @@ struct ImportTests {
                     isDryRun: false, of: 1, user: 1000, progress: { _, _ in })
                 #expect(outcome.created + outcome.replaced == outcome.records)
             } catch let error as BridgeError {
-                #expect(error.code == "upload.invalid", "\(error)")
+                #expect(error.code == "backup.invalid", "\(error)")
                 #expect(error.data?["line"]?.int64Value ?? 0 > 0)
                 #expect(try await store.export() == before)
             }
@@ -174,7 +174,7 @@ struct ImportTests {
         // The same key twice: what nobody can know before.
         let lines = (0..<count).map { line("k\($0 == Limits.importRecords + 5 ? 3 : $0)") }
         let error = try await store.failure { try await store.importLines(file(lines)) }
-        #expect(error.code == "record.conflict")
+        #expect(error.code == "record.exists")
         #expect(error.data?["line"] == .number(JSONNumber(Limits.importRecords + 5 + 2)))
         #expect(error.data?["stored"] == .number(JSONNumber(Limits.importRecords)))
         #expect(try await store.keys().count == Limits.importRecords)

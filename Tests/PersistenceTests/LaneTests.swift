@@ -62,7 +62,7 @@ struct LaneTests {
                     ]
                 ]), create("d"),
         ])
-        #expect(codes(outcomes) == ["ok", "record.conflict", "ok", "record.conflict", "ok"])
+        #expect(codes(outcomes) == ["ok", "record.exists", "ok", "record.exists", "ok"])
         #expect(try await store.call("query", ["table": "t"]).keys == ["a", "b", "d"])
     }
 

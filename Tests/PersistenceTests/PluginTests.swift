@@ -164,8 +164,8 @@ struct PluginTests {
         let root = await bridge.session(uid: 0)
         for task in ["create", "read", "update", "delete", "query", "watch", "transaction"] {
             let told = try await root.call("bridge.describe", ["task": .string("persistence.\(task)")])
-            #expect(told["open"] == true && told["optionVerbs"] == ["namespace": "store"], "\(task)")
-            #expect(told["events"]?.arrayValue?.allSatisfy { $0["open"] == true } == true)
+            #expect(told["public"] == true && told["optionPermissions"] == ["namespace": "store"], "\(task)")
+            #expect(told["events"]?.arrayValue?.allSatisfy { $0["public"] == true } == true)
         }
         await bridge.stop()
     }

@@ -29,12 +29,12 @@ struct RecordTests {
         #expect(try await store.call("query", ["table": "t"]).keys == keys)
     }
 
-    @Test("Creating a key that exists is a conflict that names its version")
+    @Test("Creating a key that exists is refused, with its version")
     func createExisting() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
         let error = try await store.failure("create", ["table": "t", "key": "a", "record": ["new": true]])
-        #expect(error.code == "record.conflict")
+        #expect(error.code == "record.exists")
         #expect(error.data == ["key": "a", "version": 1])
         #expect(try await store.call("read", ["table": "t", "key": "a"])["record"] == [:])
     }

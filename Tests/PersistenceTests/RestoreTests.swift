@@ -223,7 +223,7 @@ struct RestoreTests {
             let error = try await store.failure {
                 _ = try await store.copies.restore(upload: store.upload(backup), expected, of: 1)
             }
-            #expect(error.code == "upload.invalid")
+            #expect(error.code == "backup.invalid")
         }
         await store.close()
         #expect(try store.otherFiles == [])
@@ -252,7 +252,7 @@ struct RestoreTests {
         let bytes = try sql.isEmpty ? changed([], "CREATE TABLE foreigners (id INTEGER)") : changed(backup, sql)
         try await store.create("b")
         let error = try await store.failure { try await store.restore(bytes) }
-        #expect(error.code == "upload.invalid")
+        #expect(error.code == "backup.invalid")
         #expect(error.message.contains(reason), "\(error.message)")
         #expect(try await store.keys() == ["a", "b"])
     }
@@ -264,7 +264,7 @@ struct RestoreTests {
         let backup = try await store.backup()
         for bytes in [[], Array("no database at all".utf8), Array(backup.dropLast(4096)), Array(backup.prefix(100))] {
             let error = try await store.failure { try await store.restore(bytes) }
-            #expect(error.code == "upload.invalid", "\(error)")
+            #expect(error.code == "backup.invalid", "\(error)")
         }
         #expect(try await store.keys() == ["a"])
         await store.close()
@@ -291,7 +291,7 @@ struct RestoreTests {
                 try await store.restore(bytes)
             } catch let error as BridgeError {
                 refused += 1
-                #expect(error.code == "upload.invalid", "\(error)")
+                #expect(error.code == "backup.invalid", "\(error)")
             }
             // All of it can be read, and written.
             #expect(try await store.call("query", ["table": "t", "limit": 1000])["records"] != nil)

@@ -30,7 +30,7 @@ struct StoreQuotaTests {
         #expect(try await create(store, "c", origin: "https://a.example") == nil)
         #expect(try await create(store, "c", uid: 1001) == nil)
         // There is one already: that is what is said.
-        #expect(try await create(store, "a") == "record.conflict")
+        #expect(try await create(store, "a") == "record.exists")
         try await store.call("delete", ["table": "t", "key": "a"])
         #expect(try await create(store, "d") == nil)
         #expect(try await create(store, "e") == .quotaExceeded)

@@ -43,7 +43,7 @@ struct TransactionTests {
                         ["create": ["table": "t", "key": "a", "record": [:]]],
                     ]
                 ])
-            #expect(error.code == .recordConflict)
+            #expect(error.code == .recordExists)
         }
         #expect(StoreFile(path: store.path).logBytes == before)
         try await store.call("create", ["table": "new", "key": "b", "record": [:]])

@@ -61,7 +61,7 @@ class Writer(threading.Thread):
         if callback.get("callbackId") != number or ("result" in callback) == ("error" in callback):
             self.trouble.append(f"call {number} was answered {callback}")
         error = callback.get("error")
-        if error and error["code"] not in ("record.conflict", "daemon.stopping"):
+        if error and error["code"] not in ("record.exists", "daemon.stopping"):
             self.trouble.append(f"call {number} was answered {callback}")
         if error and error["code"] == "daemon.stopping":
             return False

@@ -15,7 +15,7 @@ IN_FLIGHT = 200
 
 Step = Callable[[Client, random.Random], Awaitable[None]]
 
-OFFER = frozenset({"task.not_found", "session.closed", "offer.failed", "reply.invalid", "busy"})
+OFFER = frozenset({"task.not_found", "provider.closed", "offer.failed", "reply.invalid", "busy"})
 """What calls to other clients may end with: these come and go, and some answer nonsense."""
 
 

@@ -31,7 +31,7 @@ AT_ONCE = frozenset({"Echo", "bridge.publish", "bridge.subscribe", "bridge.ping"
 
 ALL_DIALECTS = (NATIVE, WEBVIEW, JSONRPC, URL, FUNCTION, CAPACITOR)
 
-STOPPING = frozenset({"daemon.stopping", "plugin.unavailable", "session.closed", "call.cancelled", "task.not_found"})
+STOPPING = frozenset({"daemon.stopping", "plugin.unavailable", "provider.closed", "session.closed", "call.cancelled", "task.not_found"})
 """What calls may end with once the daemon was told to stop: it, its plugins and other clients go."""
 
 

@@ -24,7 +24,7 @@ CONFIGURATION = """\
 drain_timeout = "2s"
 call_timeout = "{call_timeout}"
 stop_timeout = "{stop_timeout}s"
-worker_timeout = "{worker_timeout}s"
+plugin_timeout = "{plugin_timeout}s"
 log_level = "{log_level}"
 
 [limits]
@@ -75,7 +75,7 @@ class Daemon:
         """Writes the configuration; it counts at the next start, or reload."""
         text = self.settings + CONFIGURATION.format(
             call_timeout=call_timeout or f"{int(20 * self.patience)}s", log_level=log_level, stalled=stalled,
-            stop_timeout=int(5 * self.patience), worker_timeout=int(10 * self.patience)) + more
+            stop_timeout=int(5 * self.patience), plugin_timeout=int(10 * self.patience)) + more
         for name in SHIPPED if isolated else ():
             text += f'[plugins.{name}]\nisolation = "process"\n'
         written = self.configuration.with_suffix(".new")

@@ -162,7 +162,7 @@ class Cycles:
         await provider.call("bridge.register", {"tasks": ["offer"]})
         for act in ("answer", "progress", "fail"):
             await caller.call("offer", {"act": act, "value": 1}, progress=True, may={"offer.failed"})
-        lost = caller.start("offer", {"act": "never", "value": 1}, must={"session.closed"})
+        lost = caller.start("offer", {"act": "never", "value": 1}, must={"provider.closed"})
         while not offer.waiting and lost.number in caller.ledger.open:
             await asyncio.sleep(0.01)
         provider.leave()

@@ -65,7 +65,7 @@ async def watch(soak: Soak, feed: Feed, eyes: Client, hand: Client, bursts: int,
             options: dict[str, Any] = {"table": feed.table, "key": key}
             if task != "delete":
                 options["record"] = {"value": rng.getrandbits(20)}
-            hand.start(f"persistence.{task}", options, may=may | {"record.conflict", "record.not_found"})
+            hand.start(f"persistence.{task}", options, may=may | {"record.exists", "record.not_found"})
         await hand.below(0)
         await compare(soak, feed, eyes, hand, may)
 

@@ -4,12 +4,12 @@ import Glibc
 /// busy machine too; what it bounds is how long a test hangs that fails.
 public struct Deadline {
     /// Sanitizers make everything take several times as long: scripts/test-sanitize says how many times.
-    private static let factor = getenv("TRESTLE_TEST_PATIENCE").flatMap { Int(String(cString: $0)) } ?? 1
+    private static let factor = getenv("TRESTLE_TEST_TIMEOUT_FACTOR").flatMap { Int(String(cString: $0)) } ?? 1
 
     private let end: ContinuousClock.Instant
 
-    /// - Parameter patience: 30 s but for what runs a compiler.
-    public init(_ patience: Duration = .seconds(30)) { end = .now + patience * Self.factor }
+    /// - Parameter timeout: 30 s but for what runs a compiler.
+    public init(_ timeout: Duration = .seconds(30)) { end = .now + timeout * Self.factor }
 
     /// Whether it has passed.
     public var isOver: Bool { ContinuousClock.now >= end }

@@ -13,15 +13,15 @@ public struct ProgramRun {
 /// - Parameters:
 ///   - environment: variables, NAME=VALUE, beside PATH.
 ///   - folder: where it runs; nil: where this process does.
-///   - patience: how long that may take.
+///   - timeout: how long that may take.
 public func run(
     _ file: String, _ arguments: [String] = [], environment: [String] = [], folder: String? = nil, input: String = "",
-    patience: Duration = .seconds(30)
+    timeout: Duration = .seconds(30)
 ) throws -> ProgramRun {
     let files = try TemporaryFolder()
     let process = try SpawnedProcess(
         file, arguments, environment: environment, folder: folder, input: .file(files.write(input, to: "input")),
         output: .file(files.file("output")), errors: .file(files.file("errors")))
-    let end = try process.wait(Deadline(patience))
+    let end = try process.wait(Deadline(timeout))
     return ProgramRun(end: end, output: contents(of: files.file("output")), errors: contents(of: files.file("errors")))
 }

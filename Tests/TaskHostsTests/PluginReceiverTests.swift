@@ -23,7 +23,7 @@ struct PluginReceiverTests {
     func lines() async {
         let receiver = LineReceiver()
         // `nonisolated(unsafe)`: a receiver and its table live as long as the process, and any thread may call them.
-        nonisolated(unsafe) let face = receiver.face
+        nonisolated(unsafe) let vtable = receiver.vtable
         let (begun, sent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         receiver.onLine = { line in
             guard line == "first" else { return }
@@ -35,20 +35,20 @@ struct PluginReceiverTests {
         await withCheckedContinuation { continuation in
             receiver.onLast = { continuation.resume() }
             thread.async {
-                send("first", of: 1, face)
+                send("first", of: 1, vtable)
                 begun.wait()
-                for _ in 0..<1_000 { send("between", of: 0, face) }
+                for _ in 0..<1_000 { send("between", of: 0, vtable) }
                 sent.signal()
-                send("last", of: 0, face)
+                send("last", of: 0, vtable)
             }
         }
         #expect(receiver.lines.first == "first" && receiver.lines.count == 1_002)
     }
 }
 
-private func send(_ line: String, of call: trestle_call, _ face: UnsafeMutablePointer<trestle_host>) {
+private func send(_ line: String, of call: trestle_call, _ vtable: UnsafeMutablePointer<trestle_host>) {
     let count = line.utf8.count
     line.withCString {
-        face.pointee.log(face, UInt32(TRESTLE_LOG_ERROR), trestle_bytes(data: $0, size: count), call)
+        vtable.pointee.log(vtable, UInt32(TRESTLE_LOG_ERROR), trestle_bytes(data: $0, size: count), call)
     }
 }

@@ -20,7 +20,7 @@ private struct Shout: BridgeTask {
             throw BridgeError("shout.long", "much", data: .string(String(repeating: "x", count: 65_536)))
         }
         let times = Int(options.times ?? 1)
-        for number in 0..<times { call.progress(number) }
+        for number in 0..<times { call.reportProgress(number) }
         return Result(said: String(repeating: options.word.uppercased(), count: times))
     }
 }
@@ -44,7 +44,7 @@ private struct Measure: BridgeTask {
 private struct Wait: BridgeTask {
     static let name = "wait"
     static let summary = "Waits until it is cancelled."
-    static let settings = TaskSettings(timeout: .none)
+    static let settings = TaskSettings(timeout: .unlimited)
     struct Options: Codable, Sendable {}
     struct Result: Codable, Sendable {}
 
@@ -57,14 +57,14 @@ private struct Wait: BridgeTask {
 private struct Relay: BridgeTask {
     static let name = "relay"
     static let summary = "Calls another task on the caller's behalf."
-    static let settings = TaskSettings(timeout: .none)
+    static let settings = TaskSettings(timeout: .unlimited)
     struct Options: Codable, Sendable {
         var task: String
         var options: JSON?
     }
 
     func run(_ options: Options, _ call: Call) async throws -> JSON {
-        try await call.bridge(options.task, options.options ?? [:])
+        try await call.call(options.task, options.options ?? [:])
     }
 }
 

@@ -14,24 +14,26 @@ private struct Look: BridgeTask {
         var origin: String
         var session: SessionID
         var isTrusted: Bool
-        var deadline: Int64?
+        var hasDeadline: Bool
         var isOneWay: Bool
     }
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         for step in 0..<(options.steps ?? 0) {
-            call.progress(["step": step])
+            call.reportProgress(["step": step])
             await Task.yield()
         }
         call.log.notice("looked")
         call.plugin.log.debug("at large")
-        call.emit("look.done", ["ok": true])
-        call.emit("look.done", 1, to: [3, 4], unasked: true)
-        call.emit("look.done", 2, to: [])
+        call.publish("look.done", ["ok": true])
+        call.publish("look.done", 1, to: [3, 4], direct: true)
+        call.publish("look.done", 2, to: [])
         return Result(
             user: call.caller.user, client: call.caller.client, origin: call.caller.origin,
             session: call.caller.session, isTrusted: call.caller.isTrusted,
-            deadline: call.deadline.map { $0.components.seconds }, isOneWay: call.isOneWay)
+            hasDeadline: call.deadline.map { $0 <= .now + .seconds(5) } == true
+                && call.timeRemaining.map { $0 <= .seconds(5) } == true,
+            isOneWay: call.isOneWay)
     }
 }
 
@@ -51,7 +53,7 @@ struct CallTests {
         }
         let expected: JSON = [
             "user": "ann", "client": "tests", "origin": "https://a-longer-name.example.org", "session": 9,
-            "isTrusted": true, "deadline": 5, "isOneWay": true,
+            "isTrusted": true, "hasDeadline": true, "isOneWay": true,
         ]
         #expect(await host.answer(to: handle) == .result(expected))
     }
@@ -100,7 +102,7 @@ struct CallTests {
         #expect(
             await host.onLoop { $0.events } == [
                 FakeHost.Event(name: "look.done", data: ["ok": true], sessions: nil, flags: 0),
-                FakeHost.Event(name: "look.done", data: 1, sessions: [3, 4], flags: TRESTLE_EVENT_UNASKED),
+                FakeHost.Event(name: "look.done", data: 1, sessions: [3, 4], flags: TRESTLE_EVENT_DIRECT),
                 FakeHost.Event(name: "look.done", data: 2, sessions: [], flags: 0),
             ])
     }

@@ -5,8 +5,8 @@ import TaskKit
 import Testing
 
 /// Waits until it is cancelled.
-private struct Patience: BridgeTask {
-    static let name = "patience"
+private struct TimeoutParts: BridgeTask {
+    static let name = "timeout"
     static let summary = "Waits until it is cancelled."
 
     enum Way: String, Codable, CaseIterable, Sendable { case sleep, bridge, blocking, deaf }
@@ -16,7 +16,7 @@ private struct Patience: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> String {
         switch options.way {
         case .sleep: try await Task.sleep(for: .seconds(3600))
-        case .bridge: return try await call.bridge("slow", ["a": 1])
+        case .bridge: return try await call.call("slow", ["a": 1])
         case .blocking:
             call.log.info("waiting")
             try await call.blocking { while !call.isCancelled { usleepABit() } }
@@ -58,9 +58,9 @@ private func usleepABit() {
 
 @Suite("A cancelled call")
 struct CancellationTests {
-    private let host = FakeHost(Plugin("patient", version: "1.0.0") { Patience() })
+    private let host = FakeHost(Plugin("patient", version: "1.0.0") { TimeoutParts() })
 
-    private func start(_ way: Patience.Way) async -> trestle_call {
+    private func start(_ way: TimeoutParts.Way) async -> trestle_call {
         await host.onLoop { $0.request(.call(0), #"{"way": "\#(way.rawValue)"}"#) }
     }
 

@@ -29,7 +29,7 @@ final class FakeHost: @unchecked Sendable {
     struct BridgeCall {
         var task: String
         var options: JSON
-        var call: trestle_bridge_call
+        var call: trestle_outgoing_call
     }
 
     /// A figure that the plugin published.
@@ -70,12 +70,11 @@ final class FakeHost: @unchecked Sendable {
         self.init(plugin.export())
     }
 
-    /// - Parameter hostSize: how much of its table the daemon says that there is.
-    init(_ plugin: UnsafePointer<trestle_plugin>, hostSize: Int = MemoryLayout<trestle_host>.size) {
+    init(_ plugin: UnsafePointer<trestle_plugin>) {
         self.plugin = plugin
         loop.setSpecific(key: Self.onLoop, value: true)
         table.initialize(to: trestle_host())
-        table.pointee.size = UInt32(hostSize)
+        table.pointee.size = UInt32(MemoryLayout<trestle_host>.size)
         table.pointee.abi = TRESTLE_ABI
         // Kept for ever, as the interface promises.
         table.pointee.context = Unmanaged.passRetained(self).toOpaque()
@@ -118,7 +117,7 @@ final class FakeHost: @unchecked Sendable {
 extension FakeHost {
     /// The plugin's functions that take a request.
     enum Function: Sendable {
-        case configure, start, describe, stop, keepSessions, restoreSessions
+        case configure, start, describe, stop, saveSessions, restoreSessions
         case launch(UInt32)
         case call(UInt32)
         case intercept(UInt32)
@@ -141,7 +140,7 @@ extension FakeHost {
                 request.abi = TRESTLE_ABI
                 request.call = handle
                 request.flags = flags
-                request.timeout_ns = timeout
+                request.time_remaining_ns = timeout
                 request.options = trestle_bytes(
                     data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: options.utf8.count)
                 request.caller = caller
@@ -158,21 +157,21 @@ extension FakeHost {
         switch function {
         case .configure: plugin.configure(context, &request)
         case .reconfigure(let takes):
-            request.index = UInt32(takes ? TRESTLE_RECONFIGURE_TAKE : TRESTLE_RECONFIGURE_CHECK)
+            request.number = UInt32(takes ? TRESTLE_RECONFIGURE_TAKE : TRESTLE_RECONFIGURE_CHECK)
             plugin.reconfigure(context, &request)
         case .start: plugin.start(context, &request)
         case .describe: plugin.describe(context, &request)
         case .stop: plugin.stop(context, &request)
-        case .keepSessions: plugin.keep_sessions(context, &request)
+        case .saveSessions: plugin.save_sessions(context, &request)
         case .restoreSessions: plugin.restore_sessions(context, &request)
         case .launch(let index):
-            request.index = index
+            request.number = index
             plugin.launch(context, &request)
         case .call(let index):
-            request.index = index
+            request.number = index
             plugin.call(context, &request)
         case .intercept(let index):
-            request.index = index
+            request.number = index
             plugin.intercept(context, &request)
         }
     }
@@ -217,7 +216,7 @@ extension FakeHost {
                     form.abi = TRESTLE_ABI
                     form.code = code
                     form.message = message
-                    form.retry_after_ms = -1
+                    form.retry_after_ns = -1
                     pending.call.done(pending.call.context, trestle_bytes(), &form)
                 }
             }

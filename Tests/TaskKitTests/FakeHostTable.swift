@@ -20,7 +20,7 @@ extension FakeHost {
             let error = BridgeError(described: error!.pointee)  // `!`: the header promises it
             host(table!).say(error) { host, error in host.answers[call, default: []].append(.error(error)) }
         }
-        table.pointee.progress = { table, call, value in
+        table.pointee.report_progress = { table, call, value in
             host(table!).say(value.text) { host, text in
                 host.progress[call, default: []].append((try? JSON(parsing: text)) ?? .null)
             }
@@ -57,7 +57,6 @@ extension FakeHost {
                 flags: event.flags)
             host(table!).say(seen) { $0.events.append($1) }
         }
-        table.pointee.emit = table.pointee.publish
     }
 
     /// Figures live behind a lock of their own: they are set from any thread, and read without the loop.
@@ -92,7 +91,7 @@ extension FakeHost {
         }
     }
 
-    private func begin(_ call: trestle_bridge_call) -> trestle_call {
+    private func begin(_ call: trestle_outgoing_call) -> trestle_call {
         precondition(Self.isLoopThread, "`call` is for the loop thread")
         lastHandle += 1
         open[lastHandle] = BridgeCall(
@@ -139,6 +138,6 @@ extension BridgeError {
             ErrorCode(rawValue: error.code.text), error.message.text,
             data: error.data.size == 0 ? nil : try? JSON(parsing: error.data.text),
             isTransient: error.flags & TRESTLE_ERROR_TRANSIENT != 0,
-            retryAfter: error.retry_after_ms < 0 ? nil : .milliseconds(error.retry_after_ms))
+            retryAfter: error.retry_after_ns < 0 ? nil : .nanoseconds(error.retry_after_ns))
     }
 }

@@ -12,7 +12,7 @@ private final class Notes: Sendable {
 
 private struct Settings: Codable, Sendable {
     struct Store: Codable, Sendable { var path: String }
-    var limit: Int
+    var limit = 0
     var store: Store?
 }
 
@@ -26,10 +26,11 @@ struct HookTests {
         self.notes = notes
         host = FakeHost(
             Plugin("hooked", version: "1.0.0")
-                .configuration(Settings.self) { settings in
-                    if settings.limit < 0 { throw BridgeError(.configurationInvalid, "The limit is negative.") }
-                    notes.add("configured \(settings.limit)")
-                }
+                .configuration(
+                    PluginConfiguration(Settings()),
+                    check: { if $0.limit < 0 { throw BridgeError(.configurationInvalid, "The limit is negative.") } },
+                    onChange: { notes.add("configured \($0.limit)") }
+                )
                 .onStart { context in
                     await Task.yield()
                     notes.add("started in \(context.stateDirectory) with \(context.launch.arguments)")
@@ -89,20 +90,20 @@ struct HookTests {
     }
 
     /// A plugin whose section has a bound, and that notes what it takes.
-    private func bounded(_ effect: ConfigurationEffect) -> FakeHost {
+    private func bounded(reloadable: Bool) -> FakeHost {
         let notes = notes
         return FakeHost(
             Plugin("bounded", version: "1.0.0").configuration(
-                Settings.self, effect: effect,
+                PluginConfiguration(Settings()), reloadable: reloadable,
                 check: { if $0.limit > 9 { throw BridgeError(.configurationInvalid, "The limit is too high.") } },
-                apply: { notes.add("took \($0.limit)") }))
+                onChange: { notes.add("took \($0.limit)") }))
     }
 
     @Test(
         "check a section at launch before it is kept, and at a reload without keeping it",
-        arguments: ConfigurationEffect.allCases)
-    func checkedSection(effect: ConfigurationEffect) async {
-        let host = bounded(effect)
+        arguments: [false, true])
+    func checkedSection(reloadable: Bool) async {
+        let host = bounded(reloadable: reloadable)
         let tooHigh = FakeHost.Answer.error(BridgeError(.configurationInvalid, "The limit is too high."))
         #expect(await host.answer(.configure, #"{"limit": 10}"#) == tooHigh)
         #expect(await host.answer(.reconfigure(takes: false), #"{"limit": 10}"#) == tooHigh)
@@ -117,7 +118,7 @@ struct HookTests {
 
     @Test("hand a section to a plugin at work, where it takes one and its check does not refuse it")
     func takenSection() async {
-        let host = bounded(.reload)
+        let host = bounded(reloadable: true)
         #expect(await host.answer(.configure, #"{"limit": 1}"#) == .result([:]))
         #expect(await host.answer(.reconfigure(takes: true), #"{"limit": 2}"#) == .result([:]))
         _ = await host.answer(.reconfigure(takes: true), #"{"limit": 10}"#)
@@ -126,7 +127,7 @@ struct HookTests {
 
     @Test("never hand a section to a plugin at work that takes it at its start")
     func keptSection() async {
-        let host = bounded(.restart)
+        let host = bounded(reloadable: false)
         #expect(await host.answer(.reconfigure(takes: true), #"{"limit": 2}"#) == .result([:]))
         #expect(notes.all == [])
     }
@@ -200,8 +201,8 @@ struct HookTests {
                 return states.keys.contains(9) ? [9] : []
             })
         let kept: JSON = ["states": ["3": [1, 2], "4": []]]
-        #expect(await host.answer(.keepSessions, #"{"sessions": [3, 4, 5]}"#) == .result(kept))
-        #expect(await host.answer(.keepSessions, #"{"sessions": [5]}"#) == .result(["states": [:]]))
+        #expect(await host.answer(.saveSessions, #"{"sessions": [3, 4, 5]}"#) == .result(kept))
+        #expect(await host.answer(.saveSessions, #"{"sessions": [5]}"#) == .result(["states": [:]]))
         #expect(await host.answer(.restoreSessions, kept.text) == .result(["lost": []]))
         // What another version wrote and this one cannot read costs no session but its own.
         let other = #"{"states": {"9": [1], "10": "what?", "no number": [1]}, "later": 1}"#

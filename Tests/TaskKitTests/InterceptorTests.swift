@@ -7,7 +7,7 @@ import Testing
 private struct Look: Interceptor {
     static let name = "look.all"
     static let summary = "Looks at calls."
-    static let failure = InterceptorFailure.pass
+    static let onFailure = InterceptorFailure.pass
 
     var tasks: [String] { patterns.withLock { $0 } }
     let patterns: Patterns
@@ -34,13 +34,13 @@ private struct Look: Interceptor {
             let result: JSON = try await call.proceed()
             return .answer(["kept": result] as JSON)
         case "bridge":
-            let result: Int = try await call.bridge("other", [1])
+            let result: Int = try await call.call("other", [1])
             return .answer(result)
         case "raw": return .answer(String(decoding: call.rawOptions, as: UTF8.self))
         case "tell":
             call.log.info(
-                "\(call.task) \(call.session ?? 0) \(call.isOneWay) \(call.caller.uid) \(call.deadline ?? .zero)")
-            call.question.progress(5)
+                "\(call.task) \(call.session ?? 0) \(call.isOneWay) \(call.caller.uid) \(call.hasTimeLeft)")
+            call.question.reportProgress(5)
             return .pass
         default: return .pass
         }
@@ -60,9 +60,10 @@ struct InterceptorTests {
 
     private func plugin() -> Plugin {
         Plugin("look", version: "1.0.0")
-            .configuration(Section.self, effect: .reload) { section in
-                patterns.withLock { $0 = section.tasks ?? ["first", "se*"] }
-            }
+            .configuration(
+                PluginConfiguration(Section()), reloadable: true,
+                onChange: { section in patterns.withLock { $0 = section.tasks ?? ["first", "se*"] } }
+            )
             .interceptor(Look(patterns: patterns))
     }
 
@@ -75,7 +76,7 @@ struct InterceptorTests {
         let host = FakeHost(plugin())
         #expect(
             try host.manifest["interceptors"] == [
-                ["name": "look.all", "summary": "Looks at calls.", "tasks": ["first", "se*"], "failure": "pass"]
+                ["name": "look.all", "summary": "Looks at calls.", "tasks": ["first", "se*"], "onFailure": "pass"]
             ])
         #expect(host.plugin.pointee.intercept != nil)
         #expect(FakeHost(Plugin("none", version: "1")).plugin.pointee.intercept == nil)
@@ -128,7 +129,7 @@ struct InterceptorTests {
         }
         #expect(await host.answer(to: handle) == .result(["pass": true]))
         let lines = await host.onLoop { $0.logLines }
-        #expect(lines.map(\.message) == ["second 9 true 1000 5.0 seconds"])
+        #expect(lines.map(\.message) == ["second 9 true 1000 true"])
         #expect(lines.map(\.call) == [handle])
         #expect(await host.onLoop { $0.progress[handle] } == [5])
     }
@@ -233,5 +234,13 @@ struct InterceptorTests {
             #expect(sentences.contains { $0.hasPrefix(beginning) }, "\(beginning)")
         }
         #expect(!sentences.contains { $0.contains("“good”") || $0.contains("“b*”") })
+    }
+}
+
+extension InterceptedCall {
+    /// Whether it has some of its five seconds, and no more.
+    fileprivate var hasTimeLeft: Bool {
+        guard let timeRemaining, let deadline else { return false }
+        return timeRemaining <= .seconds(5) && deadline <= .now + .seconds(5)
     }
 }

@@ -42,7 +42,7 @@ struct LibraryTests {
     func nothingExported() throws {
         let (library, program) = (try load("libEchoPlugin.so"), try #require(dlopen(nil, RTLD_NOW)))
         // The descriptors of TaskKit.Plugin and BridgeJSON.BridgeError.
-        for symbol in ["$s7TaskKit6PluginCMn", "$s10BridgeJSON0A5ErrorVMn"] {
+        for symbol in ["$s7TaskKit6PluginVMn", "$s10BridgeJSON0A5ErrorVMn"] {
             #expect(dlsym(library, symbol) != nil)
             #expect(dlsym(program, symbol) == nil)
         }

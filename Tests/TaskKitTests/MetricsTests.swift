@@ -30,7 +30,7 @@ private struct Count: BridgeTask {
 
 @Suite("Figures that a plugin publishes")
 struct MetricsTests {
-    private func plugin() -> UnsafePointer<trestle_plugin> { Plugin("counter", version: "1") { Count() }.export() }
+    private func plugin() -> PluginTable { Plugin("counter", version: "1") { Count() }.export() }
 
     @Test("reach the daemon with name, unit, sentence and kind, and then their values alone")
     func published() async {
@@ -45,13 +45,6 @@ struct MetricsTests {
                 .init(name: "time", unit: "seconds", help: "What it took.", kind: counter, value: 0.75),
                 .init(name: "made", unit: "", help: "What was made.", kind: counter, value: 3),
             ])
-    }
-
-    @Test("go nowhere with a daemon whose table ends before they were invented, and the plugin works all the same")
-    func olderDaemon() async {
-        let host = FakeHost(plugin(), hostSize: 96)
-        #expect(await host.answer(.call(0), "{}") == .result([:]))
-        #expect(host.figures.withLock { $0 } == [])
     }
 
     @Test("may be held before the plugin is started, by what nobody sees")

@@ -30,19 +30,19 @@ private struct Relay: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> Int {
         switch options.from {
         case .call:
-            let answer: Answer = try await call.bridge(
-                options.task, ["a": 1], session: 5, timeout: .after(.seconds(3))
+            let answer: Answer = try await call.call(
+                options.task, ["a": 1], session: 5, timeout: .seconds(3)
             ) { (step: Int) in call.log.info("step \(step)") }
             return answer.number
         case .plugin:
-            let answer: Answer = try await call.plugin.bridge(options.task, ["a": 1], timeout: .none)
+            let answer: Answer = try await call.plugin.call(options.task, ["a": 1], timeout: .unlimited)
             return answer.number
         case .places:
-            let place: Place = try await call.bridge(options.task, ["a": 1])
+            let place: Place = try await call.call(options.task, ["a": 1])
             call.log.info("decoded on the loop: \(place.isOnLoop)")
             return place.count
         case .detached:
-            let answer: Answer = try await Task.detached { try await call.bridge(options.task, ["a": 1]) }.value
+            let answer: Answer = try await Task.detached { try await call.call(options.task, ["a": 1]) }.value
             return answer.number
         }
     }
@@ -99,7 +99,7 @@ struct OutgoingCallTests {
             Issue.record("no error")
             return
         }
-        #expect(error.code == .replyInvalid)
+        #expect(error.code == .resultInvalid)
         #expect(error.message.contains("other"))
     }
 
@@ -174,7 +174,7 @@ struct OutgoingCallTests {
             struct Options: Codable, Sendable {}
             func run(_ options: Options, _ call: Call) async throws -> Int {
                 while !Task.isCancelled { await Task.yield() }
-                return try await call.bridge("other", 1)
+                return try await call.call("other", 1)
             }
         }
         let host = FakeHost(Plugin("late", version: "1.0.0") { Late() })

@@ -5,7 +5,7 @@ private struct Good: BridgeTask {
     static let name = "good.task"
     static let summary = "Is as it should be."
     static let settings = TaskSettings(
-        permission: "good", isOpen: true, optionVerbs: ["who": .store], timeout: .after(.milliseconds(1500)),
+        permission: "good", isPublic: true, optionPermissions: ["who": .store], timeout: .milliseconds(1500),
         concurrency: 2, isPrivate: true)
     struct Options: Codable, Sendable { var who: String; var times: Int? }
     struct Result: Codable, Sendable { var text: String }
@@ -16,7 +16,7 @@ private struct Good: BridgeTask {
 private struct Patient: RawTask {
     static let name = "patient"
     static let summary = "Takes its time."
-    static let settings = TaskSettings(timeout: .none)
+    static let settings = TaskSettings(timeout: .unlimited)
     static var optionsSchema: JSON? { ["type": "string"] }
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
 }
@@ -24,7 +24,7 @@ private struct Patient: RawTask {
 private struct Bad: BridgeTask {
     static let name = "bad name"
     static let summary = "  "
-    static let settings = TaskSettings(permission: "", timeout: .after(.zero), concurrency: 0)
+    static let settings = TaskSettings(permission: "", timeout: .seconds(0), concurrency: 0)
     struct Options: Codable, Sendable {
         /// No schema: an enum that nobody can list.
         enum Kind: String, Codable, Sendable { case one }
@@ -64,7 +64,7 @@ struct PluginCheckTests {
         .event("good.done", "Something was done.")
         .launchWorker("good.prepare", phase: .beforeListening, after: ["other.prepare"]) { _ in }
         .launchWorker("good.warm", phase: .afterListening, required: false) { _ in }
-        .configuration(Good.Options.self) { _ in }
+        .configuration(PluginConfiguration(Good.Options(who: "")))
     }
 
     private func defects(_ plugin: Plugin) -> [String] {
@@ -93,13 +93,13 @@ struct PluginCheckTests {
         #expect(task?["timeout"] == 1500)
         #expect(task?["concurrency"] == 2)
         #expect(task?["private"] == true)
-        #expect(task?["open"] == true && task?["optionVerbs"] == ["who": "store"])
+        #expect(task?["public"] == true && task?["optionPermissions"] == ["who": "store"])
         #expect(task?["options"] == nil)
         #expect(task?["result"] == nil)
         let raw = manifest["tasks"]?[1]
         #expect(raw?["timeout"] == JSON.null)
         #expect(raw?["options"] == ["type": "string"])
-        #expect(raw?["private"] == nil && raw?["open"] == nil && raw?["optionVerbs"] == nil)
+        #expect(raw?["private"] == nil && raw?["public"] == nil && raw?["optionPermissions"] == nil)
         #expect(manifest["events"] == [["name": "good.done", "summary": "Something was done."]])
         #expect(
             manifest["launchWorkers"] == [
@@ -167,7 +167,7 @@ struct PluginCheckTests {
     @Test("names every defect of a task")
     func taskDefects() {
         let found = defects(Plugin("bad", version: "1.0.0") { Bad() })
-        for word in ["“bad name”", "summary", "permission", "concurrency", "deadline", "options"] {
+        for word in ["“bad name”", "summary", "permission", "concurrency", "timeout", "options"] {
             #expect(found.contains { $0.contains(word) }, "\(word): \(found)")
         }
         let daemons = defects(Plugin("bad", version: "1.0.0") { Daemons() })
@@ -183,7 +183,8 @@ struct PluginCheckTests {
             Patient()
         }
         .event("a", "An event.").event("a", "An event.")
-        .configuration(Good.Options.self) { _ in }.configuration(Good.Options.self) { _ in }
+        .configuration(PluginConfiguration(Good.Options(who: ""))).configuration(
+            PluginConfiguration(Good.Options(who: "")))
         let found = defects(plugin)
         for word in ["task patient", "event a", "more than one configuration", "version"] {
             #expect(found.contains { $0.contains(word) }, "\(word): \(found)")
@@ -224,19 +225,19 @@ struct PluginCheckTests {
             "who": ["description": "Whose it is.", "default": "nobody"], "times": ["minimum": 1],
         ]
         let live = Plugin("live", version: "1")
-            .configuration(Good.Options.self, settings: described, effect: .reload) { _ in }
+            .configuration(PluginConfiguration(Good.Options(who: "")), describing: described, reloadable: true)
         try live.check()
-        #expect(try FakeHost(live).manifest["reconfigurable"] == true)
+        #expect(try FakeHost(live).manifest["reloadable"] == true)
         let properties = try await description(live)["configuration"]?["properties"]
         #expect(properties?["who"] == ["type": "string", "description": "Whose it is.", "default": "nobody"])
         #expect(properties?["times"]?["minimum"] == 1)
-        #expect(try FakeHost(good()).manifest["reconfigurable"] == nil)
+        #expect(try FakeHost(good()).manifest["reloadable"] == nil)
     }
 
     @Test("has no description of a setting that there is not")
     func describedTooMuch() {
         let plugin = Plugin("lively", version: "1")
-            .configuration(Good.Options.self, settings: ["whom": ["description": "?"]]) { _ in }
+            .configuration(PluginConfiguration(Good.Options(who: "")), describing: ["whom": ["description": "?"]])
         #expect(defects(plugin) == ["the configuration Options has no setting whom, though it is described"])
     }
 }

@@ -10,7 +10,9 @@ struct CallTests {
 
     @Test("What a plugin answers while it is told to stop comes too late: the caller learns why the call ended")
     func answerToCancel() {
-        bench.host.onCancel = { [bench] handle in bench.slot.fail(handle, BridgeError(.callCancelled, "as you wish")) }
+        bench.host.onCancel = { [bench] handle in
+            bench.instance.fail(handle, BridgeError(.callCancelled, "as you wish"))
+        }
         let client = bench.client()
         client.send(#"{"task":"quick","callbackId":1}"#)
         bench.clock.advance(.milliseconds(50))
@@ -19,7 +21,7 @@ struct CallTests {
         #expect(ended.first?["error"]?["data"] == ["started": true])
         // The work is over: nothing of it is counted any more.
         var isIdle = false
-        bench.slot.whenIdle { isIdle = true }
+        bench.instance.whenIdle { isIdle = true }
         #expect(isIdle)
     }
 
@@ -50,7 +52,7 @@ struct CallTests {
         client.send(#"{"task":"work","callbackId":1}"#)
         bench.reply(0, "1")
         bench.reply(0, "2")
-        bench.slot.fail(bench.host.started[0].handle, BridgeError(.internal, "late"))
+        bench.instance.fail(bench.host.started[0].handle, BridgeError(.internal, "late"))
         #expect(client.read() == [["callbackId": 1, "result": 1]])
         #expect(bench.runtime.statistics.droppedReplies == 2)
     }
@@ -330,7 +332,7 @@ struct CallTests {
         for id in 1...4 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
         bench.clock.advance(.milliseconds(8))
         bench.reply(0, "1")
-        bench.slot.fail(bench.host.started[1].handle, BridgeError(.internal, "no"))
+        bench.instance.fail(bench.host.started[1].handle, BridgeError(.internal, "no"))
         _ = client.read()
         client.send(#"{"task":"bridge.status","callbackId":9}"#)
         let result = try #require(client.readOne()?["result"])

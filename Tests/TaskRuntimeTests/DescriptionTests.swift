@@ -73,7 +73,7 @@ struct DescriptionTests {
     @Test("A refused call is counted as the task's, with its error")
     func counted() throws {
         _ = answer(#"{"task":"draw","options":3,"callbackId":1}"#)
-        let statistics = bench.slot.tasks.first { $0.name == "draw" }?.statistics
+        let statistics = bench.instance.tasks.first { $0.name == "draw" }?.statistics
         #expect(statistics?.calls == 1)
         #expect(statistics?.errors == 1)
         #expect(statistics?.inFlight == 0)
@@ -102,7 +102,7 @@ struct DescriptionTests {
         client.send(#"{"task":"scan","options":{"a":1},"callbackId":5}"#)
         #expect(first.readOne()?["task"] == "scan")
         let tasks = answer(#"{"task":"bridge.tasks","callbackId":6}"#)?["result"]?["tasks"]?.arrayValue
-        #expect(tasks?.contains(["name": "scan", "summary": "Scans.", "open": false]) == true)
+        #expect(tasks?.contains(["name": "scan", "summary": "Scans.", "public": false]) == true)
     }
 
     @Test(

@@ -14,12 +14,12 @@ func dialectBench() -> Bench {
         if started.work == .describe { answerDescription(started, bench) }
         guard case .task(let index) = started.work else { return }
         switch index {
-        case 4, 6: Array(started.options.utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
-        case 5: bench.slot.fail(started.handle, BridgeError("door.locked", "it is locked", data: ["door": 1]))
+        case 4, 6: Array(started.options.utf8).withUnsafeBytes { bench.instance.reply(started.handle, $0) }
+        case 5: bench.instance.fail(started.handle, BridgeError("door.locked", "it is locked", data: ["door": 1]))
         case 7:
             let options = try? JSON(parsing: started.options)
             let difference = (options?["minuend"]?.int64Value ?? 0) - (options?["subtrahend"]?.int64Value ?? 0)
-            Array("\(difference)".utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
+            Array("\(difference)".utf8).withUnsafeBytes { bench.instance.reply(started.handle, $0) }
         default: break
         }
     }
@@ -29,7 +29,7 @@ func dialectBench() -> Bench {
 private func answerDescription(_ started: FakeHost.Started, _ bench: Bench) {
     let subtract = #"{"options":{"type":"object","properties":{"minuend":{},"subtrahend":{}}}}"#
     let answer = #"{"tasks":[{},{},{},{},{},{},{},\#(subtract)]}"#
-    Array(answer.utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
+    Array(answer.utf8).withUnsafeBytes { bench.instance.reply(started.handle, $0) }
 }
 
 @Suite("A call in each dialect")
@@ -392,7 +392,7 @@ struct JSONRPCTests {
         let bench = Bench(limits: limits)
         bench.host.onStart = { started in
             Array("\"\(String(repeating: "x", count: 1_500))\"".utf8).withUnsafeBytes {
-                bench.slot.reply(started.handle, $0)
+                bench.instance.reply(started.handle, $0)
             }
         }
         let client = bench.client()

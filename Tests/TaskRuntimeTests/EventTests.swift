@@ -151,8 +151,8 @@ struct EventTests {
         }
         let listener = subscriber("*")
         Array("1".utf8).withUnsafeBytes { data in
-            #expect(bench.runtime.publish(name, data: data, to: nil, unasked: false) != nil)
-            #expect(bench.runtime.publish("A-1_b.c/d:e", data: data, to: nil, unasked: false) == nil)
+            #expect(bench.runtime.publish(name, data: data, to: nil, direct: false) != nil)
+            #expect(bench.runtime.publish("A-1_b.c/d:e", data: data, to: nil, direct: false) == nil)
         }
         #expect(listener.read().map { $0["event"] } == ["A-1_b.c/d:e"])
         bench.runtime.retain([RetainedEvent(event: name, data: 1, uid: 5)])
@@ -171,7 +171,7 @@ struct EventTests {
 
     @Test(
         "What the daemon and its plugins say, nobody else can",
-        arguments: ["session.closed", "daemon.draining", "bridge.reloaded", "plugin.started", "work.done"])
+        arguments: ["session.closed", "daemon.draining", "daemon.reloaded", "plugin.started", "work.done"])
     func reservedNames(name: String) {
         let client = subscriber("*")
         for more in ["", #","retain":true"#, #","forget":true"#] {
@@ -225,10 +225,10 @@ struct EventTests {
         let deaf = bench.client()
         let numbers = [listener.session.number, deaf.session.number, 999]
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: false) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().isEmpty)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: true) }
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: true) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().count == 1)
         #expect(other.read().isEmpty)
@@ -241,7 +241,7 @@ struct EventTests {
         let unnamed = subscriber("e")
         let numbers = (listeners + others).map(\.session.number)
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, unasked: false) }
+        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: false) }
         #expect(listeners.map { $0.read().count } == Array(repeating: 1, count: 10))
         #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
@@ -261,7 +261,7 @@ struct EventTests {
     func repeatedReceivers() {
         let client = bench.client()
         let numbers = Array(repeating: client.session.number, count: 1_000)
-        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, unasked: true) }
+        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, direct: true) }
         #expect(client.read() == [["event": "x", "data": 1]])
     }
 }

@@ -9,20 +9,20 @@ import Testing
 final class FakeInterceptor {
     let host = FakeHost()
     let bench: Bench
-    private(set) var slot: PluginSlot! = nil  // set before init returns
+    private(set) var instance: PluginInstance! = nil  // set before init returns
     /// - Parameter decision: decides each question at once; nil: they wait for ``decide(_:_:)``.
     init(
-        _ bench: Bench, _ name: String, _ tasks: [String], failure: InterceptorFailure = .refuse,
+        _ bench: Bench, _ name: String, _ tasks: [String], onFailure: InterceptorFailure = .refuse,
         decision: ((JSON) -> String)? = nil
     ) {
         self.bench = bench
         let described = InterceptorDescription(
-            name: "\(name).all", summary: "Looks at calls.", tasks: tasks, failure: failure)
-        slot = bench.add(name, tasks: [], host, interceptors: [described])
+            name: "\(name).all", summary: "Looks at calls.", tasks: tasks, onFailure: onFailure)
+        instance = bench.add(name, tasks: [], host, interceptors: [described])
         guard let decision else { return }
-        host.onStart = { [slot] started in
+        host.onStart = { [instance] started in
             let question = (try? JSON(parsing: started.options)) ?? .null
-            Array(decision(question).utf8).withUnsafeBytes { slot?.reply(started.handle, $0) }
+            Array(decision(question).utf8).withUnsafeBytes { instance?.reply(started.handle, $0) }
         }
     }
 
@@ -30,10 +30,10 @@ final class FakeInterceptor {
     var questions: [JSON] { host.started.map { (try? JSON(parsing: $0.options)) ?? .null } }
 
     func decide(_ index: Int, _ decision: String) {
-        Array(decision.utf8).withUnsafeBytes { slot.reply(host.started[index].handle, $0) }
+        Array(decision.utf8).withUnsafeBytes { instance.reply(host.started[index].handle, $0) }
     }
 
-    func fail(_ index: Int, _ error: BridgeError) { slot.fail(host.started[index].handle, error) }
+    func fail(_ index: Int, _ error: BridgeError) { instance.fail(host.started[index].handle, error) }
 
     /// Calls a task while a question is open, on its behalf or in the plugin's own name; tells what came of it.
     func call(_ task: String, _ options: String = "{}", behind question: Int?) -> Outcomes {
@@ -50,7 +50,7 @@ final class FakeInterceptor {
                         case .result(let result): outcomes.all.append(String(decoding: result, as: UTF8.self))
                         case .failure(let error): outcomes.all.append(error.code.rawValue)
                         }
-                    }, by: slot)
+                    }, by: instance)
             }
         }
         return outcomes
@@ -63,7 +63,7 @@ final class FakeInterceptor {
         let client = bench.client()
         client.send(#"{"task":"bridge.status","callbackId":1}"#)
         return client.readOne()?["result"]?["interceptors"]?.arrayValue?.first {
-            $0["plugin"]?.stringValue == slot.name
+            $0["plugin"]?.stringValue == instance.name
         }
     }
 }
@@ -186,7 +186,7 @@ struct InterceptorTests {
         client.send(#"{"task":"slow","options":2,"callbackId":3}"#)
         #expect(client.read().map(\.errorCode) == ["options.invalid", "options.invalid"])
         #expect(bench.host.started.map(\.options) == ["2"])
-        #expect(bench.slot.waitingCount == 0 && bench.runtime.calls.count == 1)
+        #expect(bench.instance.waitingCount == 0 && bench.runtime.calls.count == 1)
         #expect(one.report?["redirected"] == 1)
     }
 
@@ -223,7 +223,7 @@ struct InterceptorTests {
         #expect(described?.arrayValue?.compactMap { $0["name"]?.stringValue } == ["second.all", "first.all"])
         #expect(
             described?[1]
-                == ["name": "first.all", "plugin": "first", "summary": "Looks at calls.", "failure": "refuse"])
+                == ["name": "first.all", "plugin": "first", "summary": "Looks at calls.", "onFailure": "refuse"])
     }
 
     @Test("Tasks that come later are intercepted, too, and a client's")
@@ -319,7 +319,7 @@ struct InterceptorTests {
         let many = (0..<100_000).map { "\"k\($0 + 100_000)\":0" }.joined(separator: ",")
         func decide(_ decision: [UInt8]) {
             client.send(#"{"task":"work","callbackId":7}"#)
-            decision.withUnsafeBytes { one.slot.reply(one.host.started[one.host.started.count - 1].handle, $0) }
+            decision.withUnsafeBytes { one.instance.reply(one.host.started[one.host.started.count - 1].handle, $0) }
         }
         let refused = Array("{\(many)}".utf8)
         let result = Array("{\"result\":{\(many)}}".utf8)
@@ -347,9 +347,9 @@ struct InterceptorTests {
             for _ in 0..<Int.random(in: 0...3, using: &generator) {
                 bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
             }
-            bytes.withUnsafeBytes { one.slot.reply(one.host.started[id].handle, $0) }
+            bytes.withUnsafeBytes { one.instance.reply(one.host.started[id].handle, $0) }
             if let last = bench.host.started.last {
-                Array("1".utf8).withUnsafeBytes { bench.slot.reply(last.handle, $0) }
+                Array("1".utf8).withUnsafeBytes { bench.instance.reply(last.handle, $0) }
             }
             #expect(client.read().filter { $0["callbackId"]?.int64Value == Int64(id) }.count == 1)
         }
@@ -402,7 +402,7 @@ struct InterceptorTests {
                     PluginCall(
                         parent: bench.host.started[0].handle, task: name,
                         options: UnsafeRawBufferPointer(rebasing: options[..<1]), session: nil, deadline: .standard,
-                        onProgress: nil, completion: { _ in }), by: bench.slot)
+                        onProgress: nil, completion: { _ in }), by: bench.instance)
             }
         }
         #expect(bench.host.started.map(\.work) == [.task(2), .task(0)])
@@ -449,7 +449,7 @@ struct InterceptorTests {
 
     @Test("One that never decides is ended by the call's deadline, which counts from the beginning")
     func deadline() {
-        let one = FakeInterceptor(bench, "look", ["quick"], failure: .pass)
+        let one = FakeInterceptor(bench, "look", ["quick"], onFailure: .pass)
         let client = bench.client()
         client.send(#"{"task":"quick","callbackId":1}"#)
         bench.clock.advance(.milliseconds(50))
@@ -471,7 +471,7 @@ struct InterceptorTests {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1,"progress":true}"#)
-        Array("\"thinking\"".utf8).withUnsafeBytes { one.slot.progress(one.host.started[0].handle, $0) }
+        Array("\"thinking\"".utf8).withUnsafeBytes { one.instance.progress(one.host.started[0].handle, $0) }
         one.decide(0, #"{"pass":true}"#)
         bench.progress(0, "2")
         bench.reply(0, "3")
@@ -552,8 +552,8 @@ struct InterceptorTests {
         "Where one fails, the call ends with the failure, or goes on without, as the interceptor said",
         arguments: [ErrorCode.pluginCrashed, .pluginUnavailable, .replyMissing, .internal, .taskNotFound])
     func failures(code: ErrorCode) {
-        let strict = FakeInterceptor(bench, "strict", ["work"], failure: .refuse)
-        let lax = FakeInterceptor(bench, "lax", ["slow"], failure: .pass)
+        let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
+        let lax = FakeInterceptor(bench, "lax", ["slow"], onFailure: .pass)
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
         client.send(#"{"task":"slow","options":6,"callbackId":2}"#)
@@ -573,11 +573,11 @@ struct InterceptorTests {
 
     @Test("While its process is started again, calls wait for one that must be asked, and pass by one that need not")
     func restarting() {
-        let strict = FakeInterceptor(bench, "strict", ["work"], failure: .refuse)
-        let lax = FakeInterceptor(bench, "lax", ["slow"], failure: .pass)
+        let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
+        let lax = FakeInterceptor(bench, "lax", ["slow"], onFailure: .pass)
         let client = bench.client()
         let crash = BridgeError(.pluginCrashed, "gone")
-        for one in [strict, lax] { one.slot.crashed(crash, lost: [], isRestarting: true) }
+        for one in [strict, lax] { one.instance.crashed(crash, lost: [], isRestarting: true) }
         client.send(#"{"task":"work","callbackId":1}"#)
         client.send(#"{"task":"work","callbackId":2,"timeout":10}"#)
         client.send(#"{"task":"slow","callbackId":3}"#)
@@ -585,14 +585,14 @@ struct InterceptorTests {
         bench.clock.advance(.milliseconds(10))
         let error = client.readOne()?["error"]
         #expect(error?["code"] == "call.timeout" && error?["data"]?["started"] == false)
-        strict.slot.restarted()
+        strict.instance.restarted()
         #expect(strict.questions.count == 1)
         strict.decide(0, #"{"result":1}"#)
         #expect(client.readOne()?["result"] == 1)
 
-        strict.slot.crashed(crash, lost: [], isRestarting: true)
+        strict.instance.crashed(crash, lost: [], isRestarting: true)
         client.send(#"{"task":"work","callbackId":4}"#)
-        strict.slot.crashed(crash, lost: [], isRestarting: false)
+        strict.instance.crashed(crash, lost: [], isRestarting: false)
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
         client.send(#"{"task":"work","callbackId":5}"#)
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
@@ -600,10 +600,10 @@ struct InterceptorTests {
 
     @Test("A process that ends while it decides loses the question, once")
     func crashWhileAsked() {
-        let one = FakeInterceptor(bench, "look", ["work"], failure: .pass)
+        let one = FakeInterceptor(bench, "look", ["work"], onFailure: .pass)
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
-        one.slot.crashed(
+        one.instance.crashed(
             BridgeError(.pluginCrashed, "gone"), lost: [one.host.started[0].handle], isRestarting: true)
         #expect(bench.host.started.count == 1)
         bench.reply(0, "1")
@@ -612,12 +612,12 @@ struct InterceptorTests {
 
     @Test("A plugin that stops is asked no more; what it was asked ends as its failure says")
     func stopped() {
-        let strict = FakeInterceptor(bench, "strict", ["work"], failure: .refuse)
-        let lax = FakeInterceptor(bench, "lax", ["slow"], failure: .pass)
+        let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
+        let lax = FakeInterceptor(bench, "lax", ["slow"], onFailure: .pass)
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
         client.send(#"{"task":"slow","callbackId":2}"#)
-        for one in [strict, lax] { bench.runtime.close(one.slot) }
+        for one in [strict, lax] { bench.runtime.close(one.instance) }
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
         #expect(bench.host.started.count == 1)
         #expect(strict.host.cancelled.map(\.1) == [.shutdown])
@@ -631,7 +631,7 @@ struct InterceptorTests {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
-        bench.runtime.close(bench.slot)
+        bench.runtime.close(bench.instance)
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
         one.decide(0, #"{"pass":true}"#)
         #expect(bench.host.started.isEmpty && bench.runtime.calls.count == 0)
@@ -707,14 +707,14 @@ struct InterceptorTests {
         let client = bench.client()
         client.send(#"{"task":"work","options":0}"#)
         #expect(bench.host.started.count == 1)
-        try bench.runtime.takeInterceptedTasks(["interceptors": ["look.all": ["wo*"]]], of: one.slot)
+        try bench.runtime.takeInterceptedTasks(["interceptors": ["look.all": ["wo*"]]], of: one.instance)
         client.send(#"{"task":"work","callbackId":1}"#)
         #expect(client.readOne()?["result"] == 1)
-        try bench.runtime.takeInterceptedTasks([:], of: one.slot)
+        try bench.runtime.takeInterceptedTasks([:], of: one.instance)
         #expect(one.report?["tasks"] == ["wo*"])
         for bad: JSON in [1, ["other": ["a"]], ["look.all": "a"], ["look.all": ["a*b"]], ["look.all": [""]]] {
             #expect(throws: BridgeError.self) {
-                try bench.runtime.takeInterceptedTasks(["interceptors": bad], of: one.slot)
+                try bench.runtime.takeInterceptedTasks(["interceptors": bad], of: one.instance)
             }
         }
         #expect(one.report?["tasks"] == ["wo*"])
@@ -725,7 +725,7 @@ struct InterceptorTests {
         arguments: [
             (#"{"name":"","summary":"a","tasks":[]}"#, "has no name"),
             (#"{"name":"a","summary":"a","tasks":["*b"]}"#, "expected the name of a task"),
-            (#"{"name":"a","summary":"a","tasks":["b"],"failure":"sometimes"}"#, "failure"),
+            (#"{"name":"a","summary":"a","tasks":["b"],"onFailure":"sometimes"}"#, "onFailure"),
             (#"{"name":"a","tasks":["b"]}"#, "summary"), (#"{"name":"a","summary":"a"}"#, "tasks"),
             (#"{"name":"a","summary":"a","tasks":[]},{"name":"a","summary":"a","tasks":[]}"#, "have one name"),
         ])
@@ -777,7 +777,7 @@ struct InterceptorTests {
     func law(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let interceptors = [
-            FakeInterceptor(bench, "a", ["work", "one"]), FakeInterceptor(bench, "b", ["*"], failure: .pass),
+            FakeInterceptor(bench, "a", ["work", "one"]), FakeInterceptor(bench, "b", ["*"], onFailure: .pass),
         ]
         let decisions = [
             #"{"pass":true}"#, #"{"pass":true}"#, #"{"options":5}"#, #"{"task":"work"}"#, #"{"task":"one"}"#,
@@ -802,9 +802,9 @@ struct InterceptorTests {
             case 9: client.send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
             case 10 where Int.random(in: 0..<8, using: &generator) == 0:
                 let one = interceptors[Int.random(in: 0...1, using: &generator)]
-                one.slot.crashed(
+                one.instance.crashed(
                     BridgeError(.pluginCrashed, "gone"), lost: one.host.started.map(\.handle), isRestarting: true)
-                one.slot.restarted()
+                one.instance.restarted()
             default:
                 guard let index = bench.host.started.indices.randomElement(using: &generator) else { continue }
                 bench.reply(index, "1")
@@ -818,8 +818,8 @@ struct InterceptorTests {
         #expect(Set(ended.keys) == sent)
         #expect(ended.values.allSatisfy { $0 == 1 })
         #expect(bench.runtime.calls.count == 0 && bench.runtime.clientCallsInFlight == 0)
-        #expect(bench.slot.waitingCount == 0)
+        #expect(bench.instance.waitingCount == 0)
         for task in bench.runtime.registry.all { #expect(task.statistics.inFlight == 0, "\(task.name)") }
-        for one in interceptors { #expect(one.slot.interceptors[0].entry.statistics.inFlight == 0) }
+        for one in interceptors { #expect(one.instance.interceptors[0].entry.statistics.inFlight == 0) }
     }
 }

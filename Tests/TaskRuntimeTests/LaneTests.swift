@@ -125,8 +125,8 @@ struct LaneTests {
         case .timeout: bench.clock.advance(.seconds(3_600))
         case .hangUp: bench.runtime.hangUp(client.session)
         case .close: bench.runtime.close(client.session, info: .null)
-        case .stopped: bench.runtime.close(bench.slot)
-        case .removed: bench.runtime.remove(bench.slot)
+        case .stopped: bench.runtime.close(bench.instance)
+        case .removed: bench.runtime.remove(bench.instance)
         case .drained:
             bench.runtime.drain {}
             bench.runtime.endCallsInFlight()
@@ -235,10 +235,12 @@ struct LaneTests {
         #expect(!caller.session.waitsForJobs)
     }
 
-    private func successor(_ tasks: [TaskDescription]) throws -> (PluginSlot, FakeHost) {
+    private func successor(_ tasks: [TaskDescription]) throws -> (PluginInstance, FakeHost) {
         let host = FakeHost()
         let manifest = PluginManifest(name: "worker", version: "2.0", tasks: tasks, events: [], workers: [])
-        return (try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.slot), host)
+        return (
+            try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.instance), host
+        )
     }
 
     @Test("A plugin that takes the place of another one gets the call, by its own schema")
@@ -246,7 +248,7 @@ struct LaneTests {
         let client = bench.client()
         send(client, 1, "checked", LongOptions.fitting)
         let (new, host) = try successor([LongOptions.task("checked")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(lane.runAll() == 2)
         #expect(bench.host.started.isEmpty)
         #expect(host.started.map(\.options) == [LongOptions.fitting])
@@ -260,7 +262,7 @@ struct LaneTests {
         lane.runAll()
         send(client, 3, "single", #"{"n":3}"#)
         let (new, host) = try successor([LongOptions.task("single")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(host.started.isEmpty)
         lane.runAll()
         #expect(host.started.map(\.options) == [LongOptions.fitting, #"{"n":3}"#])
@@ -284,7 +286,7 @@ struct LaneTests {
         #expect(client.readOne()?.errorCode == "options.invalid")
         bench.runtime.writeOutput()
         #expect(bench.host.started.map(\.options) == ["{}"])
-        #expect(bench.slot.waitingCount == 0)
+        #expect(bench.instance.waitingCount == 0)
     }
 
     @Test("A call that ends while it is checked behind interceptors leaves no place")
@@ -298,7 +300,7 @@ struct LaneTests {
         bench.clock.advance(.seconds(3_600))
         lane.runAll()
         #expect(client.read().map(\.errorCode) == ["call.timeout", "call.timeout"])
-        #expect(bench.slot.waitingCount == 0)
+        #expect(bench.instance.waitingCount == 0)
         #expect(one.questions.count == 1)
     }
 
@@ -310,7 +312,7 @@ struct LaneTests {
         let right = caller.call("checked", LongOptions.fitting, behind: nil)
         let wrong = caller.call("checked", LongOptions.misfitting, behind: nil)
         #expect(lane.uids == [Bench.daemonUID, Bench.daemonUID])
-        if isCancelled { bench.runtime.remove(bench.slot) }
+        if isCancelled { bench.runtime.remove(bench.instance) }
         lane.runAll()
         #expect(wrong.all == [isCancelled ? "plugin.unavailable" : "options.invalid"])
         #expect(bench.host.started.count == (isCancelled ? 0 : 1))

@@ -52,7 +52,7 @@ struct LawTests {
                 #"{"task":"\#(task)","callbackId":\#(client.nextID),"timeout":\#(timeout),"progress":true}"#)
             client.sent.insert(Int64(client.nextID))
         case 7..<12: if let anyStarted { bench.reply(anyStarted, "\(anyStarted)") }
-        case 12: if let anyStarted { bench.slot.fail(started[anyStarted].handle, BridgeError(.internal, "no")) }
+        case 12: if let anyStarted { bench.instance.fail(started[anyStarted].handle, BridgeError(.internal, "no")) }
         case 13..<16: if let anyStarted { bench.progress(anyStarted, "0") }
         case 16 where !client.isGone:
             client.fake.send(#"{"cancel":\#(Int.random(in: 0...client.nextID, using: &generator))}"#)

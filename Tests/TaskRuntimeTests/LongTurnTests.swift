@@ -65,7 +65,7 @@ struct LongTurnTests {
         #expect(try last { _ = bench.client(uid: 7) } == step("connection", uid: 7))
         client.send(#"{"task":"work","callbackId":1}"#)
         #expect(try last { bench.clock.advance(.seconds(3600)) }?["step"] == "deadlines")
-        #expect(try last { bench.runtime.noteStep(of: bench.slot) }?["of"] == "worker")
+        #expect(try last { bench.runtime.noteStep(of: bench.instance) }?["of"] == "worker")
     }
 
     private func step(_ name: JSON, uid: JSON) -> JSON {

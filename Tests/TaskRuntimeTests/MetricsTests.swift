@@ -22,7 +22,7 @@ struct MetricsTests {
         for id in 0..<5 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
         bench.clock.advance(.milliseconds(3))
         for index in 0..<3 { bench.reply(index, "1") }
-        bench.slot.fail(bench.host.started[3].handle, BridgeError("a.b", "no"))
+        bench.instance.fail(bench.host.started[3].handle, BridgeError("a.b", "no"))
         client.send(#"{"task":"Nope","callbackId":9}"#)
         let metrics = try metrics()
         let labels = ["task": "work"]
@@ -88,9 +88,10 @@ struct MetricsTests {
 
     @Test("A plugin's figures bear its name, and no name is used twice")
     func pluginFigures() throws {
-        func declare(_ slot: PluginSlot, _ name: String, _ kind: MetricDeclaration.Kind, _ unit: String?) throws -> Int
+        func declare(_ instance: PluginInstance, _ name: String, _ kind: MetricDeclaration.Kind, _ unit: String?) throws
+            -> Int
         {
-            try slot.metrics.declare(.init(name: name, kind: kind, unit: unit, help: "A figure."))
+            try instance.metrics.declare(.init(name: name, kind: kind, unit: unit, help: "A figure."))
         }
         let dashed = bench.add("my-store", tasks: [], FakeHost())
         let other = bench.add("my_store", tasks: [], FakeHost())

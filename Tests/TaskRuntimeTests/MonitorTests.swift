@@ -94,7 +94,7 @@ struct MonitorTests {
     @Test("Nothing of a private task is shown but that it was called, and what became of it")
     func privateTask() {
         let host = FakeHost()
-        let slot = bench.add("vault", tasks: [TaskDescription(name: "open", isPrivate: true)], host)
+        let instance = bench.add("vault", tasks: [TaskDescription(name: "open", isPrivate: true)], host)
         let watcher = monitor()
         let caller = bench.client()
         _ = watcher.read()
@@ -102,10 +102,10 @@ struct MonitorTests {
             caller.send(#"{"task":"open","options":{"n":"hunter2"},"callbackId":\#(id),"progress":true}"#)
         }
         Array(#""hunter2""#.utf8).withUnsafeBytes { text in
-            slot.progress(host.started[0].handle, text)
-            slot.reply(host.started[0].handle, text)
+            instance.progress(host.started[0].handle, text)
+            instance.reply(host.started[0].handle, text)
         }
-        slot.fail(host.started[1].handle, BridgeError("vault.closed", "not hunter2", data: ["got": "hunter2"]))
+        instance.fail(host.started[1].handle, BridgeError("vault.closed", "not hunter2", data: ["got": "hunter2"]))
         let text = watcher.read().map(\.text)
         #expect(text.count == 5)
         #expect(!text.joined().contains("hunter2"))
@@ -124,7 +124,7 @@ struct MonitorTests {
         caller.send(#"{"task":"work","options":{},"callbackId":2}"#)
         bench.progress(0, #"{"token":"hunter2"}"#)
         bench.reply(0, #"{"a":[{"clientSecret":"hunter2"}]}"#)
-        bench.slot.fail(
+        bench.instance.fail(
             bench.host.started[1].handle,
             BridgeError(JSONMismatch(path: "$.login.password", expected: "a number", got: "\"hunter2\"")))
         caller.send(#"{"task":"bridge.publish","options":{"event":"e","data":{"cookie":"hunter2"}}}"#)
@@ -284,7 +284,7 @@ struct MonitorTests {
     @Test("What the daemon asks of plugins passes without configuration, and without what they know of sessions")
     func lifecycle() {
         let watcher = monitor()
-        bench.slot.perform(.configure, options: ["key": "hunter2"], timeout: nil) { _ in }
+        bench.instance.perform(.configure, options: ["key": "hunter2"], timeout: nil) { _ in }
         bench.reply(0, #"{"states":{"1":"hunter2"}}"#)
         let text = watcher.read().map(\.text)
         #expect(text.count == 2)
@@ -319,7 +319,7 @@ struct MonitorTests {
                 _ = bench.runtime.call(
                     PluginCall(
                         parent: nil, task: name, options: options, session: nil, deadline: .standard, onProgress: nil,
-                        completion: { _ in }), by: bench.slot)
+                        completion: { _ in }), by: bench.instance)
             }
         }
         let line = lines(watcher).first

@@ -7,9 +7,9 @@ import Testing
 @Suite("An option that names what is another's")
 struct OptionRightsTests {
     let bench = Bench(extraTasks: [
-        TaskDescription(name: "read", isOpen: true, optionVerbs: ["namespace": .store]),
+        TaskDescription(name: "read", isPublic: true, optionPermissions: ["namespace": .store]),
         TaskDescription(
-            name: "count", isOpen: true, optionVerbs: ["namespace": .store],
+            name: "count", isPublic: true, optionPermissions: ["namespace": .store],
             schemas: TaskSchemas(options: ["type": "object", "properties": ["n": ["type": "integer"]]])),
     ])
 
@@ -157,7 +157,7 @@ struct OptionRightsTests {
         client.send(#"{"task":"keep","options":{"namespace":"0:local"},"callbackId":2}"#)
         let manifest = PluginManifest(
             name: "keeper", version: "2",
-            tasks: [TaskDescription(name: "keep", optionVerbs: ["namespace": .store])], events: [], workers: [])
+            tasks: [TaskDescription(name: "keep", optionPermissions: ["namespace": .store])], events: [], workers: [])
         let successor = try bench.runtime.candidate(
             manifest, path: "/plugins/keeper.so", host: FakeHost(), inPlaceOf: old)
         try bench.runtime.replace(old, by: successor)
@@ -169,13 +169,13 @@ struct OptionRightsTests {
         func manifest(_ verbs: JSON) throws -> PluginManifest {
             try PluginManifest([
                 "name": "x", "version": "1",
-                "tasks": [["name": "t", "summary": "s", "open": true, "optionVerbs": verbs]],
-                "events": [["name": "e", "summary": "s", "open": true], ["name": "f", "summary": "s"]],
+                "tasks": [["name": "t", "summary": "s", "public": true, "optionPermissions": verbs]],
+                "events": [["name": "e", "summary": "s", "public": true], ["name": "f", "summary": "s"]],
             ])
         }
         let read = try manifest(["namespace": "store"])
-        #expect(read.tasks[0].optionVerbs == ["namespace": .store] && read.tasks[0].isOpen)
-        #expect(read.events.map(\.isOpen) == [true, false])
+        #expect(read.tasks[0].optionPermissions == ["namespace": .store] && read.tasks[0].isPublic)
+        #expect(read.events.map(\.isPublic) == [true, false])
         for verb in ["call", "keep", ""] {
             let error = #expect(throws: BridgeError.self) { try manifest(["namespace": .string(verb)]) }
             #expect(error?.message.contains("the option namespace of the task t") == true, "\(error?.message ?? "")")
@@ -184,8 +184,8 @@ struct OptionRightsTests {
         root.send(#"{"task":"bridge.describe","options":{"task":"read"},"callbackId":1}"#)
         bench.reply(bench.host.started.count - 1, #"{"tasks":[]}"#)
         let told = root.readOne()?["result"]
-        #expect(told?["optionVerbs"] == ["namespace": "store"] && told?["open"] == true)
-        #expect(told?["events"]?[0]?["open"] == false)
+        #expect(told?["optionPermissions"] == ["namespace": "store"] && told?["public"] == true)
+        #expect(told?["events"]?[0]?["public"] == false)
     }
 
     @Test("is explained: who may name it, and why")

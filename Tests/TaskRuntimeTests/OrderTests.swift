@@ -71,7 +71,7 @@ struct OrderTests {
     @Test("Tasks that answer at once are answered in order, however many wait")
     func immediateAnswers() {
         bench.host.onStart = { [unowned bench] started in
-            Array(started.options.utf8).withUnsafeBytes { bench.slot.reply(started.handle, $0) }
+            Array(started.options.utf8).withUnsafeBytes { bench.instance.reply(started.handle, $0) }
         }
         let client = bench.client()
         for id in 1...100 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }

@@ -16,11 +16,12 @@ struct PluginQueueTests {
         for id in ids { client.send(#"{"task":"\#(task)","options":\#(id),"callbackId":\#(id)}"#) }
     }
 
-    private func successor(_ tasks: [TaskDescription]) throws -> (PluginSlot, FakeHost) {
+    private func successor(_ tasks: [TaskDescription]) throws -> (PluginInstance, FakeHost) {
         let host = FakeHost()
         let manifest = PluginManifest(name: "worker", version: "2.0", tasks: tasks, events: [], workers: [])
         return (
-            try bench.runtime.candidate(manifest, path: "/plugins/worker.so", host: host, inPlaceOf: bench.slot), host
+            try bench.runtime.candidate(manifest, path: "/plugins/worker.so", host: host, inPlaceOf: bench.instance),
+            host
         )
     }
 
@@ -29,12 +30,12 @@ struct PluginQueueTests {
     @Test("After a pause each call that waited is looked at a few times, however many are blocked before it")
     func pause() {
         let count = 1_000
-        bench.slot.pause(.noProcess)
+        bench.instance.pause(.noProcess)
         for _ in 0..<4 { send(bench.client(), "one", 0..<count) }
         for _ in 0..<4 { send(bench.client(), "work", 0..<count) }
-        bench.slot.resume(.noProcess)
+        bench.instance.resume(.noProcess)
         #expect(bench.host.started.count == 4 * count + 1)
-        #expect(bench.slot.waiting.visits <= 3 * 8 * count)
+        #expect(bench.instance.waiting.visits <= 3 * 8 * count)
     }
 
     @Test("The end of a call of a task that takes one at a time looks at a few calls, however many wait")
@@ -43,10 +44,10 @@ struct PluginQueueTests {
         // The first of each session finds its place when the first call ends.
         bench.reply(0, "0")
         for index in 1..<500 {
-            let before = bench.slot.waiting.visits
+            let before = bench.instance.waiting.visits
             bench.reply(index, "0")
             #expect(bench.host.started.count == index + 2)
-            #expect(bench.slot.waiting.visits - before <= 4)
+            #expect(bench.instance.waiting.visits - before <= 4)
         }
     }
 
@@ -59,10 +60,10 @@ struct PluginQueueTests {
         client.send(#"{"cancel":1}"#)
         other.send(#"{"cancel":0}"#)
         bench.runtime.writeOutput()
-        #expect(bench.slot.waitingCount == 1 && bench.slot.waitingSessionCount == 1)
+        #expect(bench.instance.waitingCount == 1 && bench.instance.waitingSessionCount == 1)
         bench.reply(0, "0")
         #expect(bench.host.started.map(\.options) == ["0", "2"])
-        #expect(bench.slot.waiting.isEmpty)
+        #expect(bench.instance.waiting.isEmpty)
     }
 
     @Test("Sessions take turns at a task that takes one call at a time, each in its order")
@@ -72,7 +73,7 @@ struct PluginQueueTests {
         send(second, "one", 10..<13)
         for index in 0..<6 { bench.reply(index, "0") }
         let options = bench.host.started.map(\.options)
-        #expect(options.count == 6 && bench.slot.waiting.isEmpty)
+        #expect(options.count == 6 && bench.instance.waiting.isEmpty)
         #expect(options.filter { $0.count == 1 } == ["0", "1", "2"])
         #expect(options.filter { $0.count == 2 } == ["10", "11", "12"])
         #expect(options.prefix(3).contains("10"))
@@ -85,7 +86,7 @@ struct PluginQueueTests {
         let client = bench.client()
         send(client, "slow", 0..<1_000)
         turns.slow()
-        bench.slot.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
+        bench.instance.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
         let first = client.read().count
         #expect(first < 100)
         let other = bench.client()
@@ -93,23 +94,23 @@ struct PluginQueueTests {
         #expect(other.readOne()?["result"] != nil)
         // Some end otherwise meanwhile.
         client.send(#"{"cancel":998}"#)
-        bench.slot.restarted()
+        bench.instance.restarted()
         send(client, "work", 2_000..<2_001)
         #expect(turns.runJobs() > 5)
         let messages = client.read()
         #expect(messages.filter { $0.errorCode == "plugin.crashed" }.count + first == 999)
         #expect(messages.filter { $0.errorCode == "call.cancelled" }.count == 1)
-        #expect(bench.slot.tasks.map(\.runningCount) == [1, 0, 0, 0])
+        #expect(bench.instance.tasks.map(\.runningCount) == [1, 0, 0, 0])
         #expect(bench.runtime.calls.count == 1)
     }
 
     @Test("Calls that waited when a plugin is given up end in steps, unless it comes back meanwhile")
     func givenUp() {
         let client = bench.client()
-        bench.slot.pause(.noProcess)
+        bench.instance.pause(.noProcess)
         send(client, "work", 0..<1_000)
         turns.slow()
-        bench.slot.crashed(crash, lost: [], isRestarting: false)
+        bench.instance.crashed(crash, lost: [], isRestarting: false)
         let refused = client.read()
         #expect(!refused.isEmpty && refused.count < 100)
         #expect(refused.allSatisfy { $0.errorCode == "plugin.unavailable" })
@@ -118,7 +119,7 @@ struct PluginQueueTests {
         turns.runShare()
         let more = client.read().count
         #expect(more > 0)
-        bench.slot.restarted()
+        bench.instance.restarted()
         _ = turns.runJobs()
         #expect(bench.host.started.map(\.options) == ((refused.count + more)..<1_000).map(String.init))
     }
@@ -126,10 +127,10 @@ struct PluginQueueTests {
     @Test("Calls begin in steps after a pause, in their order, also those that come meanwhile")
     func resumed() {
         let client = bench.client()
-        bench.slot.pause(.unread)
+        bench.instance.pause(.unread)
         send(client, "work", 0..<500)
         turns.slow()
-        bench.slot.resume(.unread)
+        bench.instance.resume(.unread)
         #expect(bench.host.started.count < 100)
         send(client, "work", 500..<501)
         client.send(#"{"cancel":499}"#)
@@ -140,15 +141,15 @@ struct PluginQueueTests {
     @Test("What has not begun when another plugin takes the place goes to it, in its order")
     func replacedMeanwhile() throws {
         let client = bench.client()
-        bench.slot.pause(.unread)
+        bench.instance.pause(.unread)
         send(client, "work", 0..<300)
         send(client, "slow", 300..<310)
         turns.slow()
-        bench.slot.resume(.unread)
+        bench.instance.resume(.unread)
         let begun = bench.host.started.count
         #expect(begun < 100)
         let (new, host) = try successor([TaskDescription(name: "work", optionBytes: .max)])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         send(client, "work", 400..<401)
         _ = turns.runJobs()
         #expect(bench.host.started.count == begun)
@@ -161,13 +162,13 @@ struct PluginQueueTests {
         let client = bench.client()
         send(client, "slow", 0..<500)
         turns.slow()
-        bench.slot.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
+        bench.instance.crashed(crash, lost: bench.host.started.map(\.handle), isRestarting: true)
         var isDone = false
         bench.runtime.drain { isDone = true }
         #expect(!isDone)
         bench.runtime.endCallsInFlight()
         #expect(isDone)
-        bench.runtime.remove(bench.slot)
+        bench.runtime.remove(bench.instance)
         _ = turns.runJobs()
         #expect(client.read().compactMap { $0["callbackId"]?.int64Value }.sorted() == Array(0..<500))
         #expect(bench.runtime.calls.count == 0)
@@ -178,10 +179,10 @@ struct PluginQueueTests {
     @Test("A plugin that starts again hears of sessions in steps, and of each before its first call")
     func news() {
         let clients = (0..<200).map { _ in bench.client() }
-        bench.slot.crashed(crash, lost: [], isRestarting: true)
+        bench.instance.crashed(crash, lost: [], isRestarting: true)
         let heard = bench.host.changes.count
         turns.slow()
-        bench.slot.restarted()
+        bench.instance.restarted()
         #expect(bench.host.changes.count < heard + 100)
         clients[199].send(#"{"task":"work","callbackId":1}"#)
         let late = bench.client()
@@ -204,7 +205,7 @@ struct PluginQueueTests {
     func law(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         turns.slow()
-        var (slot, host) = (bench.slot!, bench.host)  // set by Bench.init
+        var (instance, host) = (bench.instance!, bench.host)  // set by Bench.init
         let clients = (0..<4).map { _ in bench.client() }
         var sent: Set<String> = []
         var ended: [String: Int] = [:]
@@ -225,32 +226,32 @@ struct PluginQueueTests {
                 sent.insert("\(number)/\(step)")
             case 8..<12:
                 guard let started = host.started.randomElement(using: &generator), !isDown else { continue }
-                Array("1".utf8).withUnsafeBytes { slot.reply(started.handle, $0) }
+                Array("1".utf8).withUnsafeBytes { instance.reply(started.handle, $0) }
             case 12: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
             case 13: bench.clock.advance(.milliseconds(Int64.random(in: 0...20, using: &generator)))
-            case 14: if !isDown { slot.pause(.unread) }
-            case 15: slot.resume(.unread)
+            case 14: if !isDown { instance.pause(.unread) }
+            case 15: instance.resume(.unread)
             case 16:
                 if isDown {
-                    slot.restarted()
+                    instance.restarted()
                 } else {
                     let isRestarting = Bool.random(using: &generator)
-                    slot.crashed(crash, lost: host.started.map(\.handle), isRestarting: isRestarting)
+                    instance.crashed(crash, lost: host.started.map(\.handle), isRestarting: isRestarting)
                 }
                 isDown.toggle()
             case 17 where Int.random(in: 0..<4, using: &generator) == 0:
                 let next = FakeHost()
-                let new = try bench.runtime.candidate(slot.manifest, path: "/w.so", host: next, inPlaceOf: slot)
-                try bench.runtime.replace(slot, by: new)
-                if Bool.random(using: &generator) { bench.runtime.remove(slot) }
-                (slot, host, isDown) = (new, next, false)
+                let new = try bench.runtime.candidate(instance.manifest, path: "/w.so", host: next, inPlaceOf: instance)
+                try bench.runtime.replace(instance, by: new)
+                if Bool.random(using: &generator) { bench.runtime.remove(instance) }
+                (instance, host, isDown) = (new, next, false)
             default: turns.runShare()
             }
             if Bool.random(using: &generator) { bench.runtime.writeOutput() }
             collect()
         }
-        if isDown { slot.restarted() }
-        slot.resume(.unread)
+        if isDown { instance.restarted() }
+        instance.resume(.unread)
         _ = turns.runJobs()
         bench.runtime.endCallsInFlight()
         bench.runtime.writeOutput()
@@ -259,7 +260,7 @@ struct PluginQueueTests {
         #expect(Set(ended.keys) == sent)
         #expect(ended.values.allSatisfy { $0 == 1 })
         #expect(bench.runtime.calls.count == 0 && bench.runtime.clientCallsInFlight == 0)
-        #expect(slot.waiting.isEmpty && slot.waitingSessionCount == 0)
+        #expect(instance.waiting.isEmpty && instance.waitingSessionCount == 0)
     }
 
     @Test("A session's calls begin in their order, whatever ends and pauses come in the midst", arguments: 0..<20)
@@ -278,20 +279,20 @@ struct PluginQueueTests {
                 guard answered < bench.host.started.count else { continue }
                 bench.reply(answered, "1")
                 answered += 1
-            case 8: bench.slot.pause(.unread)
-            case 9: bench.slot.resume(.unread)
+            case 8: bench.instance.pause(.unread)
+            case 9: bench.instance.resume(.unread)
             case 10: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
             default: turns.runShare()
             }
         }
-        bench.slot.resume(.unread)
+        bench.instance.resume(.unread)
         _ = turns.runJobs()
         while answered < bench.host.started.count {
             bench.reply(answered, "1")
             answered += 1
             _ = turns.runJobs()
         }
-        #expect(bench.runtime.calls.count == 0 && bench.slot.waiting.isEmpty)
+        #expect(bench.runtime.calls.count == 0 && bench.instance.waiting.isEmpty)
         for number in 0..<3 {
             let begun = bench.host.started.compactMap { try? JSON(parsing: $0.options).arrayValue }
                 .filter { $0[0].int64Value == Int64(number) }.compactMap { $0[1].int64Value }

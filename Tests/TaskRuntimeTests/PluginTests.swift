@@ -34,7 +34,7 @@ struct PluginTests {
                             case .failure(let error): outgoing.outcomes.append(error.code.rawValue)
                             }
                         }),
-                    by: bench.slot)
+                    by: bench.instance)
             }
         }
         return outgoing
@@ -54,7 +54,7 @@ struct PluginTests {
     @Test("It is asked for its schemas when somebody wants to know, and once; what its manifest says stands first")
     func describedOnce() throws {
         let host = FakeHost()
-        let slot = bench.add(
+        let instance = bench.add(
             "described", tasks: [TaskDescription(name: "a", schemas: TaskSchemas(result: false)), .init(name: "b")],
             host)
         let client = bench.client()
@@ -62,7 +62,7 @@ struct PluginTests {
         client.send(#"{"task":"bridge.describe","options":{"task":"b"},"callbackId":2}"#)
         #expect(host.started.map(\.work) == [.describe])
         Array(#"{"tasks":[{"options":{"type":"null"},"result":true,"progress":{}},{"result":{}},{}]}"#.utf8)
-            .withUnsafeBytes { slot.reply(host.started[0].handle, $0) }
+            .withUnsafeBytes { instance.reply(host.started[0].handle, $0) }
         let answers = client.read().map { $0["result"] }
         #expect(answers[0]?["options"] == ["type": "null"])
         #expect(answers[0]?["result"] == false)
@@ -103,7 +103,7 @@ struct PluginTests {
         lane.runNext()
         #expect(client.readOne()?["result"]?["options"] == (isBroken ? true : ["type": "null"]))
         var states: [JSON?] = []
-        bench.slot.perform(.keepSessions, options: [:], timeout: nil) { states.append(try? $0.get()) }
+        bench.instance.perform(.saveSessions, options: [:], timeout: nil) { states.append(try? $0.get()) }
         bench.reply(1, #"{"states":"\#(text)"}"#)
         #expect(states.isEmpty)
         lane.runNext()
@@ -196,7 +196,7 @@ struct PluginTests {
         #expect(last[0].errorCode == "call.cancelled")
         #expect(last[1] == ["event": "web.close", "data": ["info": ["a": 1]]])
         #expect(client.transport.isToBeClosed)
-        #expect(other.readOne()?.errorCode == "session.closed")
+        #expect(other.readOne()?.errorCode == "provider.closed")
         other.send(#"{"task":"scan","callbackId":1}"#)
         #expect(other.readOne()?.errorCode == "task.not_found")
         bench.runtime.publish("x", data: nil)
@@ -233,11 +233,11 @@ struct PluginTests {
     @Test("What it does beside tasks ends once, also where it takes too long")
     func lifecycle() {
         var results: [Result<JSON, BridgeError>] = []
-        bench.slot.perform(.start, options: ["a": 1], timeout: .seconds(1)) { results.append($0) }
+        bench.instance.perform(.start, options: ["a": 1], timeout: .seconds(1)) { results.append($0) }
         #expect(bench.host.started[0].work == .start)
         #expect(bench.host.started[0].options == #"{"a":1}"#)
         bench.reply(0, "{}")
-        bench.slot.perform(.stop, options: [:], timeout: .seconds(1)) { results.append($0) }
+        bench.instance.perform(.stop, options: [:], timeout: .seconds(1)) { results.append($0) }
         bench.clock.advance(.seconds(1))
         bench.reply(1, "{}")
         #expect(results.count == 2)
@@ -257,7 +257,7 @@ struct PluginTests {
     func close() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
-        bench.runtime.close(bench.slot)
+        bench.runtime.close(bench.instance)
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
         client.send(#"{"task":"work","callbackId":2}"#)
         #expect(client.readOne()?.errorCode == "task.not_found")

@@ -30,9 +30,9 @@ struct PolicyTests {
 
     private func may(
         _ policy: Policy, _ subject: PolicySubject, _ verb: PolicyVerb = .call, _ name: String = "Alert",
-        isOpen: Bool = false
+        isPublic: Bool = false
     ) -> Bool {
-        policy.decide(verb, name, isOpen: isOpen, for: subject).isAllowed
+        policy.decide(verb, name, isPublic: isPublic, for: subject).isAllowed
     }
 
     @Test("Without rules root and the daemon's user may do everything, the group what is open, others nothing")
@@ -42,9 +42,9 @@ struct PolicyTests {
             #expect(may(policy, PolicySubject(uid: 0), verb) && may(policy, PolicySubject(uid: 900), verb))
             #expect(!may(policy, member, verb) && !may(policy, stranger, verb))
         }
-        #expect(may(policy, member, isOpen: true))
-        #expect(!may(policy, stranger, isOpen: true))
-        #expect(!may(Policy(daemonUID: 900), member, isOpen: true), "there is no such group")
+        #expect(may(policy, member, isPublic: true))
+        #expect(!may(policy, stranger, isPublic: true))
+        #expect(!may(Policy(daemonUID: 900), member, isPublic: true), "there is no such group")
     }
 
     @Test("A rule allows what it says to whom it is about, and nothing else")
@@ -91,12 +91,12 @@ struct PolicyTests {
             let page = PolicySubject(uid: uid, origin: "https://a.example")
             #expect(!policy.trusts(page) && policy.trusts(PolicySubject(uid: uid)))
             for verb in PolicyVerb.allCases { #expect(!may(policy, page, verb)) }
-            #expect(may(policy, page, isOpen: true))
+            #expect(may(policy, page, isPublic: true))
             let denial = policy.decide(.call, "Alert", for: page)
             #expect(denial.rule.hasPrefix("default: no rule with the condition origin allows it"))
         }
-        #expect(may(policy, PolicySubject(uid: 1000, gids: [77], origin: "https://a.example"), isOpen: true))
-        #expect(!may(policy, PolicySubject(uid: 1001, origin: "https://a.example"), isOpen: true))
+        #expect(may(policy, PolicySubject(uid: 1000, gids: [77], origin: "https://a.example"), isPublic: true))
+        #expect(!may(policy, PolicySubject(uid: 1001, origin: "https://a.example"), isPublic: true))
         #expect(!policy.trusts(PolicySubject(plugin: "notes", daemonUID: 900)))
     }
 
@@ -210,7 +210,7 @@ struct PolicyTests {
                 uid: [0, 1000, 1001].randomElement(using: &random) ?? 0,
                 gids: [UInt32.random(in: 77...78, using: &random)])
             let name = names.randomElement(using: &random) ?? "a"
-            let isOpen = Bool.random(using: &random)
+            let isPublic = Bool.random(using: &random)
             let speaking = rules.filter { rule in
                 rule.verbs.contains(.call) && rule.uids?.contains(subject.uid) ?? true
                     && rule.gids.map { !Set($0).isDisjoint(with: subject.gids) } ?? true
@@ -218,8 +218,8 @@ struct PolicyTests {
             }
             let isAllowed =
                 !speaking.contains { $0.effect == .deny }
-                && (!speaking.isEmpty || subject.uid == 0 || isOpen && subject.gids.contains(77))
-            #expect(may(policy, subject, .call, name, isOpen: isOpen) == isAllowed, "\(rules) \(subject) \(name)")
+                && (!speaking.isEmpty || subject.uid == 0 || isPublic && subject.gids.contains(77))
+            #expect(may(policy, subject, .call, name, isPublic: isPublic) == isAllowed, "\(rules) \(subject) \(name)")
         }
     }
 
@@ -231,7 +231,7 @@ struct PolicyTests {
 @Suite("Who may do what, on the bridge")
 struct AuthorizationTests {
     let bench = Bench(extraTasks: [
-        TaskDescription(name: "open", isOpen: true), TaskDescription(name: "kept", permission: "vault"),
+        TaskDescription(name: "open", isPublic: true), TaskDescription(name: "kept", permission: "vault"),
     ])
 
     private func apply(_ rules: PolicyRule...) {
@@ -396,8 +396,8 @@ struct AuthorizationTests {
         let root = bench.client()
         for (task, permission) in own {
             root.send(#"{"task":"bridge.describe","options":{"task":"\#(task)"},"callbackId":1}"#)
-            let isOpen = root.readOne()?["result"]?["open"] == true
-            #expect(permission == (isOpen ? task : "bridge.admin"), "\(task)")
+            let isPublic = root.readOne()?["result"]?["public"] == true
+            #expect(permission == (isPublic ? task : "bridge.admin"), "\(task)")
         }
     }
 
@@ -585,7 +585,7 @@ struct AuthorizationTests {
         let root = bench.client()
         #expect(
             explain(root, #"{"task":"kept","uid":1000,"groups":[44]}"#) == [
-                "allowed": true, "verb": "call", "name": "kept", "open": false, "rule": "allow call, 50-test.toml:3",
+                "allowed": true, "verb": "call", "name": "kept", "public": false, "rule": "allow call, 50-test.toml:3",
                 "who": "uid 1000", "permission": "vault", "known": true,
                 "admitted": ["uid 0", .string("uid \(Bench.daemonUID)"), "allow call, 50-test.toml:3"],
                 "file": "/etc/trestle/policy.d/50-test.toml", "line": 3,
@@ -658,7 +658,7 @@ struct AuthorizationTests {
         limits.plugins["worker"] = CallQuota(callsPerSecond: 1)
         let meters = CallMeters(limits)
         func meter(_ name: String) -> CallMeter? {
-            meters.those(of: TaskEntry(TaskDescription(name: name), index: 0, provider: bench.slot))?.task
+            meters.those(of: TaskEntry(TaskDescription(name: name), index: 0, provider: bench.instance))?.task
         }
         #expect(meter(name) != nil && meter(lookalike) == nil)
     }
@@ -666,8 +666,8 @@ struct AuthorizationTests {
     @Test("Many tasks and events do not mix up what is remembered of them")
     func memory() {
         let names = (0..<100).map { "t\($0)" }
-        let slot = bench.add("many", tasks: names.map { TaskDescription(name: $0) }, FakeHost())
-        _ = slot
+        let instance = bench.add("many", tasks: names.map { TaskDescription(name: $0) }, FakeHost())
+        _ = instance
         apply(rule(.allow, [.call], names.enumerated().filter { $0.offset % 3 == 0 }.map(\.element)))
         let client = client()
         for _ in 0..<3 {

@@ -237,14 +237,14 @@ struct ProviderTests {
         #expect(caller.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Where the provider goes, or ends its input, its calls end with session.closed", arguments: [true, false])
+    @Test("Where the provider goes, or ends its input, its calls end with provider.closed", arguments: [true, false])
     func providerGone(hangsUp: Bool) {
         let provider = provider()
         let caller = bench.client()
         caller.send(#"{"task":"scan","callbackId":1}"#)
         if hangsUp { bench.runtime.hangUp(provider.session) } else { bench.runtime.endInput(of: provider.session) }
         let answer = caller.readOne()
-        #expect(answer?.errorCode == "session.closed")
+        #expect(answer?.errorCode == "provider.closed")
         #expect(answer?["error"]?["data"]?["started"] == true)
         caller.send(#"{"task":"scan","callbackId":2}"#)
         #expect(caller.readOne()?.errorCode == "task.not_found")

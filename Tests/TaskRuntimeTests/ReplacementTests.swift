@@ -7,16 +7,19 @@ import Testing
 struct ReplacementTests {
     let bench = Bench()
 
-    private func successor(_ tasks: [TaskDescription], named name: String = "worker") throws -> (PluginSlot, FakeHost) {
+    private func successor(_ tasks: [TaskDescription], named name: String = "worker") throws -> (
+        PluginInstance, FakeHost
+    ) {
         let host = FakeHost()
         let manifest = PluginManifest(name: name, version: "2.0", tasks: tasks, events: [], workers: [])
         return (
-            try bench.runtime.candidate(manifest, path: "/plugins/\(name).so", host: host, inPlaceOf: bench.slot), host
+            try bench.runtime.candidate(manifest, path: "/plugins/\(name).so", host: host, inPlaceOf: bench.instance),
+            host
         )
     }
 
-    private func answer(_ slot: PluginSlot, _ host: FakeHost, _ index: Int, _ result: String) {
-        Array(result.utf8).withUnsafeBytes { slot.reply(host.started[index].handle, $0) }
+    private func answer(_ instance: PluginInstance, _ host: FakeHost, _ index: Int, _ result: String) {
+        Array(result.utf8).withUnsafeBytes { instance.reply(host.started[index].handle, $0) }
     }
 
     @Test("What was begun the old one finishes; what waits, and what comes, the new one begins, in the order it came")
@@ -25,7 +28,7 @@ struct ReplacementTests {
         for id in 1...3 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
         client.send(#"{"task":"work","options":4,"callbackId":4}"#)
         let (new, host) = try successor([TaskDescription(name: "one", concurrency: 1), TaskDescription(name: "work")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         client.send(#"{"task":"work","options":5,"callbackId":5}"#)
         #expect(bench.host.started.map(\.options) == ["1"])
         #expect(host.started.map(\.options) == ["2"])
@@ -34,7 +37,7 @@ struct ReplacementTests {
         bench.reply(0, "1")
         for index in 1...3 { answer(new, host, index, "\(index + 2)") }
         #expect(client.read().map { $0["result"] } == [2, 1, 3, 4, 5])
-        bench.runtime.remove(bench.slot)
+        bench.runtime.remove(bench.instance)
         let client2 = bench.client()
         client2.send(#"{"task":"bridge.status","callbackId":1}"#)
         let tasks = client2.readOne()?["result"]?["tasks"]?.arrayValue ?? []
@@ -51,7 +54,7 @@ struct ReplacementTests {
         client.send(#"{"task":"one","callbackId":1}"#)
         client.send(#"{"task":"one","callbackId":2}"#)
         let (new, _) = try successor([TaskDescription(name: "work"), TaskDescription(name: "more")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         let refused = client.readOne()
         #expect(refused?["callbackId"] == 2)
         #expect(refused?.errorCode == "task.not_found")
@@ -75,8 +78,8 @@ struct ReplacementTests {
         let host = FakeHost()
         let manifest = PluginManifest(
             name: "worker", version: "2.0", tasks: [TaskDescription(name: "big")], events: [], workers: [])
-        let new = try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.slot)
-        try bench.runtime.replace(bench.slot, by: new)
+        let new = try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.instance)
+        try bench.runtime.replace(bench.instance, by: new)
         let refused = client.readOne()
         #expect(refused?["callbackId"] == 2 && refused?.errorCode == "options.invalid")
         #expect(host.started.map(\.options) == ["3"])
@@ -97,7 +100,7 @@ struct ReplacementTests {
     func sessions() throws {
         let client = bench.client()
         let (new, host) = try successor([])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(host.changes.map(\.0) == [.opened])
         #expect(host.changes.map(\.1) == [client.session.number])
         let heard = bench.host.changes.count
@@ -110,9 +113,9 @@ struct ReplacementTests {
     func retired() {
         let client = bench.client()
         for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
-        bench.runtime.retire(bench.slot)
+        bench.runtime.retire(bench.instance)
         var isIdle = false
-        bench.slot.whenIdle { isIdle = true }
+        bench.instance.whenIdle { isIdle = true }
         client.send(#"{"task":"one","callbackId":3}"#)
         #expect(client.readOne()?.errorCode == "task.not_found")
         bench.reply(0, "1")
@@ -129,7 +132,7 @@ struct ReplacementTests {
         client.send(#"{"cancel":1}"#)
         #expect(client.readOne()?.errorCode == "call.cancelled")
         var isIdle = false
-        bench.slot.whenIdle { isIdle = true }
+        bench.instance.whenIdle { isIdle = true }
         #expect(!isIdle)
         bench.reply(0, "1")
         #expect(isIdle)
@@ -138,15 +141,15 @@ struct ReplacementTests {
     @Test("Calls wait for as long as there is one reason to, and a paused plugin that works on nothing is idle")
     func pauses() {
         let client = bench.client()
-        bench.slot.pause(.unread)
-        bench.slot.pause(.handover)
+        bench.instance.pause(.unread)
+        bench.instance.pause(.handover)
         client.send(#"{"task":"work","callbackId":1}"#)
         var isIdle = false
-        bench.slot.whenIdle { isIdle = true }
+        bench.instance.whenIdle { isIdle = true }
         #expect(isIdle)
-        bench.slot.resume(.unread)
+        bench.instance.resume(.unread)
         #expect(bench.host.started.isEmpty)
-        bench.slot.resume(.handover)
+        bench.instance.resume(.handover)
         #expect(bench.host.started.count == 1)
     }
 
@@ -156,8 +159,8 @@ struct ReplacementTests {
         let client = bench.client()
         client.send(#"{"task":"bridge.subscribe","options":{"events":["plugin.*"]}}"#)
         let (new, _) = try successor([])
-        try bench.runtime.replace(bench.slot, by: new)
-        bench.runtime.remove(bench.slot)
+        try bench.runtime.replace(bench.instance, by: new)
+        bench.runtime.remove(bench.instance)
         #expect(client.read() == [["event": "plugin.started", "data": ["name": "worker", "version": "2.0"]]])
         bench.runtime.retire(new)
         bench.runtime.remove(new)
@@ -172,7 +175,7 @@ struct ReplacementTests {
         let client = bench.client()
         client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":1}"#)
         #expect(client.readOne()?["result"] == ["tasks": ["scan"]])
-        let refusal = #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.slot, by: new) }
+        let refusal = #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.instance, by: new) }
         #expect(refusal?.code == .pluginUnavailable && refusal?.message.contains("scan") == true)
         client.send(#"{"task":"work","callbackId":2}"#)
         #expect(bench.host.started.count == 1)
@@ -186,7 +189,7 @@ struct ReplacementTests {
     func deadMeanwhile() throws {
         let (new, _) = try successor([TaskDescription(name: "work")])
         new.crashed(BridgeError(.pluginCrashed, "it ended"), lost: [], isRestarting: false)
-        #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.slot, by: new) }
+        #expect(throws: BridgeError.self) { try bench.runtime.replace(bench.instance, by: new) }
         bench.client().send(#"{"task":"work","callbackId":2}"#)
         #expect(bench.host.started.count == 1)
     }
@@ -194,16 +197,16 @@ struct ReplacementTests {
     @Test("What the daemon asks a plugin about itself does not wait behind calls, and ends with the plugin")
     func askedItself() throws {
         let calls = FakeInterceptor(bench, "caller", [])
-        bench.slot.pause(.handover)
+        bench.instance.pause(.handover)
         let waiting = calls.call("work", behind: nil)
         var ends: [Result<JSON, BridgeError>] = []
-        bench.slot.perform(.keepSessions, options: [:], timeout: nil) { ends.append($0) }
-        #expect(bench.host.started.map(\.work) == [.keepSessions] && waiting.all.isEmpty)
+        bench.instance.perform(.saveSessions, options: [:], timeout: nil) { ends.append($0) }
+        #expect(bench.host.started.map(\.work) == [.saveSessions] && waiting.all.isEmpty)
         let handle = bench.host.started[0].handle
-        bench.runtime.remove(bench.slot)
+        bench.runtime.remove(bench.instance)
         #expect(ends.count == 1 && failure(ends[0]) == .pluginUnavailable)
         // Its process says so a little later.
-        bench.slot.workEnded([handle], BridgeError(.pluginCrashed, "it ended"))
+        bench.instance.workEnded([handle], BridgeError(.pluginCrashed, "it ended"))
         #expect(ends.count == 1)
         #expect(waiting.all == ["plugin.unavailable"])
     }
@@ -220,7 +223,7 @@ struct ReplacementTests {
         client.send(#"{"task":"one","options":{"who":1},"callbackId":2}"#)
         let schemas = TaskSchemas(options: ["type": "object", "properties": ["who": ["type": "string"]]])
         let (new, host) = try successor([TaskDescription(name: "one", schemas: schemas)])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(client.readOne()?.errorCode == "options.invalid" && host.started.isEmpty)
     }
 
@@ -230,8 +233,8 @@ struct ReplacementTests {
         let caller = FakeInterceptor(bench, "caller", [])
         let outcomes = caller.call("work", behind: nil)
         let (new, host) = try successor([TaskDescription(name: "work")])
-        try bench.runtime.replace(bench.slot, by: new)
-        bench.runtime.remove(bench.slot)
+        try bench.runtime.replace(bench.instance, by: new)
+        bench.runtime.remove(bench.instance)
         looker.decide(0, #"{"pass":true}"#)
         #expect(host.started.count == 1)
         answer(new, host, 0, "1")
@@ -244,7 +247,7 @@ struct ReplacementTests {
         client.send(#"{"jsonrpc":"2.0","method":"work","params":[1],"id":1}"#)
         #expect(bench.host.started.map(\.work) == [.describe])
         let (new, host) = try successor([TaskDescription(name: "work")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         bench.reply(0, #"{"tasks":[{"name":"work","options":{"type":"object","properties":{"a":{}}}}]}"#)
         #expect(host.started.map(\.options) == [#"{"a":1}"#])
     }
@@ -258,12 +261,12 @@ struct ReplacementTests {
         bench.client().send(#"{"task":"work","callbackId":1}"#)
         #expect(first.questions.count == 1 && second.questions.count == 1)
         let described = InterceptorDescription(
-            name: "first.all", summary: "Looks at calls.", tasks: ["work"], failure: .refuse)
+            name: "first.all", summary: "Looks at calls.", tasks: ["work"], onFailure: .refuse)
         let host = FakeHost()
         let manifest = PluginManifest(
             name: "first", version: "2", tasks: [], events: [], workers: [], interceptors: [described])
-        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.slot)
-        try bench.runtime.replace(first.slot, by: new)
+        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.instance)
+        try bench.runtime.replace(first.instance, by: new)
         second.decide(0, #"{"pass":true}"#)
         #expect(host.started.isEmpty && bench.host.started.count == 1)
     }
@@ -274,11 +277,11 @@ struct ReplacementTests {
         let second = FakeInterceptor(bench, "second", ["work"]) { _ in #"{"pass":true}"# }
         let host = FakeHost()
         let described = InterceptorDescription(
-            name: "first.new", summary: "Looks at calls.", tasks: ["work"], failure: .refuse)
+            name: "first.new", summary: "Looks at calls.", tasks: ["work"], onFailure: .refuse)
         let manifest = PluginManifest(
             name: "first", version: "2", tasks: [], events: [], workers: [], interceptors: [described])
-        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.slot)
-        try bench.runtime.replace(first.slot, by: new)
+        let new = try bench.runtime.candidate(manifest, path: "/p.so", host: host, inPlaceOf: first.instance)
+        try bench.runtime.replace(first.instance, by: new)
         var order: [String] = []
         host.onStart = { started in
             order.append("first")
@@ -297,7 +300,7 @@ struct ReplacementTests {
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
         client.send(#"{"task":"one","options":2,"callbackId":2}"#)
         let (new, host) = try successor([TaskDescription(name: "work"), TaskDescription(name: "one")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(host.started.isEmpty)
         interceptor.decide(0, #"{"pass":true}"#)
         #expect(host.started.map(\.options) == ["1", "2"])
@@ -310,7 +313,7 @@ struct ReplacementTests {
         let client = bench.client()
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
         let (new, host) = try successor([TaskDescription(name: "one")])
-        try bench.runtime.replace(bench.slot, by: new)
+        try bench.runtime.replace(bench.instance, by: new)
         #expect(client.read().map(\.errorCode) == ["task.not_found"])
         interceptor.decide(0, #"{"pass":true}"#)
         #expect(client.read().isEmpty && host.started.isEmpty)
@@ -321,9 +324,9 @@ struct ReplacementTests {
         let interceptor = FakeInterceptor(bench, "looker", ["work"])
         let client = bench.client()
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
-        bench.runtime.retire(interceptor.slot)
+        bench.runtime.retire(interceptor.instance)
         var isIdle = false
-        interceptor.slot.whenIdle { isIdle = true }
+        interceptor.instance.whenIdle { isIdle = true }
         client.send(#"{"task":"work","options":2,"callbackId":2}"#)
         #expect(!isIdle && interceptor.questions.count == 1)
         interceptor.decide(0, #"{"result":"decided"}"#)

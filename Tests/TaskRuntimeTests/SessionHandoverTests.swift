@@ -146,7 +146,7 @@ struct SessionHandoverTests {
         let client = old.client()
         old.runtime.end(client.session, because: "the store is full")
         #expect(
-            client.read() == [["event": "session.not_carried", "data": ["reason": "the store is full"]]])
+            client.read() == [["event": "session.lost", "data": ["reason": "the store is full"]]])
         #expect(client.transport.isToBeClosed)
         old.runtime.end(client.session, because: "again")
         #expect(client.read().isEmpty)

@@ -18,13 +18,13 @@ struct SessionReportTests {
         let clients = (0..<200).map { _ in bench.client() }
         var heard: [(change: SessionChange, number: UInt64)] = []
         var isDone = false
-        let report = bench.slot.sessionReport {
+        let report = bench.instance.sessionReport {
             heard.append((.opened, $0.number))
             return true
         } done: {
             isDone = true
         }
-        bench.slot.begin(report)
+        bench.instance.begin(report)
         #expect(heard.count < 100 && !isDone)
 
         let leaving = clients[150].session
@@ -45,13 +45,13 @@ struct SessionReportTests {
         _ = (0..<200).map { _ in bench.client() }
         var heard = 0
         var isDone = false
-        let report = bench.slot.sessionReport { _ in
+        let report = bench.instance.sessionReport { _ in
             heard += 1
             return heard < 5
         } done: {
             isDone = true
         }
-        bench.slot.begin(report)
+        bench.instance.begin(report)
         _ = turns.runJobs()
         #expect(heard == 5 && isDone)
     }

@@ -57,7 +57,7 @@ struct StepTests {
         bench.runtime.hangUp(provider.session)
         _ = runJobs()
         let codes = caller.read().map(\.errorCode)
-        #expect(codes == Array(repeating: "session.closed", count: 100))
+        #expect(codes == Array(repeating: "provider.closed", count: 100))
     }
 
     @Test("A provider that is gone gets no more calls, though its end waits", arguments: [0, 5] as [UInt32])
@@ -82,7 +82,7 @@ struct StepTests {
         caller.send(#"{"task":"t","callbackId":2}"#)
         #expect(caller.readOne()?.errorCode == "task.not_found")
         _ = runJobs()
-        #expect(caller.readOne()?.errorCode == "session.closed")
+        #expect(caller.readOne()?.errorCode == "provider.closed")
         #expect(bench.runtime.registry.find("t") == nil)
     }
 

@@ -185,7 +185,7 @@ final class Bench {
     let runtime: TaskRuntime
     let lane: ManualLane?
     let host = FakeHost()
-    private(set) var slot: PluginSlot! = nil  // set before init returns
+    private(set) var instance: PluginInstance! = nil  // set before init returns
 
     static let daemonUID: UInt32 = 900
 
@@ -199,7 +199,7 @@ final class Bench {
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock,
             lane: lane, log: Logger(label: "test", factory: { _ in log }))
         clock.runtime = runtime
-        slot = add(
+        instance = add(
             "worker",
             tasks: [
                 TaskDescription(name: "work", optionBytes: .max), TaskDescription(name: "one", concurrency: 1),
@@ -210,16 +210,16 @@ final class Bench {
 
     func add(
         _ name: String, tasks: [TaskDescription], _ host: FakeHost, interceptors: [InterceptorDescription] = []
-    ) -> PluginSlot {
+    ) -> PluginInstance {
         var manifest = PluginManifest(
             name: name, version: "1.0", tasks: tasks,
-            events: [EventSummary(name: "work.done", summary: "Work is done.", isOpen: false)],
+            events: [EventSummary(name: "work.done", summary: "Work is done.", isPublic: false)],
             workers: [])
         manifest.interceptors = interceptors
         do {
-            let slot = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
-            try runtime.open(slot)
-            return slot
+            let instance = try runtime.add(manifest, path: "/plugins/\(name).so", host: host)
+            try runtime.open(instance)
+            return instance
         } catch {
             fatalError("the test's own plugin was refused: \(error)")
         }
@@ -229,11 +229,11 @@ final class Bench {
 
     /// Has the plugin answer.
     func reply(_ index: Int, _ result: String) {
-        Array(result.utf8).withUnsafeBytes { slot.reply(host.started[index].handle, $0) }
+        Array(result.utf8).withUnsafeBytes { instance.reply(host.started[index].handle, $0) }
     }
 
     func progress(_ index: Int, _ value: String) {
-        Array(value.utf8).withUnsafeBytes { slot.progress(host.started[index].handle, $0) }
+        Array(value.utf8).withUnsafeBytes { instance.progress(host.started[index].handle, $0) }
     }
 }
 

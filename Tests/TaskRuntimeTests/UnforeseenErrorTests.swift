@@ -16,10 +16,10 @@ struct UnforeseenErrorTests {
     @Test("goes to the daemon as it is, and to a plugin that calls in its own name without its words")
     func askers() throws {
         var told: BridgeError?
-        bench.slot.perform(.start, options: [:], timeout: nil) {
+        bench.instance.perform(.start, options: [:], timeout: nil) {
             if case .failure(let error) = $0 { told = error }
         }
-        bench.slot.fail(try #require(bench.host.started.last).handle, error)
+        bench.instance.fail(try #require(bench.host.started.last).handle, error)
         #expect(told?.json == ["code": "internal", "message": "/root/.secret: Permission denied"])
 
         var outcome: BridgeError?
@@ -29,10 +29,10 @@ struct UnforeseenErrorTests {
                     PluginCall(
                         parent: nil, task: name, options: options, session: nil, deadline: .standard, onProgress: nil,
                         completion: { if case .failure(let error) = $0 { outcome = error } }),
-                    by: bench.slot)
+                    by: bench.instance)
             }
         }
-        bench.slot.fail(try #require(bench.host.started.last).handle, error)
+        bench.instance.fail(try #require(bench.host.started.last).handle, error)
         #expect(outcome?.code == .internal && outcome?.message.contains("secret") == false)
         #expect(outcome?.data?["error"]?.stringValue?.utf8.count == 12 && outcome?.isUnforeseen == false)
     }
@@ -43,7 +43,7 @@ struct UnforeseenErrorTests {
         client.send(#"{"task":"work","callbackId":1}"#)
         var long = error
         long.message = String(repeating: "é", count: 1 << 19)
-        bench.slot.fail(try #require(bench.host.started.last).handle, long)
+        bench.instance.fail(try #require(bench.host.started.last).handle, long)
         let message = client.readOne()?["error"]?["message"]?.stringValue
         #expect(message == String(repeating: "é", count: 4 << 10) + "…")
     }
@@ -69,7 +69,7 @@ struct UnforeseenErrorTests {
         func fail(_ count: Int) throws {
             for _ in 0..<count {
                 client.send(#"{"task":"work","callbackId":1}"#)
-                bench.slot.fail(try #require(bench.host.started.last).handle, error)
+                bench.instance.fail(try #require(bench.host.started.last).handle, error)
             }
         }
         try fail(1_000)

@@ -19,7 +19,7 @@ struct UnknownTaskTests {
 
     @Test("is named with the one that was meant, only where the caller may call that", arguments: ["call", "describe"])
     func hidden(way: String) {
-        let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan", isOpen: false)])
+        let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan", isPublic: false)])
         let nothing = "there is no task camera.scn; bridge.tasks lists those that there are"
         #expect(
             message(bench.client(), "camera.scn", by: way) == "there is no task camera.scn; did you mean 'camera.scan'?"

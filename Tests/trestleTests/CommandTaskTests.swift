@@ -48,7 +48,7 @@ import Testing
         let fifo = directory + "/started"
         try #require(mkfifo(fifo, 0o600) == 0)
         let script = "trap '' TERM; echo > \(fifo); while :; do sleep 1; done"
-        let task = CommandTask(["/bin/sh", "-c", script], patience: .milliseconds(50))
+        let task = CommandTask(["/bin/sh", "-c", script], timeout: .milliseconds(50))
         let call = Task { try await task.answer(incomingCall(nil)) }
         // Opening the pipe waits for the command to open it too.
         await BlockingWork.run { _ = close(open(fifo, O_RDONLY)) }

@@ -19,7 +19,9 @@ struct TaskPageTests {
         ],
         "result": ["type": "array", "items": ["type": "string"]],
         "events": [["name": "notes.changed", "summary": "A note changed."]],
-        "interceptors": [["name": "cache.notes", "plugin": "cache", "summary": "Remembers notes.", "failure": "pass"]],
+        "interceptors": [
+            ["name": "cache.notes", "plugin": "cache", "summary": "Remembers notes.", "onFailure": "pass"]
+        ],
     ]
 
     @Test("Says how the task is called, what it takes and gives, and who provides it")

@@ -60,7 +60,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
         ] as [(JSON, [String])])
     func unsupported(options: JSON, capabilities: [String]) {
         let error = #expect(throws: BridgeError.self) { try notification(options, capabilities) }
-        #expect(error?.code == "ui.unsupported")
+        #expect(error?.code == "presenter.unsupported")
     }
 
     // MARK: Answers
@@ -102,7 +102,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
             Issue.record("it was answered")
             return
         }
-        #expect(error.code == "ui.dismissed")
+        #expect(error.code == "alert.dismissed")
     }
 
     @Test(

@@ -78,7 +78,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
             let error = await #expect(throws: BridgeError.self) {
                 try await bench.presenter.show(incomingCall(["content": "a"]))
             }
-            #expect(error?.code == "ui.dismissed")
+            #expect(error?.code == "alert.dismissed")
         }
     }
 

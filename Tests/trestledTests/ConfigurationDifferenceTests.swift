@@ -11,7 +11,7 @@ struct ConfigurationDifferenceTests {
         "socket": #""/other/s""#, "socket_mode": #""0660""#, "state_dir": #""/other""#, "plugin_dir": #"["/p", "/q"]"#,
         "local_plugin_dir": #"["/p"]"#,
         "log_level": #""debug""#, "log_format": #""json""#, "drain_timeout": #""1s""#, "call_timeout": #""2s""#,
-        "stop_timeout": #""3s""#, "plugin_watch": "true", "protect_memory": "false", "worker_timeout": #""3s""#,
+        "stop_timeout": #""3s""#, "plugin_watch": "true", "protect_memory": "false", "plugin_timeout": #""3s""#,
         "limits.message_bytes": "2000", "limits.calls_in_flight": "3", "limits.unread_bytes": #""8KiB""#,
         "limits.stalled": #""1m""#, "limits.handover_bytes": #""1MiB""#,
         "limits.events_queued": "5", "limits.event_queue_bytes": "8192",

@@ -21,7 +21,7 @@ struct ConfigurationReadingTests {
             drain_timeout = "250ms"
             call_timeout = "2m"
             stop_timeout = "1h"
-            worker_timeout = "2s"
+            plugin_timeout = "2s"
             policy_dir = "/a/rules"
             local_plugin_dir = ["/c/p"]
             [limits]
@@ -70,7 +70,7 @@ struct ConfigurationReadingTests {
         #expect(read.drainTimeout == .milliseconds(250))
         #expect(read.callTimeout == .seconds(120))
         #expect(read.stopTimeout == .seconds(3600))
-        #expect(read.workerTimeout == .seconds(2))
+        #expect(read.pluginTimeout == .seconds(2))
         #expect(read.policyDirectory == "/a/rules")
         #expect(read.limits.messageBytes == 65_536)
         #expect(read.limits.callsInFlight == 7)

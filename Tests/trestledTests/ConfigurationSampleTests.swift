@@ -84,7 +84,7 @@ struct ConfigurationSampleTests {
 /// A plugin that describes its section, one that does not, and the daemon's own settings.
 func describedConfiguration() throws -> ConfigurationDocument {
     let described = #"""
-        {"name": "lamp", "version": "1", "tasks": [], "reconfigurable": true, "configuration": {"type": "object",
+        {"name": "lamp", "version": "1", "tasks": [], "reloadable": true, "configuration": {"type": "object",
          "properties": {
           "colours": {"type": ["array", "null"], "items": {"enum": ["red", "green"]}, "default": ["red", "green"],
            "description": "Which colours | lights it has."},

@@ -45,7 +45,7 @@ struct Crash: RawTask {
 }
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     Plugin("bench", version: "1.0.0") {
         Typed()
         Constant()

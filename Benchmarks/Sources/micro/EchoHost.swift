@@ -5,7 +5,7 @@ import TaskRuntime
 /// A host without a plugin: answers each call with its options before `perform` returns, as Echo does.
 final class EchoHost: TaskHost {
     let isolation = "none"
-    private var slot: PluginSlot?
+    private var instance: PluginInstance?
 
     /// A runtime with one plugin whose one task is `Echo`.
     static func makeRuntime() -> TaskRuntime {
@@ -16,11 +16,11 @@ final class EchoHost: TaskHost {
         let manifest = Array(#"{"name":"echo","version":"1.0.0","tasks":[{"name":"Echo","summary":"Echoes."}]}"#.utf8)
         let host = EchoHost()
         do {
-            let slot = try manifest.withUnsafeBytes { bytes throws in
+            let instance = try manifest.withUnsafeBytes { bytes throws in
                 try runtime.add(PluginManifest(parsing: bytes), path: "none", host: host)
             }
-            try runtime.open(slot)
-            host.slot = slot
+            try runtime.open(instance)
+            host.instance = instance
         } catch {
             fatalError("the benchmark's own plugin was refused: \(error)")
         }
@@ -28,7 +28,7 @@ final class EchoHost: TaskHost {
     }
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
-        slot?.reply(call.handle, options, isChecked: true)
+        instance?.reply(call.handle, options, isChecked: true)
     }
 
     func cancel(_ call: CallHandle, reason: CancelReason) {}

@@ -79,7 +79,7 @@ class FakeDaemon:
         self.log: queue.SimpleQueue[str] = queue.SimpleQueue()
         """What it wrote to standard output and standard error, by lines."""
         inherited = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
-        inherited |= {"TRESTLE_WORKER": "3", "TRESTLE_PLUGIN": name, **(environment or {})}
+        inherited |= {"TRESTLE_PLUGIN_FD": "3", "TRESTLE_PLUGIN": name, **(environment or {})}
 
         def prepare() -> None:
             # In the child, before it becomes the worker.
@@ -189,7 +189,7 @@ class FakeDaemon:
     def hello(self) -> Any:
         """The beginning of everything."""
         return self.ask("plugin.hello", {
-            "protocol": {"name": "trestle-worker", "version": "1.0"}, "plugin": "test",
+            "protocol": {"name": "trestle-plugin", "version": "1.0"}, "plugin": "test",
             "daemon": {"name": "trestled", "version": "0"}, "limits": {"messageBytes": MESSAGE_BYTES},
         })
 

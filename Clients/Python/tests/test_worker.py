@@ -44,7 +44,7 @@ class HelloTests(SampleTestCase):
         tasks = {task.pop("name"): task for task in self.said["tasks"]}
         self.assertEqual(tasks["greet"], {
             "summary": "Greets somebody by name.", "permission": "greeting", "timeout": 2500, "concurrency": 3,
-            "private": True, "open": True, "optionVerbs": {"space": "store"},
+            "private": True, "public": True, "optionPermissions": {"space": "store"},
             "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
         })
         self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
@@ -52,14 +52,14 @@ class HelloTests(SampleTestCase):
         self.assertEqual(tasks["wait"], {"summary": "wait", "concurrency": 16, "timeout": None})
         del self.said["tasks"]
         self.assertEqual(self.said, {
-            "protocol": {"name": "trestle-worker", "version": "1.0"},
-            "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done.", "open": True}],
+            "protocol": {"name": "trestle-plugin", "version": "1.0"},
+            "version": "1.2.3", "events": [{"name": "sample.done", "summary": "Something is done.", "public": True}],
             "launchWorkers": [{"name": "warm", "phase": "afterListening", "after": ["store"], "required": True}],
             "interceptors": [
-                {"name": "look", "summary": "Looks.", "failure": "pass", "tasks": ["greet", "se*"]},
+                {"name": "look", "summary": "Looks.", "onFailure": "pass", "tasks": ["greet", "se*"]},
                 {"name": "late", "summary": "Is for tasks that its configuration names.", "tasks": []},
             ],
-            "configuration": {"type": "object"}, "reconfigurable": True, "sessions": True, "ping": "always",
+            "configuration": {"type": "object"}, "reloadable": True, "sessions": True, "ping": "always",
         })
 
     def test_configuration_start_and_launch_come_to_its_functions(self) -> None:
@@ -71,7 +71,7 @@ class HelloTests(SampleTestCase):
             self.daemon.call("seen")["configuration"], {"a": 1, "state": "/state", "launched": "warm", "b": 2})
 
     def test_what_it_does_not_know_it_says(self) -> None:
-        for task in ("plugin.check", "plugin.describe", "plugin.keep_sessions", "nope"):
+        for task in ("plugin.check", "plugin.describe", "plugin.save_sessions", "nope"):
             self.assertEqual(self.fails(task)["code"], "task.not_found")
 
     def test_sessions_are_told_in_their_order(self) -> None:
@@ -201,7 +201,7 @@ class OwnCallTests(SampleTestCase):
         self.daemon.send({"cancel": call})
         self.daemon.next(cancel=other["callbackId"])
         self.assertEqual(self.daemon.next(task="plugin.publish")["options"], {
-            "event": "sample.done", "data": {"cleaned": "up"}, "sessions": [1, 2], "unasked": True,
+            "event": "sample.done", "data": {"cleaned": "up"}, "sessions": [1, 2], "direct": True,
         })
         with self.assertRaises(WorkerError) as raised:
             self.daemon.result(call)

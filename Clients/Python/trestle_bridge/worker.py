@@ -94,7 +94,7 @@ class Worker:
             first_line = (inspect.getdoc(function) or "").partition("\n")[0]
             self._declared.add_task(name, function, {
                 "summary": summary or first_line or name, "permission": permission,
-                "open": open, "optionVerbs": dict(option_verbs) if option_verbs else None,
+                "public": open, "optionPermissions": dict(option_verbs) if option_verbs else None,
                 "timeout": timeout if timeout in (None, math.inf) else max(1, round(timeout * 1000)),
                 "concurrency": concurrency or (None if is_async else THREADED_CONCURRENCY),
                 "private": private, "optionBytes": option_bytes, "options": options, "result": result,
@@ -122,7 +122,7 @@ class Worker:
 
         def declare(function: F) -> F:
             first_line = (inspect.getdoc(function) or "").partition("\n")[0]
-            about = {"summary": summary or first_line or name, "failure": failure}
+            about = {"summary": summary or first_line or name, "onFailure": failure}
             self._declared.add_interceptor(name, function, tasks, about)
             return function
 
@@ -198,12 +198,12 @@ class Worker:
         Raises:
             SystemExit: so it is, or no daemon has started this process.
         """
-        descriptor = os.environ.get("TRESTLE_WORKER", "")
+        descriptor = os.environ.get("TRESTLE_PLUGIN_FD", "")
         try:
             connected = socket.socket(fileno=int(descriptor))
         except (ValueError, OSError) as error:
             sys.exit(
-                f"{sys.argv[0]} is a worker, and no daemon has started it (TRESTLE_WORKER is {descriptor!r}: {error}): "
+                f"{sys.argv[0]} is a worker, and no daemon has started it (TRESTLE_PLUGIN_FD is {descriptor!r}: {error}): "
                 "write a manifest NAME.plugin.toml that names it, and put both into the daemon's plugin directory"
             )
         # What the worker starts is none of it.
@@ -246,7 +246,7 @@ class Worker:
         if sessions is not None:
             options["sessions"] = list(sessions)
         if unasked:
-            options["unasked"] = True
+            options["direct"] = True
         self._connected().notify("plugin.publish", options)
 
     def log(self, message: str, level: Level = "notice", call: Optional[WorkerCall] = None) -> None:

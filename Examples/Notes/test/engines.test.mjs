@@ -48,7 +48,7 @@ async function startOther(t, daemon, origin) {
             try {
                 return await bridge.call("page.do", action);
             } catch (error) {
-                if (!["task.not_found", "session.closed"].includes(error.code) || Date.now() > end) throw error;
+                if (!["task.not_found", "provider.closed"].includes(error.code) || Date.now() > end) throw error;
                 await new Promise((done) => setTimeout(done, 20));
             }
         }

@@ -3,6 +3,6 @@ import AlertTasks
 import TaskKit
 
 /// Called by the daemon, once.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     Plugin.alert().export()
 }

@@ -8,8 +8,8 @@ extension Plugin {
         let order = PresenterOrder()
         return Plugin("alert", version: "1.0.0") { AlertTask(order: order) }
             .configuration(
-                AlertConfiguration.self, settings: AlertConfiguration.settings, effect: .reload,
-                check: { try $0.check() }, apply: { order.apply($0) })
+                PluginConfiguration(AlertConfiguration()), describing: AlertConfiguration.settings, reloadable: true,
+                check: { try $0.check() }, onChange: { order.apply($0) })
     }
 }
 
@@ -18,7 +18,7 @@ struct AlertTask: BridgeTask {
     static let name = "Alert"
     static let summary = "Shows a message, a question or a prompt to a person and answers what was chosen."
     /// A person takes the time that a person takes: only the option `timeout` bounds it.
-    static let settings = TaskSettings(isOpen: true, timeout: .none)
+    static let settings = TaskSettings(isPublic: true, timeout: .unlimited)
     static let optionsSchema: JSON? = AlertRequest.schema
     static let resultSchema: JSON? = AlertChoice.schema
 
@@ -45,12 +45,12 @@ struct AlertTask: BridgeTask {
         switch error.code {
         // Nobody has registered as one: usual where there is no desktop.
         case .taskNotFound: log.debug(line)
-        case .replyInvalid: log.warning(line)
+        case .replyInvalid, .resultInvalid: log.warning(line)
         default: log.notice(line)
         }
     }
 
-    /// The error where no presenter was able to: `alert.unpresented`, with each one's reason.
+    /// The error where no presenter was able to: `presenter.unavailable`, with each one's reason.
     private func unpresented(_ failures: [(presenter: PresenterName, error: BridgeError)]) -> BridgeError {
         let reasons = failures.map { "\($0.presenter): \($0.error)" }.joined(separator: "; ")
         let data = failures.map { failure -> JSON in
@@ -60,7 +60,7 @@ struct AlertTask: BridgeTask {
             ]
         }
         return BridgeError(
-            "alert.unpresented", "no presenter showed the alert: \(reasons)", data: ["presenters": .array(data)],
+            "presenter.unavailable", "no presenter showed the alert: \(reasons)", data: ["presenters": .array(data)],
             isTransient: true)
     }
 }

@@ -13,7 +13,7 @@ struct CloseWeb: BridgeTask {
     static let name = "closeWeb"
     static let summary = "Closes the caller's own session, or another one that the policy lets it close."
     /// Of other sessions the daemon asks the policy once more.
-    static let settings = TaskSettings(isOpen: true)
+    static let settings = TaskSettings(isPublic: true)
 
     struct Options: Codable, Sendable {
         /// The session to close; nil: the caller's own.
@@ -38,7 +38,7 @@ struct CloseWeb: BridgeTask {
             closeLater(request, call)
         } else {
             // On behalf of the caller: whether he may is for the daemon to say.
-            let _: Done = try await call.bridge("bridge.session.close", request)
+            let _: Done = try await call.call("bridge.session.close", request)
         }
         return Result(session: session)
     }
@@ -51,7 +51,7 @@ struct CloseWeb: BridgeTask {
         let plugin = call.plugin
         Task(executorPreference: plugin.executor) {
             do throws(BridgeError) {
-                let _: Done = try await plugin.bridge("bridge.session.close", request)
+                let _: Done = try await plugin.call("bridge.session.close", request)
             } catch {
                 // A session that is gone already is what was wanted.
                 if error.code != .sessionNotFound { plugin.log.error("a session was not closed: \(error)") }

@@ -3,6 +3,6 @@ import EchoTasks
 import TaskKit
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     Plugin.echo().export()
 }

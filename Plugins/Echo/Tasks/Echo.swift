@@ -5,7 +5,7 @@ public import TaskKit
 struct Echo: RawTask {
     static let name = "Echo"
     static let summary = "Answers with the options that it got, byte for byte."
-    static let settings = TaskSettings(isOpen: true, optionBytes: TaskSettings.anyOptionBytes)
+    static let settings = TaskSettings(isPublic: true, optionBytes: TaskSettings.anyOptionBytes)
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         // The very bytes, not a copy: the daemon sees by their address that it has checked them before.

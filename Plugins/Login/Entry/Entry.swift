@@ -3,6 +3,6 @@ import LoginTasks
 import TaskKit
 
 /// Called by the daemon, once.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     Plugin.login().export()
 }

@@ -22,8 +22,8 @@ extension Plugin {
             ListUsersTask(service: service)
         }
         .configuration(
-            LoginConfiguration.self, settings: LoginConfiguration.settings, effect: .reload,
-            check: { try LoginService.check($0) }, apply: { try service.configure($0) }
+            PluginConfiguration(LoginConfiguration()), describing: LoginConfiguration.settings, reloadable: true,
+            check: { try LoginService.check($0) }, onChange: { service.configure($0) }
         )
         .launchWorker("login.open", phase: .beforeListening) { context in
             try await service.open(directory: context.stateDirectory, metrics: LoginMetrics(context)) {
@@ -43,6 +43,7 @@ extension Plugin {
             try? await service.database.close()
         }
         .event(
-            SessionIdentity.event, "A session logged in, or out: {session, user}, user being null then.", isOpen: true)
+            SessionIdentity.event, "A session logged in, or out: {session, user}, user being null then.", isPublic: true
+        )
     }
 }

@@ -54,7 +54,7 @@ enum Limits {
 
     /// How long the database is checked before it is used: enough for some millions of records, and short of the time
     /// in which a daemon has to start.
-    static let checkPatience = Duration.seconds(10)
+    static let checkTimeout = Duration.seconds(10)
 
     /// Files that travel at a time: each takes room in the state directory.
     static let transfers = 4

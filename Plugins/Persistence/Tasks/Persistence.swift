@@ -16,7 +16,7 @@ public import TaskKit
 extension Plugin {
     /// The persistence plugin.
     public static func persistence() -> Plugin {
-        let configuration = Mutex(PersistenceConfiguration())
+        let configuration = PluginConfiguration(PersistenceConfiguration())
         let daemon = DaemonSink()
         let threads = StoreLane.allCases.map(\.blockingLane)
         let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
@@ -40,18 +40,17 @@ extension Plugin {
             UploadEndTask(copies: copies)
         }
         .configuration(
-            PersistenceConfiguration.self, settings: PersistenceConfiguration.settings,
-            check: { section in try section.check() }, apply: { section in configuration.withLock { $0 = section } }
+            configuration, describing: PersistenceConfiguration.settings, check: { section in try section.check() }
         )
         .onStart { daemon.attach($0) }
         .launchWorker("persistence.migrate", phase: .beforeListening) { context in
-            let section = configuration.withLock { $0 }
+            let section = configuration.value
             let name = section.file ?? PersistenceConfiguration.defaultFile
             let file = StoreFile(path: "\(context.stateDirectory)/\(name)")
             try await context.blocking { StoreSwap.removeLeftovers(of: file) }
             let check = Interruption()
             let watchdog = Task {
-                try await Task.sleep(for: Limits.checkPatience)
+                try await Task.sleep(for: Limits.checkTimeout)
                 check.fire()
             }
             defer { watchdog.cancel() }
@@ -78,8 +77,8 @@ extension Plugin {
             await copies.close()
             await store.close()
         }
-        .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.", isOpen: true)
-        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.", isOpen: true)
+        .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.", isPublic: true)
+        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.", isPublic: true)
     }
 }
 
@@ -98,11 +97,11 @@ private final class DaemonSink: StoreSink {
     }
 
     func notify(_ change: RecordChanged, to sessions: [SessionID]) {
-        context.withLock { $0 }?.emit(RecordChanged.event, change, to: sessions, unasked: true)
+        context.withLock { $0 }?.publish(RecordChanged.event, change, to: sessions, direct: true)
     }
 
     func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
-        context.withLock { $0 }?.emit(CursorExpired.event, expired, to: sessions, unasked: true)
+        context.withLock { $0 }?.publish(CursorExpired.event, expired, to: sessions, direct: true)
     }
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) {

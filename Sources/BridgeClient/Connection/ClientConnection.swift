@@ -146,19 +146,19 @@ final class ClientConnection {
         if event.isNamed("web.close") {
             return .closedOnPurpose(info: (try? JSON(parsing: event.data))?["info"] ?? nil)
         }
-        if event.isNamed("session.not_carried") {
+        if event.isNamed("session.lost") {
             return .lost(
                 (try? JSON(parsing: event.data))?["reason"]?.stringValue ?? "the next daemon did not take it over")
         }
         return nil
     }
 
-    /// Writes what is queued, ends our direction and waits for the daemon to end its own, or for `patience` to pass.
-    func finish(patience: Duration) async {
+    /// Writes what is queued, ends our direction and waits for the daemon to end its own, or for `timeout` to pass.
+    func finish(timeout: Duration) async {
         guard failure == nil else { return }
         isFinishing = true
         flush()
-        let timer = timers.after(patience) { [weak self] in self?.close(.closedHere) }
+        let timer = timers.after(timeout) { [weak self] in self?.close(.closedHere) }
         _ = await ending.wait()
         timer.close()
         close(.closedHere)

@@ -15,7 +15,7 @@ final class ClientSession {
     }
 
     /// How long a daemon may take to answer what a new connection begins with.
-    static let helloPatience = Duration.seconds(10)
+    static let helloTimeout = Duration.seconds(10)
 
     let link: Link
     let calls: CallsInFlight
@@ -44,7 +44,7 @@ final class ClientSession {
         options["version"] = introduction.version.map(JSON.string)
         options["origin"] = introduction.origin.map(JSON.string)
         do throws(BridgeError) {
-            let request = CallRequest("bridge.hello", .object(options), session: nil, timeout: Self.helloPatience)
+            let request = CallRequest("bridge.hello", .object(options), session: nil, timeout: Self.helloTimeout)
             let hello = try await calls.call(request, over: connection)
             if let limit = hello["limits"]?["messageBytes"]?.int64Value { connection.messageBytes = Int(limit) }
             self.hello.withLock { $0 = hello }

@@ -63,7 +63,7 @@ final class Subscriptions {
     func restore(over connection: ClientConnection) async throws(BridgeError) {
         for subscription in subscriptions where subscription.isTaken && contains(subscription) {
             do throws(BridgeError) {
-                _ = try await calls.call(subscription.request(timeout: ClientSession.helloPatience), over: connection)
+                _ = try await calls.call(subscription.request(timeout: ClientSession.helloTimeout), over: connection)
             } catch {
                 if connection.isUseless(after: error) { throw error }
                 remove(subscription)

@@ -71,7 +71,7 @@ final class ProvidedTasks {
         var refused: [RefusedRegistration] = []
         for registration in registrations.all where registrations.contains(registration.task) {
             do throws(BridgeError) {
-                let request = registration.request(timeout: ClientSession.helloPatience)
+                let request = registration.request(timeout: ClientSession.helloTimeout)
                 _ = try await calls.call(request, over: connection)
             } catch {
                 if connection.isUseless(after: error) { throw error }

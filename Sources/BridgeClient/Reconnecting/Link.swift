@@ -22,7 +22,7 @@ final class Link {
 
     /// How long the daemon may take to close its end of a connection that this end closes: it has nothing left to do
     /// for us but that.
-    private static let closingPatience = Duration.seconds(1)
+    private static let closingTimeout = Duration.seconds(1)
     /// How long after a stopping daemon has refused calls they are tried again over a connection that is still there:
     /// one that hands its sessions on to the next daemon keeps them, and says nothing when it goes on.
     private static let holdingTime = Duration.seconds(1)
@@ -164,7 +164,7 @@ final class Link {
         if end == nil {
             end = .closedHere
             switch phase {
-            case .open(let connection): await connection.finish(patience: Self.closingPatience)
+            case .open(let connection): await connection.finish(timeout: Self.closingTimeout)
             case .connecting(let connection):
                 finish(.closedHere)
                 connection?.close(.closedHere)

@@ -12,10 +12,6 @@ final class EncodingText {
     /// The innermost value that is being written. Those around it are kept on the call stack, by `encode`.
     @exclusivity(unchecked) private var value: OpenValue
     @exclusivity(unchecked) private var lastID = 1
-    /// The number of the first value that an encoder is made for.
-    private static let rootID = 2
-    /// Who lends the text, if somebody does, and unsets this in time.
-    @exclusivity(unchecked) var lender: Unmanaged<TextLender>?
     /// From the root to the innermost value.
     @exclusivity(unchecked) private(set) var path: [PathStep]
     /// Hashes of the keys of the objects that are open, from outside to inside.
@@ -29,18 +25,6 @@ final class EncodingText {
 
     /// The encoder of the whole text.
     var encoder: TextEncoder { TextEncoder(text: self, id: 1) }
-
-    /// What was written is forgotten. False where the text has grown too large to be kept for the next value.
-    func clear() -> Bool {
-        bytes.cut(to: 0)
-        keyHashes.cut(to: 0)
-        value = OpenValue(id: 1, start: 0, firstHash: 0)
-        lastID = 1
-        return bytes.capacity <= Self.largestKept
-    }
-
-    /// In bytes.
-    private static let largestKept = 1 << 16
 
     // MARK: Values
 
@@ -181,9 +165,6 @@ final class EncodingText {
         bytes.append(form == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
         return id
     }
-
-    /// Who holds containers for the value; nil: nobody.
-    func lender(in id: Int) -> Unmanaged<TextLender>? { id == Self.rootID && id == value.id ? lender : nil }
 
     /// Lets the innermost value fail when it ends.
     private func misuse(_ reason: String) {

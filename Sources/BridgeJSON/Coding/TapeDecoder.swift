@@ -3,8 +3,6 @@ final class TapeDecoder: Decoder {
     let tape: JSONTape
     let node: Int
     let path: CodingPath
-    /// Of the root of a lent tape: who lends it, and unsets this in time.
-    @exclusivity(unchecked) var lender: Unmanaged<TapeLender>?
 
     init(tape: JSONTape, node: Int, path: CodingPath) {
         (self.tape, self.node, self.path) = (tape, node, path)
@@ -16,14 +14,7 @@ final class TapeDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard tape.kind(node) == .object else { throw mismatch("an object") }
         tape.visits?.opened(node, at: path)
-        guard let lender else { return KeyedDecodingContainer(TapeMembers<Key>(decoder: self)) }
-        if let held = lender._withUnsafeGuaranteedRef({ $0.containers.lend(for: ObjectIdentifier(type)) }) {
-            // It was held for this type of keys.
-            return unsafeDowncast(held, to: HeldContainer<KeyedDecodingContainer<Key>>.self).lend()
-        }
-        let container = KeyedDecodingContainer(TapeMembers<Key>(decoder: self))
-        lender.takeUnretainedValue().containers.hold(container, for: ObjectIdentifier(type), of: self)
-        return container
+        return KeyedDecodingContainer(TapeMembers<Key>(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -8,17 +8,7 @@ struct TextEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        let id = text.open(.object, in: id)
-        guard let lender = text.lender(in: id) else {
-            return KeyedEncodingContainer(TextMembers<Key>(text: text, id: id))
-        }
-        if let held = lender._withUnsafeGuaranteedRef({ $0.containers.lend(for: ObjectIdentifier(type)) }) {
-            // It was held for this type of keys.
-            return unsafeDowncast(held, to: HeldContainer<KeyedEncodingContainer<Key>>.self).lend()
-        }
-        let container = KeyedEncodingContainer(TextMembers<Key>(text: text, id: id))
-        lender.takeUnretainedValue().containers.hold(container, for: ObjectIdentifier(type), of: text)
-        return container
+        KeyedEncodingContainer(TextMembers<Key>(text: text, id: text.open(.object, in: id)))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -175,7 +175,7 @@ private enum RPCErrorNumber {
 
     private static let known: [(code: ErrorCode, number: Int64)] = [
         (.messageInvalid, -32600), (.taskNotFound, -32601), (.optionsInvalid, -32602), (.internal, -32603),
-        (.messageTooLarge, -32001), (.callDuplicate, -32002), (.permissionDenied, -32003), ("login.required", -32004),
+        (.messageTooLarge, -32001), (.callDuplicate, -32002), (.permissionDenied, -32003), (.providerClosed, -32004),
         (.callTimeout, -32005), (.callCancelled, -32006), (.busy, -32007), (.resultTooLarge, -32008),
         (.sessionClosed, -32009), (.sessionNotFound, -32010), (.daemonStopping, -32011), ("plugin.unavailable", -32012),
         ("plugin.crashed", -32013), ("reply.missing", -32014), (.replyInvalid, -32015),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trestle_patterns.h: a C face of RE2, as narrow as the check of JSON Schemas needs it.
+ * trestle_patterns.h: a C interface to RE2, as narrow as the check of JSON Schemas needs it.
  *
  * It is a library of its own, libTrestlePatterns.so, which BridgeJSON loads when the first pattern is compiled: a
  * process without patterns has neither it nor RE2 in memory. BridgeJSON finds the functions by name; a change of a

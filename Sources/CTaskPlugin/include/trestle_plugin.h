@@ -54,13 +54,13 @@ extern "C" {
 #endif
 
 /* The version of this interface. */
-#define TRESTLE_ABI 1u
+#define TRESTLE_ABI 2u
 
 /* Readable bytes behind the options, results and progress that the daemon hands to a plugin. */
 #define TRESTLE_PADDING 64u
 
 /* A call in flight. 0 is no call. The numbers of the calls that the daemon makes and of those that the plugin makes
- * with `call` are apart: `reply`, `fail` and `progress` take the former, `cancel` of the host the latter. */
+ * with `call` are apart: `reply`, `fail` and `report_progress` take the former, `cancel` of the host the latter. */
 typedef uint64_t trestle_call;
 
 /* Borrowed bytes, not terminated. `data` may be NULL where `size` is 0; where it is not, it points to `size` bytes. */
@@ -95,16 +95,16 @@ typedef struct trestle_request {
     uint32_t size;         /* Bytes of this struct, as the daemon compiled it. */
     uint32_t abi;          /* TRESTLE_ABI of the daemon. */
     trestle_call call;     /* What to hand to `reply` or `fail`: exactly one of them, exactly once. */
-    uint32_t index;        /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`; in
+    uint32_t number;       /* In `call`: the task's place in the manifest's `tasks`; in `launch`: in `launchWorkers`; in
                               `reconfigure`: TRESTLE_RECONFIGURE_…; in `intercept`: in `interceptors`; else 0. */
     uint32_t flags;        /* TRESTLE_REQUEST_… */
-    int64_t timeout_ns;    /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
+    int64_t time_remaining_ns; /* Nanoseconds left until the daemon ends the call; negative: no deadline. */
     trestle_bytes options; /* JSON: the call's options, byte for byte as the caller sent them, {} where it sent none. At
                               most as long as a message may be: 1 MiB, unless the daemon is configured otherwise. */
     const trestle_caller *caller; /* Never NULL. */
 } trestle_request;
 
-/* The caller wants progress (in `intercept`: of the call that it is about); without it `progress` is accepted and goes
+/* The caller wants progress (in `intercept`: of the call that it is about); without it `report_progress` is accepted and goes
    nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
 /* Nobody waits for the answer. Answer all the same: it ends the call. Told in the daemon's own process alone. */
@@ -119,7 +119,7 @@ typedef struct trestle_error {
                                its name. */
     trestle_bytes message;  /* One sentence for a person. */
     trestle_bytes data;     /* JSON, or empty. What is no JSON is left out. */
-    int64_t retry_after_ms; /* Milliseconds after which trying again makes sense; negative: not said. */
+    int64_t retry_after_ns; /* Nanoseconds after which trying again makes sense; negative: not said. */
     uint32_t flags;         /* TRESTLE_ERROR_… */
     uint32_t reserved;      /* 0 */
 } trestle_error;
@@ -132,8 +132,8 @@ typedef struct trestle_error {
 #define TRESTLE_ERROR_UNFORESEEN 2u
 
 /* A call that the plugin makes to a task of the bridge. The struct and its bytes are borrowed until `call` returns. */
-typedef struct trestle_bridge_call {
-    uint32_t size;         /* sizeof(trestle_bridge_call) */
+typedef struct trestle_outgoing_call {
+    uint32_t size;         /* sizeof(trestle_outgoing_call) */
     uint32_t abi;          /* TRESTLE_ABI */
     trestle_call parent;   /* The call on whose behalf this is made: the task sees that call's caller, and when
                               the parent ends, this call is cancelled. One that has ended already: the call is not
@@ -149,7 +149,7 @@ typedef struct trestle_bridge_call {
     /* LOOP THREAD. The end of the call, exactly once, possibly before `call` returns. `error` is NULL where
        the call succeeded; `result` is JSON then. NULL: the plugin does not want to know. */
     void (*done)(void *context, trestle_bytes result, const trestle_error *error);
-} trestle_bridge_call;
+} trestle_outgoing_call;
 
 /* An event for the sessions that subscribed to its name. The struct and its bytes are borrowed until `publish`
    returns. */
@@ -165,7 +165,7 @@ typedef struct trestle_event {
 } trestle_event;
 
 /* To the named sessions whether they subscribed or not. Only with `sessions`. */
-#define TRESTLE_EVENT_UNASKED 1u
+#define TRESTLE_EVENT_DIRECT 1u
 
 /* A metric of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
    trestle_plugin_PLUGIN_NAME[_UNIT], of a counter with _total behind it. */
@@ -210,7 +210,7 @@ typedef struct trestle_host {
     /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out
        all but the newest for a reader that is slow. Where the caller wants none, or the call has ended, nothing is
        sent. */
-    void (*progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
+    void (*report_progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
     /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under
        that of its task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is
        counted. */
@@ -231,14 +231,12 @@ typedef struct trestle_host {
 
     /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`, which does nothing where it has
        ended already. `done` tells the end, also where the task does not exist, or the caller may not call it. */
-    trestle_call (*call)(const struct trestle_host *host, const trestle_bridge_call *call);
+    trestle_call (*call)(const struct trestle_host *host, const trestle_outgoing_call *call);
     /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, perhaps before this
        returns, unless it had ended already. */
     void (*cancel)(const struct trestle_host *host, trestle_call call);
-    /* LOOP THREAD. Sends an event. Sessions that are gone are passed over. */
+    /* ANY THREAD. Sends an event, behind what this thread has sent before. Sessions that are gone are passed over. */
     void (*publish)(const struct trestle_host *host, const trestle_event *event);
-
-    /* The following are there where `size` is at least TRESTLE_HOST_WITH_METRICS. */
 
     /* ANY THREAD. Declares a metric, at first 0; one of the same name, unit and kind is the same metric. Returns its
        number; 0: it was refused, and the log says why. A plugin has 64 at the most. */
@@ -247,13 +245,6 @@ typedef struct trestle_host {
     void (*metric_set)(const struct trestle_host *host, uint32_t metric, double value);
     /* ANY THREAD. Adds to a metric; threads may do so at once. */
     void (*metric_add)(const struct trestle_host *host, uint32_t metric, double amount);
-
-    /* The following is there where `size` is at least TRESTLE_HOST_WITH_EMIT. */
-
-    /* ANY THREAD. As `publish`, from any thread. */
-    void (*emit)(const struct trestle_host *host, const trestle_event *event);
-
-    /* The following are there where `size` is at least TRESTLE_HOST_WITH_WATCHES. */
 
     /* LOOP THREAD. Calls `ready(argument, events)` on the loop thread, once, as soon as the descriptor can do something
        of what `events` names (TRESTLE_WATCH_…), with what it can do then; where it is broken, or its other end is gone,
@@ -275,12 +266,12 @@ typedef struct trestle_host {
 #define TRESTLE_WATCH_READABLE 1u
 #define TRESTLE_WATCH_WRITABLE 2u
 
-/* The `size` of a host's table from the version on that knows metrics, `emit`, and watches. */
-enum {
-    TRESTLE_HOST_WITH_METRICS = offsetof(trestle_host, metric_add) + sizeof(void *),
-    TRESTLE_HOST_WITH_EMIT = offsetof(trestle_host, emit) + sizeof(void *),
-    TRESTLE_HOST_WITH_WATCHES = offsetof(trestle_host, unwatch) + sizeof(void *),
-};
+/* Whether a table (`host`, `request` …) is long enough to have a member, which a newer version of this header added:
+ *
+ *     if (TRESTLE_HAS(host, unwatch)) ...
+ */
+#define TRESTLE_HAS(table, member) \
+    ((table)->size >= (size_t)((const char *)(&(table)->member + 1) - (const char *)(table)))
 
 /* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process
  * of its own is told CALLER, whatever the reason. */
@@ -303,7 +294,7 @@ enum {
  *
  * The order of calls: `attach` once; `configure`; `start`; each of the launch workers; then `call`, `intercept`,
  * `cancel` and `session` as they come, and `reconfigure` among them; `stop` at last. Between the launch workers and the
- * first call, and before `stop`, come `restore_sessions` and `keep_sessions` where sessions go from one daemon to the
+ * first call, and before `stop`, come `restore_sessions` and `save_sessions` where sessions go from one daemon to the
  * next. Every function but `manifest`, `attach` and `call` may be NULL.
  */
 typedef struct trestle_plugin {
@@ -312,18 +303,18 @@ typedef struct trestle_plugin {
     void *context; /* The plugin's; handed to each of its functions. May be NULL. */
 
     /* JSON, see docs/plugins.md:
-       {"name", "version", "tasks": [{"name", "summary", "permission"?, "open"?, "optionVerbs"?: {OPTION: verb},
+       {"name", "version", "tasks": [{"name", "summary", "permission"?, "public"?, "optionPermissions"?: {OPTION: verb},
         "timeout"?: ms or null, "concurrency"?, "private"?, "optionBytes"?, "options"?: JSON Schema, "result"?: JSON
         Schema,
-        "progress"?: JSON Schema}], "events"?: [{"name", "summary", "open"?}],
+        "progress"?: JSON Schema}], "events"?: [{"name", "summary", "public"?}],
         "launchWorkers"?: [{"name", "phase", "after"?: [names], "required"?}],
-        "interceptors"?: [{"name", "summary", "tasks": [patterns], "failure"?}], "configuration"?: JSON Schema,
-        "reconfigurable"?, "error"?}
+        "interceptors"?: [{"name", "summary", "tasks": [patterns], "onFailure"?}], "configuration"?: JSON Schema,
+        "reloadable"?, "error"?}
        "name" of a task: 1 to 128 of the characters A-Z, a-z, 0-9 and . _ / : -, which do not begin with "bridge.",
        "plugin." or "rpc.": those are the daemon's, and a plugin with such a task is refused. "name" of an event: the
        same characters.
-       "open": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md
-       says anything. "optionVerbs": options that name what not every caller may name, each with the policy's verb that
+       "public": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md
+       says anything. "optionPermissions": options that name what not every caller may name, each with the policy's verb that
        the daemon asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
@@ -331,10 +322,10 @@ typedef struct trestle_plugin {
        tasks, events, launch workers and interceptors: such words with dots between them, at most 128 bytes; none begins
        with "bridge." or "rpc.", which are the daemon's. No two of a kind are the same.
        "tasks" of an interceptor: names of tasks, or beginnings of names with a * behind them; see `intercept`.
-       "failure": what becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is
+       "onFailure": what becomes of a call when the interceptor fails: "refuse", it ends with that failure (so where it is
        not said), or "pass", it goes on without.
        "configuration": of an object; its properties' "description" and "default" are shown to operators.
-       "reconfigurable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
+       "reloadable": true: a new section holds at once, by way of `reconfigure`; else it takes a restart.
        "error": the plugin found itself unfit for use, and this is the sentence that says why. The daemon refuses it
        with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
@@ -350,11 +341,11 @@ typedef struct trestle_plugin {
        interceptors named there are for, in place of those of the manifest. `fail`: the plugin is not used, and the log
        and bridge.plugins say why. */
     void (*start)(void *context, const trestle_request *request);
-    /* Run the launch worker number `index`; `options` as in `start`. The answer may come later, within 60 seconds.
+    /* Run the launch worker `number`; `options` as in `start`. The answer may come later, within 60 seconds.
        `fail`: the log says so; without a worker that is "required" the daemon does not start, or does not take the
        plugin that is loaded. */
     void (*launch)(void *context, const trestle_request *request);
-    /* A call of the task number `index`. Must not block: the loop thread serves everybody. Answer with `reply` or
+    /* A call of the task `number`. Must not block: the loop thread serves everybody. Answer with `reply` or
        `fail`, now or later, once. Options have been checked where the manifest has a schema of them; where it has none,
        or `describe` tells it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
     void (*call)(void *context, const trestle_request *request);
@@ -374,15 +365,15 @@ typedef struct trestle_plugin {
        and the plugin of the same name over there needs to know; sessions of which there is nothing to say are left out.
        `fail`: it comes again with fewer of the sessions, at last with single ones; one for which it fails does not go
        on, and is closed. Where it is this plugin alone that is reloaded, what it cannot say is lost. */
-    void (*keep_sessions)(void *context, const trestle_request *request);
+    void (*save_sessions)(void *context, const trestle_request *request);
     /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
-       `options` is what `keep_sessions` was answered with, perhaps by another version of the plugin. It comes several
+       `options` is what `save_sessions` was answered with, perhaps by another version of the plugin. It comes several
        times, each with a part of the sessions. Answer
        {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why.
        `fail`: none of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
     void (*restore_sessions)(void *context, const trestle_request *request);
     /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
-       `configure`, `index` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of
+       `configure`, `number` is TRESTLE_RECONFIGURE_…; to TRESTLE_RECONFIGURE_TAKE the answer may also be that of
        `start`. Who refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
@@ -391,12 +382,12 @@ typedef struct trestle_plugin {
        Schemas, one object for each task of the manifest, in its order; the sentences say which schemas there ought to
        be and are not, and why. NULL: the manifest says it all. */
     void (*describe)(void *context, const trestle_request *request);
-    /* Decide about a call of a task, before that task gets it, for the interceptor number `index`. `options` is
+    /* Decide about a call of a task, before that task gets it, for the interceptor `number`. `options` is
        {"interceptor": its name, "task": the task's name, "session"?: the session whose task is meant, "oneWay"?: true
        where nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}.
-       `caller` is who makes the call, `timeout_ns` what is left of its time, `call` the handle of this question: what
+       `caller` is who makes the call, `time_remaining_ns` what is left of its time, `call` the handle of this question: what
        is called with it as `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel`
-       tells that the call has ended; `progress` reaches its caller. The answer may come later. It is one of
+       tells that the call has ended; `report_progress` reaches its caller. The answer may come later. It is one of
          {"pass": true}                   the call goes on as it is: to the next interceptor, or to the task;
          {"options": JSON}                so, with these options;
          {"task": name, "options"?: JSON} so, as a call of that task, which its caller must be allowed to call;
@@ -411,7 +402,7 @@ typedef struct trestle_plugin {
 /* What `reconfigure` is to do. */
 enum {
     TRESTLE_RECONFIGURE_CHECK = 0, /* Check the section, and change nothing. */
-    TRESTLE_RECONFIGURE_TAKE = 1,  /* Go by it from now on. Only where the manifest says "reconfigurable". */
+    TRESTLE_RECONFIGURE_TAKE = 1,  /* Go by it from now on. Only where the manifest says "reloadable". */
 };
 
 /* The one symbol that a plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */

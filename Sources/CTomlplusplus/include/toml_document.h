@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toml_document.h: a C face of toml++, as narrow as TOMLDocument needs it.
+ * toml_document.h: a C interface to toml++, as narrow as TOMLDocument needs it.
  *
  * One function reads a whole document and tells a visitor what it finds. Nothing is handed out that somebody
  * would have to free: what toml++ allocates is gone when `toml_read` returns. No C++ exception leaves it.

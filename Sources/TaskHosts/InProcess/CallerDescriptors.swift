@@ -13,7 +13,7 @@ final class CallerDescriptors {
     private struct Entry {
         var session: UInt64
         var revision: UInt32
-        var face: UnsafeMutablePointer<trestle_caller>
+        var descriptor: UnsafeMutablePointer<trestle_caller>
     }
 
     /// A power of two. Sessions are numbered in sequence, so that this many active ones do not get into each other's
@@ -36,36 +36,37 @@ final class CallerDescriptors {
     }
 
     deinit {
-        for slot in 0..<Self.slots { if let entry = entries[slot] { ForeignCaller.free(entry.face) } }
+        for slot in 0..<Self.slots { if let entry = entries[slot] { ForeignCaller.free(entry.descriptor) } }
         entries.deallocate()
         freeRetired()
     }
 
     /// The description of who makes a call. Valid until ``freeRetired()``.
     @inline(__always)
-    func face(for call: Call) -> UnsafePointer<trestle_caller> {
+    func descriptor(for call: Call) -> UnsafePointer<trestle_caller> {
         let (session, revision) = call.callerRevision
         let slot = Int(truncatingIfNeeded: session) & (Self.slots - 1)
         if let entry = entries[slot], entry.session == session, entry.revision == revision {
-            return UnsafePointer(entry.face)
+            return UnsafePointer(entry.descriptor)
         }
         return replace(slot, call.session)
     }
 
     /// The description of a session. Valid until ``freeRetired()``.
-    func face(of session: Session) -> UnsafePointer<trestle_caller> {
+    func descriptor(of session: Session) -> UnsafePointer<trestle_caller> {
         let slot = Int(truncatingIfNeeded: session.number) & (Self.slots - 1)
         if let entry = entries[slot], entry.session == session.number, entry.revision == session.identityRevision {
-            return UnsafePointer(entry.face)
+            return UnsafePointer(entry.descriptor)
         }
         return replace(slot, session)
     }
 
     private func replace(_ slot: Int, _ session: Session?) -> UnsafePointer<trestle_caller> {
-        if let entry = entries[slot] { retire(entry.face) }
-        let face = make(session)
-        entries[slot] = Entry(session: session?.number ?? 0, revision: session?.identityRevision ?? 0, face: face)
-        return UnsafePointer(face)
+        if let entry = entries[slot] { retire(entry.descriptor) }
+        let descriptor = make(session)
+        entries[slot] = Entry(
+            session: session?.number ?? 0, revision: session?.identityRevision ?? 0, descriptor: descriptor)
+        return UnsafePointer(descriptor)
     }
 
     /// The session is gone.
@@ -73,7 +74,7 @@ final class CallerDescriptors {
         let slot = Int(truncatingIfNeeded: session.number) & (Self.slots - 1)
         guard let entry = entries[slot], entry.session == session.number else { return }
         entries[slot] = nil
-        retire(entry.face)
+        retire(entry.descriptor)
     }
 
     /// No plugin's function is on the stack: nobody looks at descriptions any more that have been replaced.
@@ -84,12 +85,12 @@ final class CallerDescriptors {
 
     private func freeAllRetired() {
         hasRetired = false
-        for face in retired { ForeignCaller.free(face) }
+        for descriptor in retired { ForeignCaller.free(descriptor) }
         retired.removeAll()
     }
 
-    private func retire(_ face: UnsafeMutablePointer<trestle_caller>) {
-        retired.append(face)
+    private func retire(_ descriptor: UnsafeMutablePointer<trestle_caller>) {
+        retired.append(descriptor)
         hasRetired = true
     }
 

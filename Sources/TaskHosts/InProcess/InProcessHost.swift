@@ -22,11 +22,11 @@ final class InProcessHost: PluginReceiver, TaskHost {
     private let unownedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
-    private(set) var slot: PluginSlot?
+    private(set) var instance: PluginInstance?
     /// The plugin's metrics, for any thread: set before the plugin can call.
     private var metrics: PluginMetrics?
     /// The runtime's end, used with every call without counting a reference.
-    @exclusivity(unchecked) private var unownedSlot: Unmanaged<PluginSlot>?
+    @exclusivity(unchecked) private var unownedInstance: Unmanaged<PluginInstance>?
     /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
     /// need no second check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -43,12 +43,12 @@ final class InProcessHost: PluginReceiver, TaskHost {
     }
 
     /// From here on the plugin can answer.
-    func attach(_ slot: PluginSlot) {
-        self.slot = slot
-        unownedSlot = .passUnretained(slot)
-        metrics = slot.metrics
-        holderNames.withLock { $0 = (slot.name, slot.manifest.tasks.map(\.name)) }
-        table.pointee.attach(table.pointee.context, face)
+    func attach(_ instance: PluginInstance) {
+        self.instance = instance
+        unownedInstance = .passUnretained(instance)
+        metrics = instance.metrics
+        holderNames.withLock { $0 = (instance.name, instance.manifest.tasks.map(\.name)) }
+        table.pointee.attach(table.pointee.context, vtable)
     }
 
     // MARK: To the plugin
@@ -60,13 +60,13 @@ final class InProcessHost: PluginReceiver, TaskHost {
         let handle = call.handle
         var request = trestle_request(
             size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: handle.rawValue,
-            index: work.index, flags: Self.flags(of: call),
-            timeout_ns: unownedRuntime._withUnsafeGuaranteedRef {
+            number: work.index, flags: Self.flags(of: call),
+            time_remaining_ns: unownedRuntime._withUnsafeGuaranteedRef {
                 $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
             },
-            options: trestle_bytes(options), caller: callers.face(for: call))
+            options: trestle_bytes(options), caller: callers.descriptor(for: call))
         let holder = hold(work.task)
-        if !send(work, &request) { slot?.reply(handle, Self.nothing, isChecked: true) }
+        if !send(work, &request) { instance?.reply(handle, Self.nothing, isChecked: true) }
         release(to: holder)
         currentOptions = outer
         leave()
@@ -103,7 +103,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
             case .intercept: isLongEnough(for: \.intercept) ? table.pointee.intercept : nil
             case .describe: isLongEnough(for: \.describe) ? table.pointee.describe : nil
             case .stop: table.pointee.stop
-            case .keepSessions: isLongEnough(for: \.keep_sessions) ? table.pointee.keep_sessions : nil
+            case .saveSessions: isLongEnough(for: \.save_sessions) ? table.pointee.save_sessions : nil
             case .restoreSessions: isLongEnough(for: \.restore_sessions) ? table.pointee.restore_sessions : nil
             }
         guard let function else { return false }
@@ -125,7 +125,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
         guard let function = table.pointee.session else { return }
         depth += 1
         let holder = hold()
-        function(table.pointee.context, change.rawValue, callers.face(of: session))
+        function(table.pointee.context, change.rawValue, callers.descriptor(of: session))
         release(to: holder)
         if change == .closed { callers.forget(session) }
         leave()
@@ -158,17 +158,17 @@ final class InProcessHost: PluginReceiver, TaskHost {
     override func replied(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {
         let isChecked =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
-        unownedSlot?._withUnsafeGuaranteedRef {
+        unownedInstance?._withUnsafeGuaranteedRef {
             $0.reply(CallHandle(rawValue: call), result, isChecked: isChecked)
         }
     }
 
     override func failed(_ call: trestle_call, _ error: BridgeError) {
-        slot?.fail(CallHandle(rawValue: call), error)
+        instance?.fail(CallHandle(rawValue: call), error)
     }
 
     override func progressed(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {
-        slot?.progress(CallHandle(rawValue: call), value)
+        instance?.progress(CallHandle(rawValue: call), value)
     }
 
     override func writes(level: UInt32) -> Bool { log.writes(level: level) }
@@ -180,13 +180,13 @@ final class InProcessHost: PluginReceiver, TaskHost {
     override func published(_ event: PluginEvent) {
         let data = event.data.isEmpty ? Array("null".utf8) : event.data
         let fault = data.withUnsafeBytes {
-            slot?.publish(event.name, data: $0, to: event.sessions, unasked: event.isUnasked)
+            instance?.publish(event.name, data: $0, to: event.sessions, direct: event.isDirect)
         }
         if let fault = fault ?? nil { log.write(level: UInt32(TRESTLE_LOG_WARNING), fault) }
     }
 
-    override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call {
-        slot.map { PluginBridgeCall.make(request, $0, runtime, self).rawValue } ?? 0
+    override func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call {
+        instance.map { PluginBridgeCall.make(request, $0, runtime, self).rawValue } ?? 0
     }
 
     override func cancelled(_ call: trestle_call) {
@@ -213,7 +213,7 @@ extension PluginWork {
         case .task(let index), .launch(let index), .intercept(let index): UInt32(index)
         case .reconfigure: UInt32(TRESTLE_RECONFIGURE_TAKE)
         case .checkConfiguration: UInt32(TRESTLE_RECONFIGURE_CHECK)
-        case .configure, .start, .describe, .stop, .keepSessions, .restoreSessions: 0
+        case .configure, .start, .describe, .stop, .saveSessions, .restoreSessions: 0
         }
     }
 }

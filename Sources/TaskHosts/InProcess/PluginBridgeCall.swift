@@ -7,7 +7,7 @@ import TaskRuntime
 enum PluginBridgeCall {
     /// - Parameter receiver: the plugin's, which holds the loop thread while it is told of the outcome.
     static func make(
-        _ request: UnsafePointer<trestle_bridge_call>, _ slot: PluginSlot, _ runtime: TaskRuntime,
+        _ request: UnsafePointer<trestle_outgoing_call>, _ instance: PluginInstance, _ runtime: TaskRuntime,
         _ receiver: PluginReceiver
     ) -> CallHandle {
         // The plugin's context is its own: it comes back to it untouched, on this thread.
@@ -37,7 +37,7 @@ enum PluginBridgeCall {
                         case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }
                         }
                     }),
-                by: slot)
+                by: instance)
         }
     }
 

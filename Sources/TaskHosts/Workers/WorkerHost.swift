@@ -15,7 +15,7 @@ final class WorkerHost: TaskHost {
     private let unownedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
     /// The runtime's end of this host; nil before the plugin has been taken in.
-    private(set) var slot: PluginSlot?
+    private(set) var instance: PluginInstance?
     /// Set once, right after both are made.
     var supervisor: WorkerSupervisor?
     /// The process that calls go to, of a pool the one that is asked about the plugin; nil: there is none.
@@ -56,10 +56,10 @@ final class WorkerHost: TaskHost {
         self.log = log
     }
 
-    func attach(_ slot: PluginSlot) {
-        self.slot = slot
-        log = HostLog(log.logger, plugin: slot.name)
-        taskNames = slot.manifest.tasks.map { JSON.string($0.name).bytes }
+    func attach(_ instance: PluginInstance) {
+        self.instance = instance
+        log = HostLog(log.logger, plugin: instance.name)
+        taskNames = instance.manifest.tasks.map { JSON.string($0.name).bytes }
     }
 
     /// A process may get calls.
@@ -70,7 +70,7 @@ final class WorkerHost: TaskHost {
 
     /// There will be no process any more.
     func detach() {
-        slot = nil
+        instance = nil
         supervisor = nil
         leases = nil
     }
@@ -96,7 +96,7 @@ final class WorkerHost: TaskHost {
         guard link.hasUnread, !isStalled else { return }
         isStalled = true
         // Of a pool, others may read.
-        if leases == nil { slot?.pause(.unread) }
+        if leases == nil { instance?.pause(.unread) }
     }
 
     private func link(for work: PluginWork, _ call: Call) -> WorkerLink? {
@@ -112,16 +112,16 @@ final class WorkerHost: TaskHost {
     /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is
     /// configured by what it is told then; one whose processes fail cannot be asked what it takes.
     private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
-        let isAtRest = slot?.state == .running
+        let isAtRest = instance?.state == .running
         switch work {
-        case .stop, .keepSessions: break
+        case .stop, .saveSessions: break
         case .checkConfiguration where isAtRest: break
         case .reconfigure where isAtRest: configured = try? JSON(parsing: options)
         default:
-            slot?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
+            instance?.fail(handle, BridgeError(.pluginUnavailable, "the plugin has no process", isTransient: true))
             return
         }
-        Array("{}".utf8).withUnsafeBytes { slot?.reply(handle, $0) }
+        Array("{}".utf8).withUnsafeBytes { instance?.reply(handle, $0) }
     }
 
     private func keep(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
@@ -143,7 +143,7 @@ final class WorkerHost: TaskHost {
     }
 
     private func launch(_ call: Call, _ index: Int, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
-        guard let worker = slot?.manifest.workers[index] else { return }
+        guard let worker = instance?.manifest.workers[index] else { return }
         var named = (try? JSON(parsing: options))?.objectValue ?? [:]
         named["worker"] = .string(worker.name)
         launched.append((worker, .object(named)))
@@ -194,8 +194,8 @@ final class WorkerHost: TaskHost {
     ///
     /// - Parameter done: is called when it has heard of all, or is gone.
     func reportSessions(to link: WorkerLink, done: @escaping () -> Void) {
-        guard hearsSessions, let slot else { return done() }
-        let report = slot.sessionReport { [weak self, weak link] session in
+        guard hearsSessions, let instance else { return done() }
+        let report = instance.sessionReport { [weak self, weak link] session in
             guard let self, let link, links.contains(where: { $0 === link }) else { return false }
             self.report(.opened, session, to: link)
             return true
@@ -204,14 +204,14 @@ final class WorkerHost: TaskHost {
             done()
         }
         link.sessionReport = report
-        slot.begin(report)
+        instance.begin(report)
     }
 
     /// The process has read what had to wait.
     func drained() {
         guard isStalled else { return }
         isStalled = false
-        if leases == nil { slot?.resume(.unread) } else { slot?.roomWasMade() }
+        if leases == nil { instance?.resume(.unread) } else { instance?.roomWasMade() }
     }
 
     // MARK: What is told of it
@@ -233,9 +233,9 @@ final class WorkerHost: TaskHost {
     func noteStrayAnswer(_ id: CallbackID) {
         let text = String(decoding: id.text, as: UTF8.self)
         let what =
-            "the process of the plugin \(slot?.name ?? "") answered a call again that it had answered, or that never was: "
+            "the process of the plugin \(instance?.name ?? "") answered a call again that it had answered, or that never was: "
             + text
-        if let slot { slot.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
+        if let instance { instance.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
     }
 
     var lag: Duration? { links.compactMap(\.lag).max() }

@@ -23,13 +23,13 @@ extension JSON {
 extension WorkerHost {
     /// The interceptors are asked about what this manifest says from now on.
     func takeInterceptedTasks(of manifest: JSON) {
-        guard let slot, let interceptors = manifest["interceptors"]?.arrayValue else { return }
+        guard let instance, let interceptors = manifest["interceptors"]?.arrayValue else { return }
         var tasks: JSONObject = [:]
         for interceptor in interceptors {
             if let name = interceptor["name"]?.stringValue { tasks[name] = interceptor["tasks"] }
         }
         do throws(BridgeError) {
-            try runtime.takeInterceptedTasks(["interceptors": .object(tasks)], of: slot)
+            try runtime.takeInterceptedTasks(["interceptors": .object(tasks)], of: instance)
         } catch {
             say(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", of: nil)
         }

@@ -177,7 +177,7 @@ final class WorkerLink {
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
-        host.metrics.forget(self, in: host.slot?.metrics)
+        host.metrics.forget(self, in: host.instance?.metrics)
         becameIdle = nil
         callerLeft = nil
         let lost = places.indices.compactMap(handle)
@@ -201,7 +201,7 @@ final class WorkerLink {
             fault?("said what is no message: it is nested too deep")
             return
         }
-        if let slot = host.slot { host.runtime.noteStep(of: slot) }
+        if let instance = host.instance { host.runtime.noteStep(of: instance) }
         switch item {
         case .call(let call): own.receive(call.pointee)
         case .message(let message):
@@ -234,7 +234,7 @@ final class WorkerLink {
             if callback.isValid, callback.result != nil {
                 host.lifecycleSucceeded(handle)
             } else if Self.error(of: callback).code == .taskNotFound {
-                Self.nothing.withUnsafeBytes { host.slot?.reply(handle, $0, isChecked: true) }
+                Self.nothing.withUnsafeBytes { host.instance?.reply(handle, $0, isChecked: true) }
                 break
             }
             answer(handle, callback)
@@ -245,11 +245,11 @@ final class WorkerLink {
 
     private func answer(_ handle: CallHandle, _ callback: CallbackMessage) {
         guard callback.isValid, let result = callback.result else {
-            host.slot?.fail(handle, Self.error(of: callback))
+            host.instance?.fail(handle, Self.error(of: callback))
             return
         }
         // A part of a line, which has been checked whole.
-        host.slot?.reply(handle, result, isChecked: true)
+        host.instance?.reply(handle, result, isChecked: true)
     }
 
     private static let nothing = Array("{}".utf8)
@@ -277,7 +277,7 @@ final class WorkerLink {
 
     private func receive(_ progress: ProgressMessage) {
         guard let id = progress.callbackID.number, let handle = call(ofID: id) else { return }
-        host.slot?.progress(handle, progress.value)
+        host.instance?.progress(handle, progress.value)
     }
 
     /// The runtime's call that the process works on under this id.

@@ -18,7 +18,7 @@ final class WorkerMember {
     private var residentBytesAtFirst: UInt64 = 0
 
     private let times: WorkerSupervisor.Times
-    private var pingTimer: PatienceTimer?
+    private var pingTimer: ProcessTimeout?
     private var pingRequest: UInt64?
     /// Whether it takes pings while it works.
     private var isPingedAlways = false
@@ -75,7 +75,7 @@ final class WorkerMember {
     /// Asks the process something; not to know it is an answer, as good as an empty one.
     func ask(_ task: String, _ options: JSON, within limit: Duration) async throws(BridgeError) -> JSON {
         let outcome: Result<[UInt8], BridgeError> = await withCheckedContinuation { continuation in
-            var timer: PatienceTimer?
+            var timer: ProcessTimeout?
             let request = link.request(task, options) { outcome in
                 LoopActor.assumeIsolated {
                     timer?.close()
@@ -83,7 +83,7 @@ final class WorkerMember {
                 }
                 continuation.resume(returning: outcome)
             }
-            timer = PatienceTimer(limit, for: process.pid) { [weak process] in
+            timer = ProcessTimeout(limit, for: process.pid) { [weak process] in
                 process?.link.forget(request)
                 let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")
                 process?.fail("did not answer \(task) within \(limit)")
@@ -113,7 +113,7 @@ final class WorkerMember {
     /// - Parameter done: told when the next one may have it; not at all where it ends instead.
     func clean(_ done: @escaping @LoopActor () -> Void) {
         guard needsCleaning else { return done() }
-        var timer: PatienceTimer?
+        var timer: ProcessTimeout?
         let request = link.request("plugin.clean", [:]) { [weak self] outcome in
             LoopActor.assumeIsolated {
                 timer?.close()
@@ -130,7 +130,7 @@ final class WorkerMember {
                 }
             }
         }
-        timer = PatienceTimer(times.ping, for: process.pid) { [weak process, times] in
+        timer = ProcessTimeout(times.ping, for: process.pid) { [weak process, times] in
             process?.link.forget(request)
             process?.fail("did not answer plugin.clean within \(times.ping)")
         }
@@ -160,7 +160,7 @@ final class WorkerMember {
 
     private func schedulePing() {
         pingTimer?.close()
-        pingTimer = PatienceTimer(times.ping, for: process.pid) { [weak self] in self?.ping() }
+        pingTimer = ProcessTimeout(times.ping, for: process.pid) { [weak self] in self?.ping() }
     }
 
     private func ping() {

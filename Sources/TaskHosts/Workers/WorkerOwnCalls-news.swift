@@ -25,7 +25,7 @@ extension WorkerOwnCalls {
     func publish(_ call: CallMessage) {
         var (event, receivers): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?)
         var data = literal("null")
-        var (isUnasked, isReadable) = (false, true)
+        var (isDirect, isReadable) = (false, true)
         let fault = check.cut(call.options) { key, value in
             if key.elementsEqual("data".utf8) {
                 data = value
@@ -33,8 +33,8 @@ extension WorkerOwnCalls {
                 isReadable = false
             } else if key.elementsEqual("event".utf8) {
                 event = value
-            } else if key.elementsEqual("unasked".utf8) {
-                isUnasked = value.elementsEqual("true".utf8)
+            } else if key.elementsEqual("direct".utf8) {
+                isDirect = value.elementsEqual("true".utf8)
             } else if key.elementsEqual("sessions".utf8) {
                 receivers = value.elementsEqual("null".utf8) ? nil : value
             }
@@ -44,7 +44,7 @@ extension WorkerOwnCalls {
         guard let name, fault == nil, receivers == nil || sessions != nil else {
             return warn("its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are none")")
         }
-        let refusal = host.slot?.publish(name, data: data, to: sessions, unasked: isUnasked, isChecked: true)
+        let refusal = host.instance?.publish(name, data: data, to: sessions, direct: isDirect, isChecked: true)
         if let refusal = refusal ?? nil { warn(refusal) }
     }
 
@@ -73,7 +73,7 @@ extension WorkerOwnCalls {
     func setMetrics(_ call: CallMessage) {
         guard let news = read(MetricsNews.self, call) else { return }
         if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.maximumLagMilliseconds))) }
-        guard let sent = news.metrics, let all = host.slot?.metrics else { return }
+        guard let sent = news.metrics, let all = host.instance?.metrics else { return }
         for metric in sent.prefix(MetricDeclarations.capacity) {
             do throws(MetricRefusal) {
                 try host.metrics.take(metric.declaration, metric.value, from: link, into: all)

@@ -50,7 +50,7 @@ final class WorkerOwnCalls {
 
     private func make(_ call: CallMessage) {
         let id = call.callbackID.map { Array($0.text) }
-        guard let slot = host.slot else {
+        guard let instance = host.instance else {
             return answer(
                 id, BridgeError(.pluginUnavailable, "the plugin has not said hello", data: ["started": false]))
         }
@@ -96,7 +96,7 @@ final class WorkerOwnCalls {
                     Self.write(outcome, id, output)
                     self?.checkUnread()
                 }),
-            by: slot)
+            by: instance)
         guard !isOver else { return }
         if let id { inFlight[id] = handle } else { oneWay.insert(handle) }
     }

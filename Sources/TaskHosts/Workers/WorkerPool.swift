@@ -30,7 +30,7 @@ final class WorkerPool {
         self.supervisor = supervisor
         leases = WorkerLeases(per: settings.per)
         leases.lacking = { [weak self] in LoopActor.assumeIsolated { self?.fillSoon() } }
-        leases.leased = { [weak host = supervisor.host] in host?.slot?.roomWasMade(forCallsOf: $0) }
+        leases.leased = { [weak host = supervisor.host] in host?.instance?.roomWasMade(forCallsOf: $0) }
         supervisor.host.leases = leases
     }
 
@@ -56,7 +56,7 @@ final class WorkerPool {
             }
         }
         leases.add(member.link)
-        supervisor?.host.slot?.roomWasMade()
+        supervisor?.host.instance?.roomWasMade()
         if memberCount > settings.minimum, thriftTimer == nil { shrink() }
     }
 
@@ -120,10 +120,10 @@ final class WorkerPool {
 
     /// Starts what is missing: for those who wait, and of those that are to be there at any time.
     func fill() {
-        guard let supervisor, supervisor.mayStart, let slot = supervisor.host.slot else { return }
-        let waiting = settings.per == .call ? slot.waitingCount : slot.waitingSessionCount
+        guard let supervisor, supervisor.mayStart, let instance = supervisor.host.instance else { return }
+        let waiting = settings.per == .call ? instance.waitingCount : instance.waitingSessionCount
         // Calls wait without asking for a process while there is none at all: one has to be there to take them.
-        let minimum = max(settings.minimum, slot.state == .restarting ? 1 : 0)
+        let minimum = max(settings.minimum, instance.state == .restarting ? 1 : 0)
         let wanted = max(minimum - memberCount, waiting - starting - leases.reusable.count)
         let count = min(wanted, settings.maximum - memberCount)
         guard count > 0 else { return }
@@ -140,7 +140,7 @@ final class WorkerPool {
         let member = await supervisor?.startAnother(isWaitedFor: isWaitedFor)
         defer { starting -= 1 }
         guard let member, let supervisor else { return false }
-        if supervisor.host.slot?.state == .restarting {
+        if supervisor.host.instance?.state == .restarting {
             supervisor.noteRestart()
         } else {
             await withCheckedContinuation { told in
@@ -175,21 +175,21 @@ final class WorkerPool {
     private func expectIdle(_ member: WorkerMember) {
         let id = ObjectIdentifier(member)
         guard overdue[id] == nil, let supervisor else { return }
-        let patience = supervisor.patience
+        let timeout = supervisor.timeout
         overdue[id] = LoopTimer { [weak self, weak member] in
             guard let self else { return }
             overdue.removeValue(forKey: id)?.close()
             guard let member, member.link.isLeased else { return }
             supervisor.log.logger.warning(
                 """
-                a process of the plugin \(supervisor.name) works on \(patience) after its caller has gone: \
+                a process of the plugin \(supervisor.name) works on \(timeout) after its caller has gone: \
                 it is replaced
                 """
             )
             leases.remove(member.link)
             replace(member)
         }
-        overdue[id]?.schedule(after: patience)
+        overdue[id]?.schedule(after: timeout)
     }
 
     private func recycle(_ member: WorkerMember) {
@@ -200,7 +200,7 @@ final class WorkerPool {
             guard let self, let member, !member.process.isEndExpected else { return }
             guard !stale.contains(ObjectIdentifier(member)) else { return replace(member) }
             leases.add(member.link)
-            supervisor?.host.slot?.roomWasMade()
+            supervisor?.host.instance?.roomWasMade()
         }
     }
 

@@ -26,7 +26,7 @@ final class WorkerProcess {
     /// As much as is read of what it had said when it ended.
     private static let maximumRestBytes = 16 << 20
     /// How long a process may take to end that has closed its socket, or was told to.
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
 
     /// Starts it.
     ///
@@ -157,7 +157,7 @@ final class WorkerProcess {
         guard !hasExited else { return }
         timer?.close()
         timer = LoopTimer(body)
-        timer?.schedule(after: Self.patience)
+        timer?.schedule(after: Self.timeout)
     }
 
     private func channelEnded(_ end: MessageChannel.End) {

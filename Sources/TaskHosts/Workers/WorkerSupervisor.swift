@@ -42,12 +42,12 @@ final class WorkerSupervisor {
     }
 
     /// How long a process may take for what it can do at once.
-    var patience: Duration { times.ping }
+    var timeout: Duration { times.ping }
 
-    var name: String { host.slot?.name ?? command.name ?? command.path }
+    var name: String { host.instance?.name ?? command.name ?? command.path }
 
     /// Whether its processes are this plugin's.
-    func serves(_ plugin: PluginSlot) -> Bool { host.slot === plugin }
+    func serves(_ plugin: PluginInstance) -> Bool { host.instance === plugin }
 
     /// How they fare.
     var status: WorkerStatus {
@@ -163,7 +163,7 @@ final class WorkerSupervisor {
         guard mayStart, members.isEmpty, let member = await startAnother() else { return }
         restarts += 1
         host.current = member.link
-        host.slot?.restarted()
+        host.instance?.restarted()
         await launchLate(member)
     }
 
@@ -193,7 +193,7 @@ final class WorkerSupervisor {
         guard let index = members.firstIndex(where: { $0.process === process }) else {
             // One that was retired.
             let error = fault.error(of: name, restart: nil)
-            host.slot?.workEnded(process.link.close(error), error)
+            host.instance?.workEnded(process.link.close(error), error)
             return
         }
         let member = members.remove(at: index)
@@ -203,23 +203,23 @@ final class WorkerSupervisor {
         if host.current === member.link { host.current = members.first(where: \.isReady)?.link }
         guard !isOver, !process.isEndExpected else {
             let error = fault.error(of: name, restart: nil)
-            host.slot?.workEnded(member.link.close(error), error)
+            host.instance?.workEnded(member.link.close(error), error)
             return
         }
         self.fault(fault, lost: member, because: nil)
     }
 
     private func fault(_ fault: WorkerFault, lost member: WorkerMember?, because reason: String?) {
-        let isOpen = host.slot?.state == .running || host.slot?.state == .restarting
+        let isOpen = host.instance?.state == .running || host.instance?.state == .restarting
         let pause = isOpen ? pauseAfterFault() : nil
         var error = fault.error(of: name, restart: pause)
         if let reason { error.message += ": \(reason)" }
         lastFault = reason.map { "\(fault.description): \($0)" } ?? fault.description
         let lost = member?.link.close(error) ?? []
         if pause != nil, host.current != nil {
-            host.slot?.oneCrashed(error, lost: lost)
+            host.instance?.oneCrashed(error, lost: lost)
         } else {
-            host.slot?.crashed(error, lost: lost, isRestarting: pause != nil)
+            host.instance?.crashed(error, lost: lost, isRestarting: pause != nil)
         }
         guard isOpen else { return }
         report(error, pause)
@@ -257,7 +257,7 @@ final class WorkerSupervisor {
     /// A process of the pool has come where there was none.
     func noteRestart() {
         restarts += 1
-        host.slot?.restarted()
+        host.instance?.restarted()
     }
 
     // MARK: The end

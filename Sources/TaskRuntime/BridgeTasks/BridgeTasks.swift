@@ -9,7 +9,7 @@ final class BridgeTasks: TaskProvider {
         /// Only plugins and the daemon itself may call it.
         let isInternal: Bool
         /// Whether members of the group that the daemon is there for may call it where no rule says anything.
-        let isOpen: Bool
+        let isPublic: Bool
         /// The type of its options; nil: it looks at none.
         let options: (any Decodable.Type)?
         /// How long its options may be; nil: as long as a message.
@@ -19,16 +19,17 @@ final class BridgeTasks: TaskProvider {
         /// Answers with JSON text.
         let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> [UInt8]?
         /// What callers need: what is neither open nor internal administers the daemon. Nil: the task's name.
-        var permission: String? { isOpen || isInternal ? nil : Policy.administration }
+        var permission: String? { isPublic || isInternal ? nil : Policy.administration }
 
         init<Options: Decodable>(
-            _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false, isOpen: Bool = false,
+            _ name: String, _ summary: String, _ options: Options.Type, isInternal: Bool = false,
+            isPublic: Bool = false,
             run: @escaping (Call, Options) throws(BridgeError) -> JSON?
         ) {
             self.name = name
             self.summary = summary
             self.isInternal = isInternal
-            self.isOpen = isOpen
+            self.isPublic = isPublic
             self.options = options
             optionBytes = TaskEntry.usualOptionBytes
             self.run = { call, bytes throws(BridgeError) in try run(call, Self.decode(options, bytes))?.bytes }
@@ -39,13 +40,13 @@ final class BridgeTasks: TaskProvider {
         /// - Parameter takesAny: Whether options that are no object count as none: they were not looked at before there
         ///   were any.
         init<Options: Decodable>(
-            answeringText name: String, _ summary: String, _ options: Options.Type, isOpen: Bool = false,
+            answeringText name: String, _ summary: String, _ options: Options.Type, isPublic: Bool = false,
             takesAny: Bool = false, run: @escaping (Call, Options) throws(BridgeError) -> [UInt8]?
         ) {
             self.name = name
             self.summary = summary
             isInternal = false
-            self.isOpen = isOpen
+            self.isPublic = isPublic
             self.options = options
             optionBytes = TaskEntry.usualOptionBytes
             self.run = { call, bytes throws(BridgeError) in
@@ -56,10 +57,10 @@ final class BridgeTasks: TaskProvider {
 
         /// A task that answers a page of a table.
         init(
-            table name: String, _ summary: String, isOpen: Bool = false,
+            table name: String, _ summary: String, isPublic: Bool = false,
             run: @escaping (Call, PageRequest) throws(BridgeError) -> [UInt8]?
         ) {
-            self.init(answeringText: name, summary, PageRequest.self, isOpen: isOpen, takesAny: true, run: run)
+            self.init(answeringText: name, summary, PageRequest.self, isPublic: isPublic, takesAny: true, run: run)
             needsRoom = true
         }
 
@@ -92,12 +93,12 @@ final class BridgeTasks: TaskProvider {
         /// - Parameter optionBytes: How long they may be; nil: as long as a message.
         init<Options: Decodable>(
             _ name: String, _ summary: String, text options: Options.Type, optionBytes: Int? = nil,
-            isOpen: Bool = false, run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+            isPublic: Bool = false, run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
         ) {
             self.name = name
             self.summary = summary
             isInternal = false
-            self.isOpen = isOpen
+            self.isPublic = isPublic
             self.options = options
             self.optionBytes = optionBytes
             self.run = { call, bytes throws(BridgeError) in try run(call, bytes)?.bytes }
@@ -105,12 +106,13 @@ final class BridgeTasks: TaskProvider {
 
         /// A task that looks at no options.
         init(
-            _ name: String, _ summary: String, isOpen: Bool = false, run: @escaping (Call) throws(BridgeError) -> JSON?
+            _ name: String, _ summary: String, isPublic: Bool = false,
+            run: @escaping (Call) throws(BridgeError) -> JSON?
         ) {
             self.name = name
             self.summary = summary
             isInternal = false
-            self.isOpen = isOpen
+            self.isPublic = isPublic
             options = nil
             optionBytes = nil
             self.run = { call, _ throws(BridgeError) in try run(call)?.bytes }
@@ -173,7 +175,7 @@ extension TaskRuntime {
             registry.insert(
                 TaskEntry(
                     TaskDescription(
-                        name: task.name, summary: task.summary, permission: task.permission, isOpen: task.isOpen,
+                        name: task.name, summary: task.summary, permission: task.permission, isPublic: task.isPublic,
                         optionBytes: task.optionBytes ?? .max),
                     index: index, provider: provider, isInternal: task.isInternal))
         }
@@ -198,7 +200,7 @@ extension TaskRuntime {
     /// - Throws: where a plugin calls in its own name.
     func callingSession(_ call: Call) throws(BridgeError) -> Session {
         guard let session = call.session else {
-            throw BridgeError(.sessionNotFound, "\(call.task?.name ?? "the task") works on the caller's session")
+            throw BridgeError(.sessionMissing, "\(call.task?.name ?? "the task") works on the caller's session")
         }
         return session
     }

@@ -10,7 +10,7 @@ extension TaskRuntime {
             },
             BridgeTasks.Task(
                 "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self,
-                isOpen: true
+                isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try cancel(call, options)
             },

@@ -4,18 +4,18 @@ import BridgeJSON
 extension TaskRuntime {
     var describingTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task(table: "bridge.tasks", "Lists the tasks that the caller may call.", isOpen: true) {
+            BridgeTasks.Task(table: "bridge.tasks", "Lists the tasks that the caller may call.", isPublic: true) {
                 [unowned self] call, request throws(BridgeError) in
                 try listTasks(call, request)
             },
             BridgeTasks.Task(
                 answeringText: "bridge.describe", "Describes a task, or all: options, result, permission.",
                 Describe.self,
-                isOpen: true
+                isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try describe(call, options)
             }.answeringAtLength(),
-            BridgeTasks.Task("rpc.discover", "Describes all tasks as an OpenRPC document.", isOpen: true) {
+            BridgeTasks.Task("rpc.discover", "Describes all tasks as an OpenRPC document.", isPublic: true) {
                 [unowned self] call in
                 discover(call)
             }.answeringAtLength(),
@@ -29,7 +29,7 @@ extension TaskRuntime {
                 guard mayCall(task, call) else { return nil }
                 let shown: JSON = [
                     "name": .string(task.name), "summary": .string(source(of: task, for: call.session).summary),
-                    "open": .bool(task.description.isOpen),
+                    "public": .bool(task.description.isPublic),
                 ]
                 return shown.bytes
             })
@@ -44,7 +44,7 @@ extension TaskRuntime {
     // MARK: Schemas
 
     /// Calls `done` once the plugins have told the schemas of their tasks, as far as they do: at once where they have.
-    private func learnSchemas(of plugins: [PluginSlot], _ done: @escaping () -> Void) {
+    private func learnSchemas(of plugins: [PluginInstance], _ done: @escaping () -> Void) {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }
         var missing = asked.count
@@ -56,9 +56,11 @@ extension TaskRuntime {
         }
     }
 
-    private func plugins(of tasks: some Sequence<TaskEntry>) -> [PluginSlot] {
+    private func plugins(of tasks: some Sequence<TaskEntry>) -> [PluginInstance] {
         tasks.reduce(into: []) { found, task in
-            guard let plugin = task.provider as? PluginSlot, !found.contains(where: { $0 === plugin }) else { return }
+            guard let plugin = task.provider as? PluginInstance, !found.contains(where: { $0 === plugin }) else {
+                return
+            }
             found.append(plugin)
         }
     }
@@ -117,7 +119,7 @@ extension TaskRuntime {
 
     private func description(of task: TaskEntry, for caller: Session?) -> [UInt8] {
         if let known = task.shown.description { return known }
-        let plugin = task.provider as? PluginSlot
+        let plugin = task.provider as? PluginInstance
         let source = source(of: task, for: caller)
         let schemas = task.provider.schemaTexts(of: task, for: caller)
         let anything = Array("true".utf8)
@@ -125,8 +127,8 @@ extension TaskRuntime {
         text.add("name", .string(task.name))
         text.add("summary", .string(source.summary))
         text.add("permission", .string(task.description.permission))
-        text.add("open", .bool(task.description.isOpen))
-        text.add("optionVerbs", .object(optionVerbs(of: task)))
+        text.add("public", .bool(task.description.isPublic))
+        text.add("optionPermissions", .object(optionPermissions(of: task)))
         text.add("options", text: schemas.options ?? anything)
         text.add("result", text: schemas.result ?? anything)
         text.add("progress", text: schemas.progress ?? Array("null".utf8))
@@ -134,7 +136,7 @@ extension TaskRuntime {
             "events",
             .array(
                 (plugin?.manifest.events ?? []).map {
-                    ["name": .string($0.name), "summary": .string($0.summary), "open": .bool($0.isOpen)]
+                    ["name": .string($0.name), "summary": .string($0.summary), "public": .bool($0.isPublic)]
                 }))
         text.add("plugin", plugin.map { .string($0.name) } ?? .null)
         text.add("provider", .string(task.provider.providerName))
@@ -152,9 +154,9 @@ extension TaskRuntime {
         ]
     }
 
-    private func optionVerbs(of task: TaskEntry) -> JSONObject {
+    private func optionPermissions(of task: TaskEntry) -> JSONObject {
         var verbs = JSONObject()
-        for (option, verb) in task.description.optionVerbs.sorted(by: { $0.key < $1.key }) {
+        for (option, verb) in task.description.optionPermissions.sorted(by: { $0.key < $1.key }) {
             verbs[option] = .string(verb.rawValue)
         }
         return verbs
@@ -162,7 +164,7 @@ extension TaskRuntime {
 
     /// Whether nothing that is shown of a task changes but its interceptors.
     private func isShownForGood(_ task: TaskEntry) -> Bool {
-        if let plugin = task.provider as? PluginSlot { return plugin.hasDescribedItself }
+        if let plugin = task.provider as? PluginInstance { return plugin.hasDescribedItself }
         return task.provider is BridgeTasks
     }
 

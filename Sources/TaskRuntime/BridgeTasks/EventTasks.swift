@@ -6,18 +6,18 @@ extension TaskRuntime {
         [
             BridgeTasks.Task(
                 "bridge.subscribe", "Listens to events by name, or by the beginning of one.", text: Events.self,
-                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
+                optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
             },
             BridgeTasks.Task(
                 "bridge.unsubscribe", "Listens to events no more.", text: Events.self,
-                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
+                optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)
             },
             BridgeTasks.Task(
-                "bridge.publish", "Sends an event to its subscribers.", text: Publish.self, isOpen: true
+                "bridge.publish", "Sends an event to its subscribers.", text: Publish.self, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try publishEvent(call, options)
             },

@@ -7,7 +7,7 @@ extension TaskRuntime {
             BridgeTasks.Task(
                 "bridge.explain", "Shows whether a caller is allowed to do something, and which rule decides.",
                 Explain.self,
-                isOpen: true
+                isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try explain(call, options)
             }
@@ -42,13 +42,13 @@ extension TaskRuntime {
             throw BridgeError(JSONMismatch(path: "$.\(member)", expected: "what to \(verb.rawValue)", got: "nothing"))
         }
         let task = verb == .call ? registry.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
-        let isOpen = task?.description.isOpen ?? (verb == .subscribe && isOpenEvent(name))
+        let isPublic = task?.description.isPublic ?? (verb == .subscribe && isPublicEvent(name))
         // A task that there is not yet may be a client's, whose permission is its name.
         let permission = task?.description.permission ?? name
-        let decision = policy.decide(verb, permission, isOpen: isOpen, for: subject)
+        let decision = policy.decide(verb, permission, isPublic: isPublic, for: subject)
         var answer: JSONObject = [
             "allowed": .bool(decision.isAllowed), "verb": .string(verb.rawValue), "name": .string(name),
-            "open": .bool(isOpen), "rule": .string(decision.rule), "who": .string(subject.label),
+            "public": .bool(isPublic), "rule": .string(decision.rule), "who": .string(subject.label),
         ]
         if verb == .call {
             answer["permission"] = .string(permission)
@@ -56,7 +56,7 @@ extension TaskRuntime {
         }
         let mayAdminister = call.session.map { decide(.call, Policy.administration, by: $0).isAllowed } ?? true
         answer["admitted"] = .array(
-            policy.admitted(verb, permission, isOpen: isOpen, showsRules: mayAdminister).map(JSON.string))
+            policy.admitted(verb, permission, isPublic: isPublic, showsRules: mayAdminister).map(JSON.string))
         if let rule = decision.decisive {
             answer["file"] = .string(rule.file)
             answer["line"] = .number(JSONNumber(rule.line))

@@ -7,11 +7,11 @@ extension TaskRuntime {
         [
             BridgeTasks.Task(
                 "bridge.hello", "Names the client, and returns the daemon's version and limits.", Hello.self,
-                isOpen: true
+                isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },
-            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.", isOpen: true) { [unowned self] _ in
+            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.", isPublic: true) { [unowned self] _ in
                 ping()
             },
         ]

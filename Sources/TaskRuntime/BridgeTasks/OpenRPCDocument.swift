@@ -79,7 +79,7 @@ struct OpenRPCDocument {
         result.add("name", "result")
         result.add("schema", text: schemas.result ?? Array("true".utf8))
         text.add("result", text: result.finished())
-        if let plugin = task.provider as? PluginSlot { text.add("tags", [["name": .string(plugin.name)]]) }
+        if let plugin = task.provider as? PluginInstance { text.add("tags", [["name": .string(plugin.name)]]) }
         // Options that are neither known members of an object nor one parameter have no other place here.
         if options?["properties"] == nil, !parameters.takesWhole { text.add("x-options", options ?? true) }
         if let progress = schemas.progress { text.add("x-progress", text: progress) }

@@ -7,13 +7,13 @@ extension TaskRuntime {
         [
             BridgeTasks.Task(
                 "bridge.register", "Provides tasks: others' calls of them come to this session.",
-                text: Register.self, isOpen: true
+                text: Register.self, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)
             },
             BridgeTasks.Task(
                 "bridge.unregister", "Provides tasks no more.", text: Unregister.self,
-                optionBytes: TaskEntry.usualOptionBytes, isOpen: true
+                optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options)
             },

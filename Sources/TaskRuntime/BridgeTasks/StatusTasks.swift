@@ -79,7 +79,7 @@ extension TaskRuntime {
         ]
     }
 
-    private func summarize(_ plugin: PluginSlot) -> JSON {
+    private func summarize(_ plugin: PluginInstance) -> JSON {
         var summary: JSONObject = [
             "name": .string(plugin.name), "state": .string(plugin.state.rawValue),
             "waiting": .number(JSONNumber(plugin.waitingCount)),
@@ -90,11 +90,11 @@ extension TaskRuntime {
         return .object(summary)
     }
 
-    private func describeLag(of plugin: PluginSlot) -> JSON? {
+    private func describeLag(of plugin: PluginInstance) -> JSON? {
         plugin.host.lag.map { .number(JSONNumber($0.wholeMilliseconds)) }
     }
 
-    private func describe(_ metric: PluginMetric, of plugin: PluginSlot) -> JSON {
+    private func describe(_ metric: PluginMetric, of plugin: PluginInstance) -> JSON {
         let declared = metric.declaration
         // What is no number in JSON is null.
         let number = Int64(exactly: metric.value).map { JSONNumber($0) } ?? JSONNumber(metric.value)
@@ -138,7 +138,7 @@ extension TaskRuntime {
             text: { $0.element().bytes })
     }
 
-    private func describe(_ plugin: PluginSlot) -> JSON {
+    private func describe(_ plugin: PluginInstance) -> JSON {
         var described: JSONObject = [
             "name": .string(plugin.name), "version": .string(plugin.manifest.version),
             "state": .string(plugin.state.rawValue), "isolation": .string(plugin.host.isolation),

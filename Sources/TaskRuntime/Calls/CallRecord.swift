@@ -69,7 +69,7 @@ final class CallExtras {
     var batch: RPCBatch?
     var pluginName: String?
     /// The plugin that made it.
-    var maker: PluginSlot?
+    var maker: PluginInstance?
     var parent: CallHandle?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?
@@ -80,7 +80,7 @@ final class CallExtras {
     /// Whether these have not been held against what the task takes: it took another one's place meanwhile.
     var isUnchecked = false
     /// The plugin for which the call waits.
-    var waitsIn: PluginSlot?
+    var waitsIn: PluginInstance?
     /// What it waits for, where it may begin next; nil: for other calls, or an interceptor.
     var waitsFor: WaitReason?
     /// Its place among the calls that wait: for the plugin, of its session, and for the same.

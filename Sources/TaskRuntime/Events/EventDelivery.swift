@@ -14,13 +14,13 @@ extension TaskRuntime {
         deliver(name, data, to: subscriptions.sessions(for: name).filter { mayGet(name, $0) })
     }
 
-    /// Sends an event to some sessions only: to those of them that subscribed, or unasked to all of them.
+    /// Sends an event to some sessions only: to those of them that subscribed, or directly to all of them.
     ///
     /// - Parameter data: JSON, checked.
     /// - Returns: Why the event is not sent; nil: it is.
     @discardableResult
     public func publish(
-        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, unasked: Bool
+        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool
     ) -> String? {
         guard PublicName.isAllowed(name) else {
             return
@@ -33,7 +33,7 @@ extension TaskRuntime {
         // Each once, however often it was named.
         let named = Set(numbers).sorted().compactMap { sessions[$0] }
         // Whom a plugin names may get what it sends: that is the plugin's to know.
-        deliver(name, Array(data), to: unasked ? named : subscriptions.those(of: named, listeningTo: name))
+        deliver(name, Array(data), to: direct ? named : subscriptions.those(of: named, listeningTo: name))
         return nil
     }
 

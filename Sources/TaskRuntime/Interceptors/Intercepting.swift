@@ -3,19 +3,19 @@ public import BridgeJSON
 // Whose interceptors are asked, and about which tasks.
 extension TaskRuntime {
     /// The plugin's interceptors are asked from now on, before those that were there.
-    func joinInterceptors(of plugin: PluginSlot) {
+    func joinInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
         registry.changeInterceptors { $0.join(plugin.interceptors) }
     }
 
     /// The plugin's interceptors are asked from now on, where those of another one were.
-    func joinInterceptors(of plugin: PluginSlot, inPlaceOf old: PluginSlot) {
+    func joinInterceptors(of plugin: PluginInstance, inPlaceOf old: PluginInstance) {
         guard !plugin.interceptors.isEmpty || !old.interceptors.isEmpty else { return }
         registry.changeInterceptors { $0.replace(old, by: plugin.interceptors) }
     }
 
     /// They are asked no more. Calls that they have in hand fail as their descriptions say.
-    func leaveInterceptors(of plugin: PluginSlot) {
+    func leaveInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
         registry.changeInterceptors { $0.leave(plugin) }
     }
@@ -24,7 +24,7 @@ extension TaskRuntime {
     /// answered when it was started or configured anew.
     ///
     /// - Throws: `reply.invalid`, where that makes no sense; nothing has changed then.
-    public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginSlot) throws(BridgeError) {
+    public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {
         guard let said = answer["interceptors"] else { return }
         func refusal(_ reason: String) -> BridgeError {
             BridgeError(.replyInvalid, "\(plugin.providerName) says what it intercepts, and \(reason)")

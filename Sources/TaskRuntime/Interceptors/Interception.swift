@@ -23,7 +23,9 @@ extension TaskRuntime {
     /// passed by.
     private func nextInterceptor(of call: Call, _ task: TaskEntry) -> Interceptor? {
         for interceptor in task.interceptors ?? [] where !isDone(interceptor, with: call) {
-            if interceptor.plugin.state == .running || interceptor.description.failure == .refuse { return interceptor }
+            if interceptor.plugin.state == .running || interceptor.description.onFailure == .refuse {
+                return interceptor
+            }
             interceptor.counts.failed += 1
             passage(of: call).seen.append(interceptor)
         }
@@ -89,13 +91,13 @@ extension TaskRuntime {
         }
         // Where it is still being thought about, no later call of the session may come before it.
         guard let call = calls.call(handle), call.passage?.asked != nil, call.origin == .session,
-            call.passage?.queue == nil, let plugin = call.task?.provider as? PluginSlot
+            call.passage?.queue == nil, let plugin = call.task?.provider as? PluginInstance
         else { return }
         keepPlace(of: call, in: plugin)
     }
 
     /// No later call of the call's session begins before it in this plugin.
-    func keepPlace(of call: Call, in plugin: PluginSlot) {
+    func keepPlace(of call: Call, in plugin: PluginInstance) {
         passage(of: call).queue = plugin
         plugin.keepPlace(of: call)
     }
@@ -154,7 +156,7 @@ extension TaskRuntime {
         log.log(
             level: level, "\(interceptor.label) failed about a call of \(task.name): \(error)",
             metadata: call.logMetadata)
-        guard interceptor.description.failure == .refuse else {
+        guard interceptor.description.onFailure == .refuse else {
             call.passage?.withOptions { intercept(call, of: task, options: $0) }
             return
         }
@@ -247,13 +249,13 @@ extension TaskRuntime {
 
     /// Begins at the end of the turn what waited behind calls that were decided otherwise, or have ended: not at once,
     /// because other calls may be ending in the same breath.
-    func admitLater(_ slot: PluginSlot) {
-        if !slotsToAdmit.contains(where: { $0 === slot }) { slotsToAdmit.append(slot) }
+    func admitLater(_ instance: PluginInstance) {
+        if !instancesToAdmit.contains(where: { $0 === instance }) { instancesToAdmit.append(instance) }
     }
 
     /// The turn has ended.
     func admitBehindEnded() {
-        while let slot = slotsToAdmit.popLast() { slot.continueWork() }
+        while let instance = instancesToAdmit.popLast() { instance.continueWork() }
     }
 
     /// Whether somebody works on the call, or an interceptor that was told of it may have done something.

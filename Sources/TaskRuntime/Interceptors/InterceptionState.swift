@@ -9,7 +9,7 @@ final class InterceptionState {
     /// The call's options, readable for 64 bytes past their end, while it is asked about.
     var options: [UInt8] = []
     /// The plugin in whose queue the call keeps its place until it is decided.
-    var queue: PluginSlot?
+    var queue: PluginInstance?
     /// The task that the caller named, where the call has become one of another task. Retained: its name stands in
     /// answers.
     var original: TaskEntry?
@@ -38,5 +38,5 @@ extension Call {
     var ancestry: [Interceptor] { record.pointee.extras?.ancestry ?? [] }
 
     /// Whether an interceptor has it in hand, and the call keeps its place in that plugin's queue meanwhile.
-    func isAskedAbout(in queue: PluginSlot) -> Bool { passage?.queue === queue }
+    func isAskedAbout(in queue: PluginInstance) -> Bool { passage?.queue === queue }
 }

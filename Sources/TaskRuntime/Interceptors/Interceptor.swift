@@ -3,7 +3,7 @@ import BridgeJSON
 /// An interceptor of a plugin: which calls it is asked about, and what it did so far. Loop thread only.
 final class Interceptor {
     let description: InterceptorDescription
-    let plugin: PluginSlot
+    let plugin: PluginInstance
     /// The entry under which questions to it are counted; nobody can call it.
     let entry: TaskEntry
     /// Its name as it stands in a message.
@@ -16,7 +16,7 @@ final class Interceptor {
     private(set) var patterns: [EventPattern]
 
     /// - Parameter index: its place among those of its plugin.
-    init(_ description: InterceptorDescription, index: Int, plugin: PluginSlot) {
+    init(_ description: InterceptorDescription, index: Int, plugin: PluginInstance) {
         self.description = description
         self.plugin = plugin
         quotedName = JSON.string(description.name).bytes
@@ -91,10 +91,10 @@ struct InterceptorRegistry {
 
     mutating func join(_ new: [Interceptor]) { all += new }
 
-    mutating func leave(_ plugin: PluginSlot) { all.removeAll { $0.plugin === plugin } }
+    mutating func leave(_ plugin: PluginInstance) { all.removeAll { $0.plugin === plugin } }
 
     /// The new ones are asked where those of the plugin were, which are asked no more.
-    mutating func replace(_ plugin: PluginSlot, by new: [Interceptor]) {
+    mutating func replace(_ plugin: PluginInstance, by new: [Interceptor]) {
         let place = all.firstIndex { $0.plugin === plugin } ?? all.endIndex
         leave(plugin)
         all.insert(contentsOf: new, at: place)

@@ -15,13 +15,13 @@ public struct InterceptorDescription: Sendable, Hashable {
     /// Whose calls it is asked about: names of tasks, or with a `*` at the end beginnings of names.
     public var tasks: [String]
     /// What becomes of a call when it fails.
-    public var failure: InterceptorFailure
+    public var onFailure: InterceptorFailure
 
     /// An interceptor.
-    public init(name: String, summary: String = "", tasks: [String], failure: InterceptorFailure = .refuse) {
+    public init(name: String, summary: String = "", tasks: [String], onFailure: InterceptorFailure = .refuse) {
         self.name = name
         self.summary = summary
         self.tasks = tasks
-        self.failure = failure
+        self.onFailure = onFailure
     }
 }

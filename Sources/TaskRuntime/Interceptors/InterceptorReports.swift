@@ -41,7 +41,7 @@ extension TaskRuntime {
                 [
                     "name": .string(interceptor.name), "plugin": .string(interceptor.plugin.name),
                     "summary": .string(interceptor.description.summary),
-                    "failure": .string(interceptor.description.failure.rawValue),
+                    "onFailure": .string(interceptor.description.onFailure.rawValue),
                 ]
             })
     }
@@ -57,7 +57,7 @@ extension TaskRuntime {
         var object: JSONObject = [
             "name": .string(interceptor.name), "plugin": .string(interceptor.plugin.name),
             "tasks": .array(interceptor.patterns.map { .string($0.text) }),
-            "failure": .string(interceptor.description.failure.rawValue),
+            "onFailure": .string(interceptor.description.onFailure.rawValue),
         ]
         for (name, count) in interceptor.counts.all { object[name] = .number(JSONNumber(count)) }
         object["p50Us"] = microseconds(0.5)

@@ -11,8 +11,8 @@ extension PluginManifest {
             var concurrency: Int?
             var optionBytes: Int?
             var `private`: Bool?
-            var open: Bool?
-            var optionVerbs: [String: String]?
+            var `public`: Bool?
+            var optionPermissions: [String: String]?
             var options: JSON?
             var result: JSON?
             var progress: JSON?
@@ -20,7 +20,7 @@ extension PluginManifest {
         struct Event: Decodable {
             var name: String
             var summary: String
-            var open: Bool?
+            var `public`: Bool?
         }
         struct Worker: Decodable {
             var name: String
@@ -32,7 +32,7 @@ extension PluginManifest {
             var name: String
             var summary: String
             var tasks: [String]
-            var failure: InterceptorFailure?
+            var onFailure: InterceptorFailure?
         }
         var name: String
         var version: String
@@ -41,7 +41,7 @@ extension PluginManifest {
         var events: [Event]?
         var launchWorkers: [Worker]?
         var configuration: JSON?
-        var reconfigurable: Bool?
+        var reloadable: Bool?
         var error: String?
     }
 
@@ -66,6 +66,12 @@ extension PluginManifest {
             throw Self.refusal("\(error.path): expected \(error.expected), got \(error.got)")
         }
         if let error = text.error { throw Self.refusal(error) }
+        for (part, what) in [
+            (json, "the manifest"), (json["tasks"], "a task"), (json["events"], "an event"),
+            (json["interceptors"], "an interceptor"),
+        ] {
+            if let fault = RenamedName.fault(in: part, what) { throw Self.refusal(fault) }
+        }
         guard !text.name.isEmpty else { throw Self.refusal("the plugin has no name") }
         name = text.name
         version = text.version
@@ -77,11 +83,13 @@ extension PluginManifest {
             let name = JSON.string(String(event.name.prefix(64))).text
             throw Self.refusal("the event \(name) is to have a name of \(PublicName.rule)")
         }
-        events = (text.events ?? []).map { EventSummary(name: $0.name, summary: $0.summary, isOpen: $0.open ?? false) }
+        events = (text.events ?? []).map {
+            EventSummary(name: $0.name, summary: $0.summary, isPublic: $0.public ?? false)
+        }
         workers = []
         for worker in text.launchWorkers ?? [] { workers.append(try Self.worker(worker)) }
         configuration = text.configuration
-        isReconfigurable = text.reconfigurable ?? false
+        isReloadable = text.reloadable ?? false
         interceptors = []
         for interceptor in text.interceptors ?? [] { interceptors.append(try Self.interceptor(interceptor)) }
         let names = tasks.map(\.name)
@@ -107,7 +115,7 @@ extension PluginManifest {
         }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
-            isOpen: task.open ?? false, optionVerbs: try optionVerbs(of: task),
+            isPublic: task.public ?? false, optionPermissions: try optionPermissions(of: task),
             deadline: try deadline(raw["timeout"], of: task.name),
             concurrency: task.concurrency,
             isPrivate: task.private ?? false,
@@ -115,9 +123,9 @@ extension PluginManifest {
             schemas: schemas)
     }
 
-    private static func optionVerbs(of task: Text.Task) throws(BridgeError) -> [String: PolicyVerb] {
+    private static func optionPermissions(of task: Text.Task) throws(BridgeError) -> [String: PolicyVerb] {
         var verbs: [String: PolicyVerb] = [:]
-        for (option, text) in task.optionVerbs ?? [:] {
+        for (option, text) in task.optionPermissions ?? [:] {
             guard let verb = PolicyVerb(rawValue: text), PolicyVerb.ofOptions.contains(verb) else {
                 let known = PolicyVerb.ofOptions.map(\.rawValue).joined(separator: ", ")
                 throw refusal(
@@ -156,7 +164,7 @@ extension PluginManifest {
             )
         }
         return InterceptorDescription(
-            name: said.name, summary: said.summary, tasks: said.tasks, failure: said.failure ?? .refuse)
+            name: said.name, summary: said.summary, tasks: said.tasks, onFailure: said.onFailure ?? .refuse)
     }
 
     private static func refusal(_ reason: String) -> BridgeError {

@@ -38,7 +38,7 @@ extension TaskRuntime {
     /// Makes a call for a plugin. `completion` is told of its end, before this returns where it ends at once.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
-    public func call(_ request: PluginCall, by plugin: PluginSlot) -> CallHandle {
+    public func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {
         noteStep(of: plugin)
         let task: TaskEntry
         let target: Session?

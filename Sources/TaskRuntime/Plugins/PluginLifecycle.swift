@@ -6,28 +6,29 @@ extension TaskRuntime {
     /// Takes in a plugin whose library has been loaded. Its tasks are not callable before ``open(_:)``.
     ///
     /// - Throws: `plugin.unavailable` where its name, or that of a task, is another one's.
-    public func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginSlot {
-        let slot = try candidate(manifest, path: path, host: host, inPlaceOf: nil)
-        plugins.append(slot)
-        return slot
+    public func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginInstance
+    {
+        let instance = try candidate(manifest, path: path, host: host, inPlaceOf: nil)
+        plugins.append(instance)
+        return instance
     }
 
     /// A plugin that may take the place of another one. Nobody knows of it before ``replace(_:by:)``.
     ///
     /// - Throws: as ``add(_:path:host:)``; the names of the one before are free.
     public func candidate(
-        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginSlot?
-    ) throws(BridgeError) -> PluginSlot {
+        _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginInstance?
+    ) throws(BridgeError) -> PluginInstance {
         let others = plugins.filter { $0 !== old }
         if let other = others.first(where: { $0.name == manifest.name }) {
             throw other.isLoadedAlready
         }
         try checkFree(manifest.tasks, others, besides: old)
-        return PluginSlot(manifest, path: path, host: host, runtime: self)
+        return PluginInstance(manifest, path: path, host: host, runtime: self)
     }
 
     private func checkFree(
-        _ tasks: [TaskDescription], _ others: [PluginSlot], besides old: PluginSlot?
+        _ tasks: [TaskDescription], _ others: [PluginInstance], besides old: PluginInstance?
     ) throws(BridgeError) {
         for task in tasks {
             guard let taken = taker(of: task.name, among: others, besides: old) else { continue }
@@ -36,14 +37,14 @@ extension TaskRuntime {
     }
 
     /// While it was started, a client may have begun to provide a task of its, and its process may have ended.
-    private func checkReady(_ plugin: PluginSlot, inPlaceOf old: PluginSlot?) throws(BridgeError) {
+    private func checkReady(_ plugin: PluginInstance, inPlaceOf old: PluginInstance?) throws(BridgeError) {
         try checkFree(plugin.manifest.tasks, plugins.filter { $0 !== old && $0 !== plugin }, besides: old)
         guard !plugin.pauses.contains(.noProcess) else {
             throw BridgeError(.pluginUnavailable, "its process ended before it could take calls")
         }
     }
 
-    private func taker(of name: String, among others: [PluginSlot], besides old: PluginSlot?) -> String? {
+    private func taker(of name: String, among others: [PluginInstance], besides old: PluginInstance?) -> String? {
         if let plugin = others.first(where: { $0.manifest.tasks.contains { $0.name == name } }) {
             return plugin.providerName
         }
@@ -54,13 +55,13 @@ extension TaskRuntime {
     /// The plugin takes calls from now on, and hears of the sessions that there are.
     ///
     /// - Throws: `plugin.unavailable` where it cannot any more; nothing has changed then.
-    public func open(_ plugin: PluginSlot) throws(BridgeError) {
+    public func open(_ plugin: PluginInstance) throws(BridgeError) {
         try checkReady(plugin, inPlaceOf: nil)
         joinInterceptors(of: plugin)
         begin(plugin)
     }
 
-    private func begin(_ plugin: PluginSlot) {
+    private func begin(_ plugin: PluginInstance) {
         plugin.state = .running
         for task in plugin.tasks { registry.insert(task) }
         forgetRights()
@@ -72,7 +73,7 @@ extension TaskRuntime {
     ///
     /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
     /// - Throws: `plugin.unavailable` where the new one cannot take calls any more; nothing has changed then.
-    public func replace(_ old: PluginSlot, by new: PluginSlot) throws(BridgeError) {
+    public func replace(_ old: PluginInstance, by new: PluginInstance) throws(BridgeError) {
         try checkReady(new, inPlaceOf: old)
         // Before they leave: the new ones are asked in the place of the old ones.
         joinInterceptors(of: new, inPlaceOf: old)
@@ -89,7 +90,7 @@ extension TaskRuntime {
     }
 
     /// Calls that wait for an interceptor, or for a description, and keep no place in the old one's queue.
-    private func handUnbegun(of old: PluginSlot, to new: PluginSlot) {
+    private func handUnbegun(of old: PluginInstance, to new: PluginInstance) {
         defer { old.continueWork() }
         for call in calls.inFlight where call.state != .running {
             guard let task = call.task, task.provider === old, !task.isInternal else { continue }
@@ -102,9 +103,9 @@ extension TaskRuntime {
     }
 
     /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:)``.
-    public func retire(_ plugin: PluginSlot) { leave(plugin) }
+    public func retire(_ plugin: PluginInstance) { leave(plugin) }
 
-    private func leave(_ plugin: PluginSlot) {
+    private func leave(_ plugin: PluginInstance) {
         for task in plugin.tasks { registry.remove(task) }
         leaveInterceptors(of: plugin)
         plugin.state = .stopping
@@ -114,7 +115,7 @@ extension TaskRuntime {
     }
 
     /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
-    public func close(_ plugin: PluginSlot) {
+    public func close(_ plugin: PluginInstance) {
         for task in plugin.tasks { registry.remove(task) }
         leaveInterceptors(of: plugin)
         plugin.state = .stopping
@@ -128,7 +129,7 @@ extension TaskRuntime {
     }
 
     /// The plugin has stopped, or was not to be had: it is known no more.
-    public func remove(_ plugin: PluginSlot) {
+    public func remove(_ plugin: PluginInstance) {
         let wasOpen = plugin.state != .loaded
         close(plugin)
         // What it was asked itself, too: nothing may point to what is let go.
@@ -147,7 +148,7 @@ extension TaskRuntime {
     }
 
     /// Reports that a plugin works, and informs it of the sessions that opened before it did.
-    func announce(_ plugin: PluginSlot) {
+    func announce(_ plugin: PluginInstance) {
         publish("plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
         plugin.reportSessions()
     }

@@ -10,7 +10,7 @@ final class PluginSchemas {
     fileprivate var waiting: [(PluginManifest) -> Void] = []
 
     /// How long a plugin may take to answer. Then what its manifest says has to do, until somebody asks again.
-    fileprivate static let patience = Duration.seconds(10)
+    fileprivate static let timeout = Duration.seconds(10)
 
     /// What a plugin answers; see `trestle_plugin.h`.
     fileprivate struct Answer: Decodable {
@@ -30,7 +30,7 @@ final class PluginSchemas {
     }
 }
 
-extension PluginSlot {
+extension PluginInstance {
     func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
         describe { done($0.tasks[task.index].schemas) }
     }
@@ -48,7 +48,7 @@ extension PluginSlot {
         schemas.waiting.append(done)
         guard schemas.waiting.count == 1 else { return }
         perform(
-            .describe, options: [:], timeout: PluginSchemas.patience, reading: PluginSchemas.Answer.read
+            .describe, options: [:], timeout: PluginSchemas.timeout, reading: PluginSchemas.Answer.read
         ) { [self] answer in
             let manifest = completed(by: answer)
             let waiting = schemas.waiting

@@ -5,16 +5,16 @@ import DequeModule
 /// of sessions, refusals, and calls that begin. It has a share of the loop as users have.
 final class PluginJob: StepJob {
     let session: Session? = nil
-    private let slot: PluginSlot
+    private let instance: PluginInstance
 
-    init(_ slot: PluginSlot) { self.slot = slot }
+    init(_ instance: PluginInstance) { self.instance = instance }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        while slot.workOnce() {
+        while instance.workOnce() {
             if budget.isSpent { return .unfinished }
         }
-        slot.isAtWork = false
-        slot.noteIdle()
+        instance.isAtWork = false
+        instance.noteIdle()
         return .done
     }
 }
@@ -38,7 +38,7 @@ struct EndingCalls {
     }
 }
 
-extension PluginSlot {
+extension PluginInstance {
     /// Goes on with what is to be done, as far as the plugin's share of the turn goes; the rest follows in later ones.
     func continueWork() {
         guard !isAtWork, hasWork else { return }

@@ -58,7 +58,7 @@ public final class SessionReport: StepJob {
     }
 }
 
-extension PluginSlot {
+extension PluginInstance {
     /// Makes a report of the sessions that there are.
     ///
     /// - Parameters:

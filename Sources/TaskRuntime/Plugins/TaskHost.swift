@@ -1,16 +1,16 @@
 public import BridgeJSON
 
 /// Where a plugin's code runs: in this process, in another one. The runtime asks, the host answers through the
-/// ``PluginSlot`` that it was given. Loop thread only.
+/// ``PluginInstance`` that it was given. Loop thread only.
 public protocol TaskHost: AnyObject {
     /// How the plugin is kept apart, for `bridge.plugins`: "none" in the daemon's own process.
     var isolation: String { get }
     /// Whether ``room(for:)`` is to be asked before each call.
     var choosesCalls: Bool { get }
-    /// Whether a call can be begun now. One that cannot waits, and ``PluginSlot/roomWasMade()`` or
-    /// ``PluginSlot/roomWasMade(forCallsOf:)`` has the host asked again.
+    /// Whether a call can be begun now. One that cannot waits, and ``PluginInstance/roomWasMade()`` or
+    /// ``PluginInstance/roomWasMade(forCallsOf:)`` has the host asked again.
     func room(for call: Call) -> HostRoom
-    /// Begins a piece of work. It ends with ``PluginSlot/reply(_:_:)`` or ``PluginSlot/fail(_:_:)``, possibly before
+    /// Begins a piece of work. It ends with ``PluginInstance/reply(_:_:)`` or ``PluginInstance/fail(_:_:)``, possibly before
     /// this returns.
     ///
     /// - Parameter options: borrowed until this returns; readable for 64 bytes past their end.
@@ -116,7 +116,7 @@ public enum PluginWork: Sendable, Hashable {
     /// Finish.
     case stop
     /// Tell what the plugin of the next daemon has to know of sessions.
-    case keepSessions
+    case saveSessions
     /// Go on with what the plugin of the daemon before knew of sessions.
     case restoreSessions
 }
@@ -148,7 +148,7 @@ public struct PluginManifest: Sendable {
     /// The JSON Schema of its section of the configuration; nil: it has none, or does not say.
     public var configuration: JSON?
     /// Whether it takes a new section while it is at work.
-    public var isReconfigurable = false
+    public var isReloadable = false
     /// Its interceptors, in the order of their numbers.
     public var interceptors: [InterceptorDescription] = []
 }
@@ -160,7 +160,7 @@ public struct EventSummary: Sendable, Hashable {
     /// One sentence for a person.
     public var summary: String
     /// Whether members of the group that the daemon is there for get them where no rule says anything.
-    public var isOpen: Bool
+    public var isPublic: Bool
 }
 
 extension PluginWork {
@@ -176,7 +176,7 @@ extension PluginWork {
         case .intercept: "intercept"
         case .describe: "describe"
         case .stop: "stop"
-        case .keepSessions: "keep_sessions"
+        case .saveSessions: "save_sessions"
         case .restoreSessions: "restore_sessions"
         }
     }

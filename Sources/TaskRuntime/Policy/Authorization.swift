@@ -21,16 +21,16 @@ extension TaskRuntime {
             unit: policy.asksForUnit ? session.unit : nil)
     }
 
-    func decide(_ verb: PolicyVerb, _ name: String, isOpen: Bool = false, by session: Session) -> PolicyDecision {
-        policy.decide(verb, name, isOpen: isOpen, for: subject(session))
+    func decide(_ verb: PolicyVerb, _ name: String, isPublic: Bool = false, by session: Session) -> PolicyDecision {
+        policy.decide(verb, name, isPublic: isPublic, for: subject(session))
     }
 
     /// - Throws: `permission.denied`.
     func check(
-        _ verb: PolicyVerb, _ name: String, isOpen: Bool = false, by session: Session,
+        _ verb: PolicyVerb, _ name: String, isPublic: Bool = false, by session: Session,
         to what: @autoclosure () -> String
     ) throws(BridgeError) {
-        let decision = decide(verb, name, isOpen: isOpen, by: session)
+        let decision = decide(verb, name, isPublic: isPublic, by: session)
         if !decision.isAllowed { throw denial(subject(session), what(), decision) }
     }
 
@@ -59,7 +59,7 @@ extension TaskRuntime {
     }
 
     func decision(onCallOf task: TaskEntry, by session: Session) -> PolicyDecision {
-        decide(.call, task.description.permission, isOpen: task.description.isOpen, by: session)
+        decide(.call, task.description.permission, isPublic: task.description.isPublic, by: session)
     }
 
     /// Why the session may not call the task.
@@ -70,7 +70,7 @@ extension TaskRuntime {
     /// Rules may deny plugins what they call in their own name.
     ///
     /// - Throws: `permission.denied`.
-    func checkCall(of task: TaskEntry, by plugin: PluginSlot) throws(BridgeError) {
+    func checkCall(of task: TaskEntry, by plugin: PluginInstance) throws(BridgeError) {
         guard policy.bindsPluginCalls else { return }
         let subject = PolicySubject(plugin: plugin.name, daemonUID: policy.daemonUID)
         let decision = policy.decide(.call, task.description.permission, for: subject)
@@ -84,7 +84,7 @@ extension TaskRuntime {
         if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
         let name = ExactText(event)
         if let known = session.eventRights[name] { return known }
-        let isAllowed = decide(.subscribe, event, isOpen: isOpenEvent(event), by: session).isAllowed
+        let isAllowed = decide(.subscribe, event, isPublic: isPublicEvent(event), by: session).isAllowed
         guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
         // Names are made up by whoever may publish.
         if session.eventRights.count >= Self.maximumEventRights { session.eventRights.removeAll() }
@@ -93,9 +93,9 @@ extension TaskRuntime {
     }
 
     /// Whether a plugin marks events of this name as open, or they are news about the session that gets them.
-    func isOpenEvent(_ name: String) -> Bool {
+    func isPublicEvent(_ name: String) -> Bool {
         name.isExactly(Self.droppedEvents)
-            || plugins.contains { $0.manifest.events.contains { $0.name.isExactly(name) && $0.isOpen } }
+            || plugins.contains { $0.manifest.events.contains { $0.name.isExactly(name) && $0.isPublic } }
     }
 
     /// The event that says how many others were dropped.

@@ -121,9 +121,9 @@ public struct Policy: Sendable {
     ///
     /// - Parameters:
     ///   - name: what it is to be done to, as the verb says; empty where that has no names.
-    ///   - isOpen: whether it is marked as open.
+    ///   - isPublic: whether it is marked as open.
     public func decide(
-        _ verb: PolicyVerb, _ name: String, isOpen: Bool = false, for subject: PolicySubject
+        _ verb: PolicyVerb, _ name: String, isPublic: Bool = false, for subject: PolicySubject
     ) -> PolicyDecision {
         // To name it is to ask for what one gets without naming anything.
         if verb == .store, let own = subject.namespace, own.isExactly(name) {
@@ -145,8 +145,8 @@ public struct Policy: Sendable {
         }
         if subject.plugin != nil { return PolicyDecision(isAllowed: true, reason: .plugin) }
         if trusts(subject) { return PolicyDecision(isAllowed: true, reason: .trusted) }
-        if isOpen, mayUseWhatIsOpen(subject) { return PolicyDecision(isAllowed: true, reason: .open) }
-        return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced, isOpen: isOpen))
+        if isPublic, mayUsePublic(subject) { return PolicyDecision(isAllowed: true, reason: .open) }
+        return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced, isPublic: isPublic))
     }
 
     /// The rule by which the subject may administer the daemon, which includes closing others' sessions.
@@ -156,15 +156,15 @@ public struct Policy: Sendable {
         return nil
     }
 
-    private func mayUseWhatIsOpen(_ subject: PolicySubject) -> Bool {
+    private func mayUsePublic(_ subject: PolicySubject) -> Bool {
         isTrusted(uid: subject.uid) || openGroup.map { subject.gids.contains($0) } ?? false
     }
 
     private func whyNot(
-        _ subject: PolicySubject, _ silenced: PolicyRule?, isOpen: Bool
+        _ subject: PolicySubject, _ silenced: PolicyRule?, isPublic: Bool
     ) -> PolicyDecision.Reason {
         if let silenced { return .localOnly(silenced) }
-        if isOpen { return .notInGroup(daemonUID: daemonUID) }
+        if isPublic { return .notInGroup(daemonUID: daemonUID) }
         return subject.isLocal ? .nothing(daemonUID: daemonUID) : .notLocal(daemonUID: daemonUID)
     }
 }

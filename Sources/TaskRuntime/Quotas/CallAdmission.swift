@@ -51,7 +51,7 @@ extension TaskRuntime {
     }
 
     /// The same for a call that a plugin makes: it is bound by what binds the task, and by how many it may have made.
-    func checkCallQuotas(of task: TaskEntry, by plugin: PluginSlot) throws(BridgeError) {
+    func checkCallQuotas(of task: TaskEntry, by plugin: PluginInstance) throws(BridgeError) {
         guard plugin.ownCallsInFlight < quotas.pluginCallsInFlight else {
             throw tooManyInFlight(quotas.pluginCallsInFlight, of: "plugin \(plugin.name)")
         }
@@ -87,8 +87,8 @@ extension TaskRuntime {
         {
             throw tooManyInFlight(meter.quota.callsInFlight, of: meter.label)
         }
-        if let meter = meters.plugin, meter.quota.callsInFlight > 0, let slot = task.provider as? PluginSlot {
-            let inFlight = slot.tasks.reduce(0) { $0 + $1.statistics.inFlight }
+        if let meter = meters.plugin, meter.quota.callsInFlight > 0, let instance = task.provider as? PluginInstance {
+            let inFlight = instance.tasks.reduce(0) { $0 + $1.statistics.inFlight }
             if inFlight >= meter.quota.callsInFlight {
                 throw tooManyInFlight(meter.quota.callsInFlight, of: meter.label)
             }

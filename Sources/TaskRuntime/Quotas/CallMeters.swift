@@ -30,7 +30,7 @@ struct CallMeters {
     /// Those that a call of a task is counted by; nil: none.
     func those(of task: TaskEntry) -> TaskMeters? {
         let own = tasks[ExactText(task.name)]
-        let plugin = (task.provider as? PluginSlot).flatMap { plugins[ExactText($0.name)] }
+        let plugin = (task.provider as? PluginInstance).flatMap { plugins[ExactText($0.name)] }
         return own == nil && plugin == nil ? nil : TaskMeters(task: own, plugin: plugin)
     }
 }

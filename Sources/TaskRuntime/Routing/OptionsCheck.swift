@@ -13,7 +13,7 @@ final class OptionsCheck {
     init?(_ description: TaskDescription) {
         // `try?`: of what a manifest says, a broken schema was refused.
         schema = (try? description.schemas.optionsCheck()) ?? nil
-        rights = description.optionVerbs.sorted { $0.key < $1.key }.map { option, verb in
+        rights = description.optionPermissions.sorted { $0.key < $1.key }.map { option, verb in
             OptionRight(option: MemberStrings(option), verb: verb)
         }
         if schema == nil, rights.isEmpty { return nil }

@@ -19,9 +19,9 @@ public struct TaskDescription: Sendable {
     /// The permission that its callers need.
     public var permission: String
     /// Whether members of the group that the daemon is there for may call it where no rule says anything.
-    public var isOpen: Bool
+    public var isPublic: Bool
     /// Options that name what not every caller may name, each with what he has to be allowed for that.
-    public var optionVerbs: [String: PolicyVerb]
+    public var optionPermissions: [String: PolicyVerb]
     /// How long a call may take.
     public var deadline: TaskDeadline
     /// How many calls may run at once; nil: any number.
@@ -39,16 +39,16 @@ public struct TaskDescription: Sendable {
 
     /// A description; all but the name may be left out.
     public init(
-        name: String, summary: String = "", permission: String? = nil, isOpen: Bool = false,
-        optionVerbs: [String: PolicyVerb] = [:], deadline: TaskDeadline = .standard,
+        name: String, summary: String = "", permission: String? = nil, isPublic: Bool = false,
+        optionPermissions: [String: PolicyVerb] = [:], deadline: TaskDeadline = .standard,
         concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int = TaskDescription.usualOptionBytes,
         schemas: TaskSchemas = TaskSchemas()
     ) {
         self.name = name
         self.summary = summary
         self.permission = permission ?? name
-        self.isOpen = isOpen
-        self.optionVerbs = optionVerbs
+        self.isPublic = isPublic
+        self.optionPermissions = optionPermissions
         self.deadline = deadline
         self.concurrency = concurrency
         self.isPrivate = isPrivate

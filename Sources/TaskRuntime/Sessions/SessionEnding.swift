@@ -42,7 +42,7 @@ final class SessionEnding: StepJob {
         runtime.end(
             call,
             error: BridgeError(
-                .sessionClosed, "the client that provides the task has gone", data: ["started": true],
+                .providerClosed, "the client that provides the task has gone", data: ["started": true],
                 isTransient: true))
         return true
     }

@@ -181,6 +181,6 @@ extension TaskRuntime {
     public func end(_ session: Session, because reason: String) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
         let data: JSON = ["reason": .string(reason)]
-        close(session, saying: "session.not_carried", data)
+        close(session, saying: "session.lost", data)
     }
 }

@@ -121,7 +121,7 @@ extension TaskRuntime {
     }
 
     /// Notes that what is done now is done for a plugin.
-    public func noteStep(of plugin: PluginSlot) {
+    public func noteStep(of plugin: PluginInstance) {
         noteStep(.plugin, plugin.number)
     }
 

@@ -100,11 +100,11 @@ extension TaskRuntime {
     }
 
     /// A plugin chose the name: where it makes the name of another family, the earlier one stays.
-    func write(_ metric: PluginMetric, of plugin: PluginSlot, _ text: inout OpenMetricsText) {
+    func write(_ metric: PluginMetric, of plugin: PluginInstance, _ text: inout OpenMetricsText) {
         if text.begin(Self.family(of: metric.declaration, plugin)) { text.add(.init(metric.value)) }
     }
 
-    static func family(of metric: MetricDeclaration, _ plugin: PluginSlot) -> OpenMetricsText.Family {
+    static func family(of metric: MetricDeclaration, _ plugin: PluginInstance) -> OpenMetricsText.Family {
         .init(
             "trestle_plugin_\(OpenMetricsText.nameable(plugin.name))_\(metric.name)",
             metric.kind == .gauge ? .gauge : .counter, unit: metric.unit, metric.help)

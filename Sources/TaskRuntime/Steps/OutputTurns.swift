@@ -13,7 +13,7 @@ extension TaskRuntime {
     /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
     public func writeOutput() {
         turnNumber &+= 1
-        if !slotsToAdmit.isEmpty { admitBehindEnded() }
+        if !instancesToAdmit.isEmpty { admitBehindEnded() }
         while !dirtySessions.isEmpty {
             swap(&dirtySessions, &writingSessions)
             if writingSessions.count == 1 {

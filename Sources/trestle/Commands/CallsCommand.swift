@@ -8,7 +8,7 @@ struct CallsCommand: BridgeCommand {
         discussion: """
             EXAMPLES
               trestle calls
-              trestle calls | jq -r 'select(.ageMs > 60000) | .call' | xargs -n1 trestle kill
+              trestle calls | jq -r 'select(.ageMs > 60000) | .call' | xargs -n1 trestle cancel
             """)
 
     @OptionGroup var connection: ConnectionOptions

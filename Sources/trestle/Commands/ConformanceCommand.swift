@@ -28,7 +28,7 @@ struct ConformanceCommand: BridgeCommand {
     var vectors: String?
 
     @Option(help: ArgumentHelp("How long a check waits for the daemon.", valueName: "duration"))
-    var patience: TimeLimit?
+    var timeout: TimeLimit?
 
     func run() async throws {
         guard let folder = vectors ?? VectorFolder.standard else {
@@ -37,11 +37,11 @@ struct ConformanceCommand: BridgeCommand {
         let vectors: [Vector]
         do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }
         let path = connection.socket ?? root.connection.socket ?? SocketLocation.current().path
-        let patience = patience?.duration ?? .seconds(10)
+        let stepTimeout = timeout?.duration ?? .seconds(10)
         try await withClient { client in
             let tasks = try await client.callPages("bridge.tasks", list: "tasks")["tasks"]?.arrayValue ?? []
             var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }))
-            for vector in vectors { await report.check(vector, path: path, patience: patience) }
+            for vector in vectors { await report.check(vector, path: path, stepTimeout: stepTimeout) }
             report.finish()
             if report.failed > 0 { throw ExitCode(1) }
         }
@@ -57,14 +57,14 @@ private struct ConformanceReport {
 
     init(tasks: Set<String>) { self.tasks = tasks }
 
-    mutating func check(_ vector: Vector, path: String, patience: Duration) async {
+    mutating func check(_ vector: Vector, path: String, stepTimeout: Duration) async {
         if let missing = vector.needs.first(where: { !tasks.contains($0) }) {
             skipped += 1
             return show(vector, "skipped", "there is no task \(missing)")
         }
-        var failure = WireRun.failure(of: vector, path: path, patience: patience)
+        var failure = WireRun.failure(of: vector, path: path, stepTimeout: stepTimeout)
         if failure == nil, !vector.client.isEmpty {
-            failure = await ClientRun.failure(of: vector, path: path, patience: patience)
+            failure = await ClientRun.failure(of: vector, path: path, stepTimeout: stepTimeout)
         }
         if failure == nil { passed += 1 } else { failed += 1 }
         show(vector, failure == nil ? "passed" : "failed", failure)

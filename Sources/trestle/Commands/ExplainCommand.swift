@@ -9,32 +9,29 @@ struct ExplainCommand: BridgeCommand {
         commandName: "explain",
         abstract: "Shows whether a caller is allowed to do something, and which rule decides.",
         discussion: """
-            Without --uid, --session or --plugin it is about who asks. Of a user, all groups count that this machine \
-            knows.
-            Ends with 0 where it is allowed, with 1 where it is not. docs/policy.md says how rules are written.
+            Without --as, --session or --plugin the caller is the user who asks. All groups count that this machine \
+            knows of a user.
+            Ends with 0 if it is allowed, with 1 if it is denied. docs/policy.md says how rules are written.
 
             EXAMPLES
-              trestle explain --task Alert
-              trestle explain --uid ada --origin https://notes.example --task persistence.create
-              trestle explain --uid 1000 --verb subscribe --name record.changed
-              trestle explain --uid ada --verb store --name 1000:https://notes.example
-              trestle explain --plugin notes --task login.status
+              trestle explain Alert
+              trestle explain persistence.create --as ada --origin https://notes.example
+              trestle explain subscribe record.changed --as 1000
+              trestle explain store 1000:https://notes.example --as ada
+              trestle explain login.status --plugin notes
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Option(help: ArgumentHelp("The task that is called.", valueName: "name"))
-    var task: String?
-
-    @Option(help: ArgumentHelp("What is done, where it is no call: register, serve, publish, subscribe, store, …"))
-    var verb: String?
-
-    @Option(help: ArgumentHelp("What that is done with: a task, an event, an origin, a namespace."))
-    var name: String?
+    @Argument(
+        help: ArgumentHelp(
+            "The task that is called; or a verb, such as register, serve, publish, subscribe, store, and the task, event, "
+                + "origin or namespace that it is about.", valueName: "verb] [name"))
+    var about: [String]
 
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))
-    var uid: String?
+    var `as`: String?
 
     @Option(help: ArgumentHelp("Groups, by number, in place of those that the user is in.", valueName: "gid"))
     var group: [UInt32] = []
@@ -42,8 +39,8 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("What the session speaks for."))
     var origin: String?
 
-    @Option(help: ArgumentHelp("Who is logged in to the session.", valueName: "account"))
-    var user: String?
+    @Option(help: ArgumentHelp("The account that is logged in to the session."))
+    var account: String?
 
     @Option(help: ArgumentHelp("The systemd unit that the program runs in."))
     var unit: String?
@@ -55,8 +52,9 @@ struct ExplainCommand: BridgeCommand {
     var plugin: String?
 
     func validate() throws {
-        if task == nil, verb == nil {
-            throw ValidationError("say what is asked about: --task NAME, or --verb and --name")
+        if about.isEmpty || about.count > 2 {
+            throw ValidationError(
+                "name a task, or a verb and what it is about: trestle explain subscribe record.changed")
         }
     }
 
@@ -75,16 +73,18 @@ struct ExplainCommand: BridgeCommand {
 
     private func question() throws -> JSON {
         var question: JSONObject = [:]
-        question["task"] = task.map { .string($0) }
-        question["verb"] = verb.map { .string($0) }
-        question["name"] = name.map { .string($0) }
+        if about.count == 1 {
+            question["task"] = .string(about[0])
+        } else {
+            (question["verb"], question["name"]) = (.string(about[0]), .string(about[1]))
+        }
         question["origin"] = origin.map { .string($0) }
-        question["user"] = user.map { .string($0) }
+        question["user"] = account.map { .string($0) }
         question["unit"] = unit.map { .string($0) }
         question["plugin"] = plugin.map { .string($0) }
         question["session"] = session.map { .number(JSONNumber($0)) }
-        if let uid {
-            guard let account = Account(uid) else { throw ValidationError("there is no user \(uid) on this machine") }
+        if let name = `as` {
+            guard let account = Account(name) else { throw ValidationError("there is no user \(name) on this machine") }
             question["uid"] = .number(JSONNumber(UInt64(account.uid)))
             question["groups"] = Self.numbers(account.groups)
         }
@@ -95,7 +95,7 @@ struct ExplainCommand: BridgeCommand {
     private static func numbers(_ ids: [UInt32]) -> JSON { .array(ids.map { .number(JSONNumber(UInt64($0))) }) }
 }
 
-/// A user of this machine and the groups he is in.
+/// A user of this machine, and the user's groups.
 private struct Account {
     var uid: UInt32
     var groups: [UInt32] = []

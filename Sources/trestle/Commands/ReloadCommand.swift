@@ -2,7 +2,7 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 
-/// `trestle reload`
+/// `trestle config reload`
 struct ReloadCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
@@ -12,17 +12,21 @@ struct ReloadCommand: BridgeCommand {
             problem is shown with its position, and nothing changes. SIGHUP does the same.
 
             EXAMPLES
-              trestle reload
-              trestle reload | jq -r '.restart[]'
+              trestle config reload
+              trestle config reload | jq -r '.restart[]'
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    func run() async throws {
+    func run() async throws { try await reloadConfiguration() }
+}
+
+extension BridgeCommand {
+    fileprivate func reloadConfiguration() async throws {
         try await withClient { client in
             do throws(BridgeError) {
-                show(try await client.call("bridge.reload"))
+                Self.showReload(try await client.call("bridge.reload"))
             } catch {
                 guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
                 for problem in problems { Failure.complain(ReloadText.line(problem)) }
@@ -32,7 +36,7 @@ struct ReloadCommand: BridgeCommand {
         }
     }
 
-    private func show(_ result: JSON) {
+    private static func showReload(_ result: JSON) {
         if Screen.output.isTerminal {
             Screen.output.write(ReloadText.report(result))
         } else {
@@ -42,6 +46,18 @@ struct ReloadCommand: BridgeCommand {
             Failure.complain("warning: \(ReloadText.line(warning))")
         }
     }
+}
+
+/// `trestle config reload`: `trestle config reload` by its first name.
+struct ReloadAlias: BridgeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: ReloadCommand.configuration.abstract,
+        discussion: ReloadCommand.configuration.discussion, shouldDisplay: false)
+
+    @OptionGroup var connection: ConnectionOptions
+    @ParentCommand var root: Trestle
+
+    func run() async throws { try await reloadConfiguration() }
 }
 
 /// What came of a reload, in words.

@@ -13,11 +13,11 @@ struct UserCommand: AsyncParsableCommand {
 
             EXAMPLES
               trestle user add ann
-              pass show bridge/ann | trestle user passwd ann
+              pass show bridge/ann | trestle user password ann
               trestle user list
               trestle user remove ann
             """,
-        subcommands: [Add.self, Passwd.self, List.self, Remove.self])
+        subcommands: [Add.self, Password.self, List.self, Remove.self])
 
     /// `trestle user add`
     struct Add: BridgeCommand {
@@ -36,15 +36,17 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws { try await setPassword("login.users.add", user) }
     }
 
-    /// `trestle user passwd`
-    struct Passwd: BridgeCommand {
+    /// `trestle user password`
+    struct Password: BridgeCommand {
         static let configuration = CommandConfiguration(
+            commandName: "password",
             abstract: "Gives an account another password and logs its sessions out.",
             discussion: """
                 EXAMPLES
-                  trestle user passwd ann
-                  echo "$PASSWORD" | trestle user passwd ann
-                """)
+                  trestle user password ann
+                  echo "$PASSWORD" | trestle user password ann
+                """,
+            aliases: ["passwd"])
 
         @OptionGroup var connection: ConnectionOptions
         @ParentCommand var root: Trestle
@@ -61,7 +63,8 @@ struct UserCommand: AsyncParsableCommand {
                 EXAMPLES
                   trestle user list
                   trestle user list | jq -r .user
-                """)
+                """,
+            aliases: ["ls"])
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var connection: ConnectionOptions
@@ -77,7 +80,8 @@ struct UserCommand: AsyncParsableCommand {
             discussion: """
                 EXAMPLES
                   trestle user remove ann
-                """)
+                """,
+            aliases: ["rm"])
 
         @OptionGroup var connection: ConnectionOptions
         @ParentCommand var root: Trestle

@@ -4,10 +4,10 @@ import BridgeJSON
 /// Carries out what a vector has a client library do, by way of `BridgeClient`.
 struct ClientRun {
     /// - Returns: what was not as it must be, with the step's place; nil: all was.
-    static func failure(of vector: Vector, path: String, patience: Duration) async -> String? {
+    static func failure(of vector: Vector, path: String, stepTimeout: Duration) async -> String? {
         do {
             let client = try await BridgeClient.connect(to: path, as: "trestle conformance", version: Trestle.version)
-            var run = ClientRun(client: client, patience: patience)
+            var run = ClientRun(client: client, stepTimeout: stepTimeout)
             let failure = await run.failure(of: vector.client)
             await client.close()
             return failure
@@ -17,13 +17,13 @@ struct ClientRun {
     }
 
     let client: BridgeClient
-    let patience: Duration
+    let stepTimeout: Duration
     private var pattern = VectorPattern()
     private var events: EventStream.AsyncIterator?
     /// Held as long as events are to come.
     private var stream: EventStream?
 
-    init(client: BridgeClient, patience: Duration) { (self.client, self.patience) = (client, patience) }
+    init(client: BridgeClient, stepTimeout: Duration) { (self.client, self.stepTimeout) = (client, stepTimeout) }
 
     private mutating func failure(of steps: [Vector.ClientStep]) async -> String? {
         for (index, step) in steps.enumerated() {
@@ -58,9 +58,9 @@ struct ClientRun {
         let result: Result<JSON, any Error>
         do {
             if progress == nil {
-                result = .success(try await client.call(task, options: options, timeout: timeout ?? patience))
+                result = .success(try await client.call(task, options: options, timeout: timeout ?? stepTimeout))
             } else {
-                let stream = try await client.stream(task, options: options, timeout: timeout ?? patience)
+                let stream = try await client.stream(task, options: options, timeout: timeout ?? stepTimeout)
                 for await value in stream { reported.append(value) }
                 result = .success(try await stream.result)
             }

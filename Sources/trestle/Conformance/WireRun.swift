@@ -3,16 +3,16 @@ import BridgeJSON
 /// Carries out the lines of a vector, on connections of its own.
 struct WireRun {
     private let path: String
-    private let patience: Duration
+    private let stepTimeout: Duration
     private var connections: [String: WireSocket] = [:]
     private var pattern = VectorPattern()
     private var pingCount = 0
 
-    init(path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
+    init(path: String, stepTimeout: Duration) { (self.path, self.stepTimeout) = (path, stepTimeout) }
 
     /// - Returns: what was not as it must be, with the step's place; nil: all was.
-    static func failure(of vector: Vector, path: String, patience: Duration) -> String? {
-        var run = WireRun(path: path, patience: patience)
+    static func failure(of vector: Vector, path: String, stepTimeout: Duration) -> String? {
+        var run = WireRun(path: path, stepTimeout: stepTimeout)
         for (index, (step, name)) in vector.wire.enumerated() {
             do throws(WireSocket.Failure) {
                 if let failure = try run.carryOut(step, on: name) {
@@ -53,7 +53,7 @@ struct WireRun {
 
     private mutating func connection(_ name: String) throws(WireSocket.Failure) -> WireSocket {
         if let known = connections[name] { return known }
-        let connection = try WireSocket(path: path, patience: patience)
+        let connection = try WireSocket(path: path, stepTimeout: stepTimeout)
         connections[name] = connection
         return connection
     }

@@ -13,11 +13,11 @@ final class WireSocket {
     /// How much of it is known to bear no line end.
     private var searchedCount = 0
     private var hasEnded = false
-    private let patienceMilliseconds: Int32
+    private let stepTimeoutMilliseconds: Int32
 
-    /// - Parameter patience: how long a step waits for the daemon.
-    init(path: String, patience: Duration) throws(Failure) {
-        patienceMilliseconds = Int32(clamping: patience.components.seconds * 1_000)
+    /// - Parameter stepTimeout: how long a step waits for the daemon.
+    init(path: String, stepTimeout: Duration) throws(Failure) {
+        stepTimeoutMilliseconds = Int32(clamping: stepTimeout.components.seconds * 1_000)
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -107,8 +107,8 @@ final class WireSocket {
 
     private func wait(for events: Int32, _ reason: String) throws(Failure) -> Int32 {
         var ready = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        guard poll(&ready, 1, patienceMilliseconds) == 1 else {
-            throw Failure(description: "\(reason) within \(patienceMilliseconds / 1_000) s")
+        guard poll(&ready, 1, stepTimeoutMilliseconds) == 1 else {
+            throw Failure(description: "\(reason) within \(stepTimeoutMilliseconds / 1_000) s")
         }
         let found = Int32(ready.revents)
         // The end of the connection is found by reading.

@@ -12,6 +12,10 @@ enum Failure {
     static let unreachable = ExitCode(69)
     /// EX_TEMPFAIL: the same may succeed later.
     static let transient = ExitCode(75)
+    /// EX_NOPERM: a rule forbids it, or this user may not open the socket.
+    static let denied = ExitCode(77)
+    /// EX_CONFIG: the daemon's configuration is invalid.
+    static let configuration = ExitCode(78)
     /// As `timeout` has it.
     static let timeout = ExitCode(124)
 
@@ -49,9 +53,11 @@ enum Failure {
 
     static func exitCode(_ error: BridgeError) -> ExitCode {
         switch error.code {
-        case .daemonUnreachable, .connectionDenied: unreachable
+        case .daemonUnreachable: unreachable
+        case .connectionDenied, .permissionDenied: denied
         case .callTimeout: timeout
         case _ where error.isTransient: transient
+        case .configurationInvalid: configuration
         default: call
         }
     }

@@ -6,11 +6,11 @@ import BridgeJSON
 /// schema lists them. Where no daemon answers at once, nothing: a shell must not wait. All of it passes
 /// ``CompletionWord``.
 enum TaskCompletion {
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
 
     /// The names of the tasks.
     static let tasks = CompletionKind.custom { words, _, _ in
-        let result = await answer(words) { try await $0.callPages("bridge.tasks", list: "tasks", timeout: patience) }
+        let result = await answer(words) { try await $0.callPages("bridge.tasks", list: "tasks", timeout: timeout) }
         return offered((result?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
     }
 
@@ -18,7 +18,7 @@ enum TaskCompletion {
     static let options = CompletionKind.custom { words, index, _ in
         guard let task = task(in: words, before: index) else { return [] }
         let description = await answer(words) {
-            try await $0.call("bridge.describe", options: ["task": .string(task)], timeout: patience)
+            try await $0.call("bridge.describe", options: ["task": .string(task)], timeout: timeout)
         }
         return offered(candidates(description?["options"] ?? true))
     }
@@ -75,7 +75,7 @@ enum TaskCompletion {
                 return result
             }
             group.addTask {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: timeout)
                 return nil
             }
             let first = await group.next() ?? nil

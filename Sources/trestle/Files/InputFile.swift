@@ -26,7 +26,7 @@ final class InputFile {
     deinit { close(descriptor) }
 
     /// How long a pipe is waited for between two looks at whether anybody still wants it.
-    private static let patienceMilliseconds: Int32 = 100
+    private static let timeoutMilliseconds: Int32 = 100
 
     /// The next bytes; none at the end.
     /// - Throws: ``FileFailure``; `CancellationError`.
@@ -34,7 +34,7 @@ final class InputFile {
         while true {
             try Task.checkCancellation()
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&state, 1, Self.patienceMilliseconds) != 0 else { continue }
+            guard poll(&state, 1, Self.timeoutMilliseconds) != 0 else { continue }
             var failed = false
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
                 let status = Glibc.read(descriptor, bytes.baseAddress, count)

@@ -8,7 +8,7 @@ final class ProgressLine: Sendable {
         var last = ContinuousClock.now
     }
 
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
     private static let interval = Duration.milliseconds(100)
 
     private let began = ContinuousClock.now
@@ -18,7 +18,7 @@ final class ProgressLine: Sendable {
     /// Says how far it is, if it is time for that.
     func show(_ text: @autoclosure () -> String) {
         let now = ContinuousClock.now
-        guard isShown, now - began >= Self.patience else { return }
+        guard isShown, now - began >= Self.timeout else { return }
         state.withLock { state in
             guard state.shownColumns == 0 || now - state.last >= Self.interval else { return }
             state.last = now
@@ -29,7 +29,7 @@ final class ProgressLine: Sendable {
     /// Says what is waited for, while `body` waits for it.
     func waiting<T>(for what: String, _ body: () async throws -> T) async rethrows -> T {
         let ticker = Task {
-            try await Task.sleep(for: Self.patience)
+            try await Task.sleep(for: Self.timeout)
             show(what)
         }
         defer { ticker.cancel() }

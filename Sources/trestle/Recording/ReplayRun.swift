@@ -17,8 +17,8 @@ struct ReplayRun: Sendable {
 
     /// A call takes at most so much longer than it took, and may always take as long as the second: a daemon under load
     /// is no difference, one that never answers is.
-    private static let patienceFactor = 10
-    private static let minimumPatience = Duration.seconds(10)
+    private static let timeoutFactor = 10
+    private static let minimumTimeout = Duration.seconds(10)
 
     /// - Parameter body: is told of each call and what came of it, in the order of ends.
     /// - Throws: where the daemon cannot be reached; `CancellationError`.
@@ -65,7 +65,7 @@ struct ReplayRun: Sendable {
                 try await client.send(call.task, options: options)
                 return End(call: call, outcome: .success(nil))
             }
-            let limit = max(call.took * Self.patienceFactor, Self.minimumPatience)
+            let limit = max(call.took * Self.timeoutFactor, Self.minimumTimeout)
             let stream = try await client.stream(call.task, options: options, timeout: limit)
             group.addTask {
                 do throws(BridgeError) {

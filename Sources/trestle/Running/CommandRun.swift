@@ -15,7 +15,7 @@ final class CommandRun {
     }
 
     private let process: ChildProcess
-    private let patience: Duration
+    private let timeout: Duration
     private let input: InputFeeder
     private let output: OutputCollector
     private let error: OutputCollector
@@ -24,11 +24,11 @@ final class CommandRun {
     ///
     /// - Parameters:
     ///   - limitBytes: how much of its standard output is taken.
-    ///   - patience: how long it may take to end after SIGTERM, before SIGKILL.
+    ///   - timeout: how long it may take to end after SIGTERM, before SIGKILL.
     init(
-        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, patience: Duration
+        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, timeout: Duration
     ) throws(SystemError) {
-        self.patience = patience
+        self.timeout = timeout
         var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
         options.environment = environment
         options.standardInput = .pipe
@@ -62,7 +62,7 @@ final class CommandRun {
     private func end() {
         process.kill(SIGTERM)
         let timer = LoopTimer { [process] in process.kill(SIGKILL) }
-        timer.schedule(after: patience)
+        timer.schedule(after: timeout)
         Task {
             _ = await process.exitStatus()
             timer.close()

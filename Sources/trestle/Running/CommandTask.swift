@@ -12,14 +12,14 @@ final class CommandTask {
     private static let maximumOutputBytes = 1 << 20
 
     private let command: [String]
-    private let patience: Duration
+    private let timeout: Duration
     private var runningCount = 0
     private let idle = AsyncSignal<Void>()
 
-    /// - Parameter patience: how long a command that is to end may take after SIGTERM, before SIGKILL.
-    init(_ command: [String], patience: Duration = .seconds(2)) {
+    /// - Parameter timeout: how long a command that is to end may take after SIGTERM, before SIGKILL.
+    init(_ command: [String], timeout: Duration = .seconds(2)) {
         self.command = command
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Runs the command for one call.
@@ -39,7 +39,7 @@ final class CommandTask {
         do {
             run = try CommandRun(
                 command, environment: Self.environment(of: call), input: call.options.bytes + [0x0A],
-                limitBytes: Self.maximumOutputBytes, patience: patience)
+                limitBytes: Self.maximumOutputBytes, timeout: timeout)
         } catch {
             throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")
         }

@@ -35,7 +35,7 @@ struct Configuration: Sendable, Equatable {
     /// How long a plugin may take to stop.
     var stopTimeout = Duration.seconds(5)
     /// How long a plugin's process may take to answer what it can answer at once.
-    var workerTimeout = Duration.seconds(10)
+    var pluginTimeout = Duration.seconds(10)
     /// The bounds on what one client, and all of them, may take.
     var limits = Limits()
     /// What sessions, users, plugins and tasks may take.

@@ -96,7 +96,7 @@ extension Configuration {
             "stop_timeout", .duration(in: .zero ... .seconds(3_600)), \.stopTimeout, .reload,
             "How long a plugin may take to stop."),
         Declaration(
-            "worker_timeout", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.workerTimeout, .restart,
+            "plugin_timeout", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.pluginTimeout, .restart,
             """
             How long a plugin's process may take to say what it is, and to answer a ping; it is pinged as often. One \
             that takes longer is killed, and started again.

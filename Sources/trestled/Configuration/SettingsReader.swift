@@ -1,6 +1,7 @@
 // From a document and flags to values, with everything that is wrong on the way.
 import BridgeJSON
 import TOMLDocument
+import TaskRuntime
 
 /// Reads settings of `Target` from layers, the later beating the earlier, and gathers the problems of all of them.
 struct SettingsReader<Target> {
@@ -53,7 +54,7 @@ struct SettingsReader<Target> {
             } else if path == sectionsTable, entry.value.table != nil {
                 sections.append(entry)
             } else {
-                report(file, entry.keyPosition, key, "unknown key\(hint(for: entry.key, in: path))")
+                report(file, entry.keyPosition, key, "unknown key\(RenamedName.hint(for: entry.key) ?? hint(for: entry.key, in: path))")
             }
         }
     }

@@ -26,7 +26,7 @@ struct SessionHandover {
     // MARK: Giving
 
     /// Asks the plugins for what they know. Before they are stopped.
-    func collectShares() async -> KeptSessions { await loader.keepSessions(runtime.sessionsAtRest) }
+    func collectShares() async -> KeptSessions { await loader.saveSessions(runtime.sessionsAtRest) }
 
     /// Gives the connections at rest away. What cannot be given is closed, once it has been told why.
     func give(_ shares: KeptSessions) {

@@ -18,7 +18,7 @@ struct PluginSet {
     /// What was found.
     struct Found {
         /// Those to be started.
-        var enabled: [PluginSlot]
+        var enabled: [PluginInstance]
         var installed: InstalledPlugins
     }
 
@@ -31,7 +31,7 @@ struct PluginSet {
             let places = configuration.pluginSearch.named.joined(separator: ", ")
             log.warning("no plugin was found in \(places); only the daemon's own tasks can be called")
         }
-        var loaded: [PluginSlot] = []
+        var loaded: [PluginInstance] = []
         for path in paths { if let plugin = await load(path) { loaded.append(plugin) } }
         var problems = unknownNames(loaded, ofPaths: paths.count)
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
@@ -56,7 +56,7 @@ struct PluginSet {
     }
 
     /// Starts what was loaded. A plugin that fails is reported and left out.
-    func start(_ plugins: [PluginSlot]) async {
+    func start(_ plugins: [PluginInstance]) async {
         for plugin in plugins {
             do throws(BridgeError) {
                 try await loader.start(plugin)
@@ -67,7 +67,7 @@ struct PluginSet {
         }
     }
 
-    private func load(_ path: String) async -> PluginSlot? {
+    private func load(_ path: String) async -> PluginInstance? {
         do throws(BridgeError) {
             return try await open(path)
         } catch {
@@ -83,7 +83,7 @@ struct PluginSet {
     /// without one.
     ///
     /// - Parameter old: the plugin whose place it is to take.
-    func open(_ path: String, inPlaceOf old: PluginSlot? = nil) async throws(BridgeError) -> PluginSlot {
+    func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
         if path.hasSuffix(WorkerManifest.suffix) {
             return try await startProcess(try WorkerManifest.command(at: path), inPlaceOf: old)
         }
@@ -96,28 +96,28 @@ struct PluginSet {
     }
 
     private func open(
-        _ library: String, _ isolation: PluginIsolation, inPlaceOf old: PluginSlot? = nil
-    ) async throws(BridgeError) -> PluginSlot {
+        _ library: String, _ isolation: PluginIsolation, inPlaceOf old: PluginInstance? = nil
+    ) async throws(BridgeError) -> PluginInstance {
         switch isolation {
         case .none: try loader.load(path: library, inPlaceOf: old)
         case .process: try await startProcess(try PluginHostProgram.command(forLibrary: library), inPlaceOf: old)
         }
     }
 
-    private func startProcess(_ command: WorkerCommand, inPlaceOf old: PluginSlot?) async throws(BridgeError)
-        -> PluginSlot
+    private func startProcess(_ command: WorkerCommand, inPlaceOf old: PluginInstance?) async throws(BridgeError)
+        -> PluginInstance
     {
         try await loader.load(command, pool: { configuration.pool(of: $0) }, inPlaceOf: old)
     }
 
-    private func refuse(_ plugin: PluginSlot?, path: String, _ reason: String) {
+    private func refuse(_ plugin: PluginInstance?, path: String, _ reason: String) {
         log.error("the plugin \(path) is not used: \(reason)")
         loader.refuse(plugin, path: path, reason: reason)
     }
 
     /// Sections and names of plugins that there are not. Where a library could not be loaded they may be that one's,
     /// and are no more than a warning.
-    private func unknownNames(_ loaded: [PluginSlot], ofPaths pathCount: Int) -> [ConfigurationProblem] {
+    private func unknownNames(_ loaded: [PluginInstance], ofPaths pathCount: Int) -> [ConfigurationProblem] {
         let problems = configuration.problems(installedPlugins: loaded.map(\.name))
         guard loaded.count < pathCount else { return problems }
         for problem in problems { log.warning("\(problem)") }
@@ -125,7 +125,7 @@ struct PluginSet {
     }
 
     /// Has a plugin check and keep its section; what is wrong with it.
-    func configure(_ plugin: PluginSlot) async -> [ConfigurationProblem] {
+    func configure(_ plugin: PluginInstance) async -> [ConfigurationProblem] {
         let problems = [
             configuration.isolationProblem(of: plugin.name),
             configuration.poolProblem(of: plugin.name, plugin.isolation),

@@ -26,7 +26,7 @@ extension Daemon {
                 log.error("\(error)")
             }
         }
-        await server.close(patience: Self.lastWrites)
+        await server.close(timeout: Self.lastWrites)
         await pause(until: end)
     }
 

@@ -43,7 +43,7 @@ extension Daemon {
 
     /// A plugin that a change is about.
     private enum KnownPlugin {
-        case loaded(PluginSlot)
+        case loaded(PluginInstance)
         case refused(RefusedPlugin)
     }
 
@@ -77,7 +77,7 @@ extension Daemon {
         try checkPath(path)
         if let plugin = runtime.plugins.first(where: { $0.path == path }) { throw plugin.isLoadedAlready }
         let set = try await pluginSetByFile()
-        let plugin: PluginSlot
+        let plugin: PluginInstance
         do throws(BridgeError) { plugin = try await set.open(path) } catch { throw await explained(error) }
         do throws(BridgeError) {
             if set.configuration.disabledPlugins.contains(plugin.name) {
@@ -123,14 +123,14 @@ extension Daemon {
         return PluginSet(configuration: current, loader: loader, runtime: runtime, log: log)
     }
 
-    private func configure(_ plugin: PluginSlot, _ set: PluginSet) async throws(BridgeError) {
+    private func configure(_ plugin: PluginInstance, _ set: PluginSet) async throws(BridgeError) {
         let problems = await set.configure(plugin)
         guard let first = problems.first else { return }
         throw BridgeError(.configurationInvalid, "\(first)", data: ["problems": .array(problems.map(\.json))])
     }
 
     /// The plugin is at work, by the section that it has now.
-    private func note(_ plugin: PluginSlot, _ set: PluginSet, _ what: String) -> JSONObject {
+    private func note(_ plugin: PluginInstance, _ set: PluginSet, _ what: String) -> JSONObject {
         let isOfOther = { (section: PluginSection) in section.name != plugin.name }
         configuration.pluginSections =
             configuration.pluginSections.filter(isOfOther) + set.configuration.pluginSections.filter { !isOfOther($0) }
@@ -163,7 +163,7 @@ extension Daemon {
 
     // MARK: Reload
 
-    private func reload(_ old: PluginSlot, from path: String) async throws(BridgeError) -> JSON {
+    private func reload(_ old: PluginInstance, from path: String) async throws(BridgeError) -> JSON {
         try checkPath(path)
         do throws(BridgeError) {
             let set = try await pluginSetByFile()

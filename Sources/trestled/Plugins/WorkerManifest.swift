@@ -28,7 +28,7 @@ enum WorkerManifest {
             var name: String
             var summary: String
             var tasks: [String]
-            var failure: InterceptorFailure?
+            var onFailure: InterceptorFailure?
         }
         var tasks: [Task]?
         var interceptors: [Interceptor]?
@@ -37,10 +37,11 @@ enum WorkerManifest {
 
     private static let keys = [
         "": ["command", "environment", "interceptors", "limits", "pool", "tasks", "version"],
-        "interceptors": ["failure", "name", "summary", "tasks"],
+        "interceptors": ["name", "onFailure", "summary", "tasks"],
         "limits": ["descriptors", "memory", "processes"],
         "tasks": [
-            "concurrency", "name", "open", "optionBytes", "optionVerbs", "options", "permission", "private", "progress",
+            "concurrency", "name", "optionBytes", "optionPermissions", "options", "permission", "private", "progress",
+            "public",
             "result",
             "summary", "timeout",
         ],
@@ -161,7 +162,7 @@ enum WorkerManifest {
             guard known.contains(entry.key) else {
                 return ConfigurationProblem(
                     source: file, position: entry.keyPosition, key: path.isEmpty ? entry.key : "\(path).\(entry.key)",
-                    reason: "unknown key\(Suggestion.hint(for: entry.key, among: known))")
+                    reason: "unknown key\(RenamedName.hint(for: entry.key) ?? Suggestion.hint(for: entry.key, among: known))")
             }
             guard path.isEmpty else { continue }
             let tables = entry.value.table.map { [$0] } ?? (entry.value.array ?? []).compactMap(\.table)

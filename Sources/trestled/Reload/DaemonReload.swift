@@ -61,6 +61,6 @@ extension Daemon {
         log.notice("\(occasion): read \(report.file ?? "no file, the defaults hold"); \(report.sentence)")
         for warning in report.warnings { log.warning("\(warning)") }
         threshold.level = configuration.logLevel.level
-        runtime.publish("bridge.reloaded", data: report.changes)
+        runtime.publish("daemon.reloaded", data: report.changes)
     }
 }

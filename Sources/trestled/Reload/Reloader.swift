@@ -64,7 +64,7 @@ final class Reloader {
         try checkServing()
         if !problems.isEmpty { throw .refused(ConfigurationErrors(problems: problems)) }
         let ability = ReloadAbility(
-            plugins: Set(plugins.filter(\.manifest.isReconfigurable).map(\.name)),
+            plugins: Set(plugins.filter(\.manifest.isReloadable).map(\.name)),
             ownsSocket: daemon.server.ownsSocket)
         let difference = daemon.configuration.difference(to: new, ability)
         let changed = plugins.filter { difference.plugins.contains($0.name) }
@@ -109,7 +109,7 @@ final class Reloader {
     }
 
     /// Has every plugin check its section. One that has no process now cannot; what it was started with is good.
-    private func check(_ plugins: [PluginSlot], _ new: Configuration) async -> [ConfigurationProblem] {
+    private func check(_ plugins: [PluginInstance], _ new: Configuration) async -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for plugin in plugins {
             problems += await new.refusals(of: plugin.name) { section throws(BridgeError) in
@@ -123,14 +123,14 @@ final class Reloader {
         return problems
     }
 
-    private func hasSameSection(_ plugin: PluginSlot, _ new: Configuration) -> Bool {
+    private func hasSameSection(_ plugin: PluginInstance, _ new: Configuration) -> Bool {
         new.json(of: plugin.name) == daemon.configuration.json(of: plugin.name)
     }
 
     // MARK: Putting it in force
 
     /// Hands the plugins their new sections. Where one refuses, those before it get their old ones back.
-    private func reconfigure(_ plugins: [PluginSlot], _ new: Configuration) async throws(ReloadFailure) {
+    private func reconfigure(_ plugins: [PluginInstance], _ new: Configuration) async throws(ReloadFailure) {
         for (index, plugin) in plugins.enumerated() {
             do throws(BridgeError) {
                 try await daemon.loader.reconfigure(plugin, section: new.json(of: plugin.name))
@@ -144,7 +144,7 @@ final class Reloader {
     }
 
     /// The last step that can fail.
-    private func setSocketMode(_ new: Configuration, _ changed: [PluginSlot]) async throws(ReloadFailure) {
+    private func setSocketMode(_ new: Configuration, _ changed: [PluginInstance]) async throws(ReloadFailure) {
         do throws(SystemError) {
             try daemon.server.setSocketMode(new.socketMode)
         } catch {
@@ -154,7 +154,7 @@ final class Reloader {
         }
     }
 
-    private func restore(_ plugins: ArraySlice<PluginSlot>) async {
+    private func restore(_ plugins: ArraySlice<PluginInstance>) async {
         for plugin in plugins {
             do throws(BridgeError) {
                 try await daemon.loader.reconfigure(plugin, section: daemon.configuration.json(of: plugin.name))

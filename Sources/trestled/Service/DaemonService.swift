@@ -60,11 +60,11 @@ final class DaemonService {
         isStopping = true
         status?.close()
         status = nil
-        notify(.stopping, .status(what), .extendTimeout(duration + Self.patience))
+        notify(.stopping, .status(what), .extendTimeout(duration + Self.timeout))
     }
 
     /// What a step may take longer than its bound says, on a busy machine.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     private func notify(_ states: ServiceState...) {
         notify { manager throws(ServiceManagerError) in try manager.notify(states) }
@@ -105,7 +105,7 @@ extension DaemonService {
     func store(_ descriptor: Int32, named name: String) throws(ServiceManagerError) {
         try environment.withManager { manager throws(ServiceManagerError) in
             try manager.store(descriptor: descriptor, named: Self.storedPrefix + name, outlivesHangUp: true)
-            try manager.awaitTaken(patience: Self.storingTime)
+            try manager.awaitTaken(timeout: Self.storingTime)
         }
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 /// A connection that sends and receives lines. Blocking; one thread at a time.
 final class LineClient {
     /// How long an answer may take: only a test that fails ever waits for so long.
-    private static let patienceMilliseconds: Int32 = 60_000
+    private static let timeoutMilliseconds: Int32 = 60_000
 
     private let descriptor: Int32
     private var received: [UInt8] = []
@@ -56,8 +56,8 @@ final class LineClient {
 
     private func readMore() throws {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&ready, 1, Self.patienceMilliseconds) == 1 else {
-            throw TestFailure("no answer came within \(Self.patienceMilliseconds / 1000) s")
+        guard poll(&ready, 1, Self.timeoutMilliseconds) == 1 else {
+            throw TestFailure("no answer came within \(Self.timeoutMilliseconds / 1000) s")
         }
         var chunk = [UInt8](repeating: 0, count: 65_536)
         let count = read(descriptor, &chunk, chunk.count)

@@ -54,7 +54,7 @@ __attribute__((unused)) static void reply_a_gigabyte(trestle_call call) {
 
 /* The host process's end of the socket to the daemon is a descriptor as any other. */
 __attribute__((unused)) static void write_a_gigabyte(trestle_call call) {
-    const char *number = getenv("TRESTLE_WORKER");
+    const char *number = getenv("TRESTLE_PLUGIN_FD");
     const int out = number == NULL ? -1 : atoi(number);
     static char piece[1 << 16];
     const int begun = snprintf(piece, sizeof piece, "{\"callbackId\":%llu,\"result\":\"", (unsigned long long)call);
@@ -99,16 +99,16 @@ static void misbehave(const trestle_request *request) {
     host->reply(host, call, text("\"first\""));
     host->reply(host, call, text("\"second\""));
     host->fail(host, call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI, .code = text("third"),
-                                            .message = text("The third answer."), .retry_after_ms = -1});
+                                            .message = text("The third answer."), .retry_after_ns = -1});
 #elif defined(BEHAVIOUR_AnswersUnknown)
     const trestle_call unknown[] = {0, 1, call + 1, UINT64_MAX};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        host->progress(host, unknown[i], text("1"));
+        host->report_progress(host, unknown[i], text("1"));
         host->reply(host, unknown[i], text("\"nobody asked\""));
     }
     host->reply(host, call, text("\"asked\""));
 #elif defined(BEHAVIOUR_BadJSON)
-    host->progress(host, call, text("{\"half\":"));
+    host->report_progress(host, call, text("{\"half\":"));
     host->reply(host, call, text("{\"half\":"));
 #elif defined(BEHAVIOUR_ForksAndExits)
     int gone[2];
@@ -167,7 +167,7 @@ static void start(void *context, const trestle_request *request) {
 
 static void call(void *context, const trestle_request *request) {
     (void)context;
-    if (request->index == 0)
+    if (request->number == 0)
         misbehave(request);
     else
         host->reply(host, request->call, request->options);
@@ -180,7 +180,7 @@ static void cancel(void *context, trestle_call call, uint32_t reason) {
 #else
     host->fail(host, call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
                                             .code = text("call.cancelled"), .message = text("It was cancelled."),
-                                            .retry_after_ms = -1});
+                                            .retry_after_ns = -1});
 #endif
 }
 

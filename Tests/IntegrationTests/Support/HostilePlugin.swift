@@ -152,7 +152,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// Pings are another test's affair: a busy machine may be slow to take what floods it.
-    static let withoutHaste = "worker_timeout = \"1m\""
+    static let withoutHaste = "plugin_timeout = \"1m\""
 
     /// Calls it, and then its good task, while the neighbour is called too.
     func meet(in isolation: Isolation) throws {

@@ -19,7 +19,7 @@ final class InstalledPrefix {
     /// Runs the installed command line against the daemon.
     func trestle(_ arguments: [String]) throws -> ProgramRun {
         try run(
-            folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments, patience: .seconds(120))
+            folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments, timeout: .seconds(120))
     }
 
     /// The folder of a new plugin that greets.

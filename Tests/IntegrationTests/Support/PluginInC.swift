@@ -40,7 +40,7 @@ struct PluginInC {
         static void intercept(void *context, const trestle_request *request) { \(intercept) }
         static void fail(const trestle_request *request, const char *why) {
             host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
-                .code = text("internal"), .message = text(why), .retry_after_ms = -1});
+                .code = text("internal"), .message = text(why), .retry_after_ns = -1});
         }
         static void launch(void *context, const trestle_request *request) { fail(request, "the disk is upside down"); }
         static const char manifest[] = "\(manifest.escapedForC)";

@@ -22,18 +22,18 @@ struct SectionPlugin {
         static void configure(void *context, const trestle_request *request) { keep(request); }
         static void reconfigure(void *context, const trestle_request *request) {
             const char *refusal = "\(refusal)";
-            if (request->index == TRESTLE_RECONFIGURE_CHECK)
+            if (request->number == TRESTLE_RECONFIGURE_CHECK)
                 host->reply(host, request->call, text("{}"));
             else if (*refusal)
                 host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
-                    .code = text("configuration.invalid"), .message = text(refusal), .retry_after_ms = -1});
+                    .code = text("configuration.invalid"), .message = text(refusal), .retry_after_ns = -1});
             else
                 keep(request);
         }
         static void call(void *context, const trestle_request *request) {
             host->reply(host, request->call, text(section));
         }
-        static const char manifest[] = "{\\"name\\":\\"\(name)\\",\\"version\\":\\"1\\",\\"reconfigurable\\":true,"
+        static const char manifest[] = "{\\"name\\":\\"\(name)\\",\\"version\\":\\"1\\",\\"reloadable\\":true,"
             "\\"tasks\\":[{\\"name\\":\\"\(name)\\",\\"summary\\":\\"Its section.\\"}]}";
         static const trestle_plugin table = {
             .size = sizeof(trestle_plugin), .abi = TRESTLE_ABI, .manifest = {manifest, sizeof manifest - 1},

@@ -46,7 +46,7 @@ async def crash(options: Any, call: WorkerCall) -> Any:
     if how == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
     if how == "garbage":
-        os.write(int(os.environ["TRESTLE_WORKER"]), b"\xff{]\n")
+        os.write(int(os.environ["TRESTLE_PLUGIN_FD"]), b"\xff{]\n")
         await asyncio.sleep(3600)
     os._exit(3)
 

@@ -132,7 +132,7 @@ struct NewPluginTests {
                 "/usr/bin/make",
                 ["--silent", "-C", "\(folder)/new", "all", "test"].filter { language != .c || $0 != "all" },
                 environment: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
-                patience: .seconds(300))
+                timeout: .seconds(300))
             #expect(make.end == .exited(0), "\(make.errors)")
             let asked = try String(contentsOfFile: "\(folder)/new/asked", encoding: .utf8)
             #expect(asked.hasPrefix("plugin check ") && asked.contains("--call qr-scan={"))

@@ -296,7 +296,7 @@ class Core:
         """An event."""
         if name == "web.close":
             self._web_close = (self.timers.clock(), data.get("info") if isinstance(data, dict) else None)
-        elif name in ("daemon.draining", "session.not_carried"):
+        elif name in ("daemon.draining", "session.lost"):
             log.info("the daemon says %s: %s", name, data)
             if name == "daemon.draining":
                 self._hold()

@@ -69,7 +69,7 @@ class Declarations:
 
     def add_event(self, name: str, summary: str, is_open: bool) -> None:
         """An event that the worker publishes."""
-        self._events.append({"name": name, "summary": summary, **({"open": True} if is_open else {})})
+        self._events.append({"name": name, "summary": summary, **({"public": True} if is_open else {})})
 
     def add_hook(self, task: str, function: Function) -> None:
         """What is done when the daemon calls one of its tasks about workers."""
@@ -140,14 +140,14 @@ class Declarations:
     def hello(self) -> dict[str, Any]:
         """The answer to `plugin.hello`."""
         said = {
-            "protocol": {"name": "trestle-worker", "version": PROTOCOL_VERSION},
+            "protocol": {"name": "trestle-plugin", "version": PROTOCOL_VERSION},
             "version": self.version, "tasks": self._tasks or None, "events": self._events or None,
             "interceptors": [
                 {**about, "tasks": [] if callable(tasks) else names(tasks)}
                 for about, tasks, _ in self._interceptors.values()
             ] or None,
             "launchWorkers": [about for about, _ in self._launch.values()] or None,
-            "configuration": self._configuration, "reconfigurable": self._reconfigurable or None,
+            "configuration": self._configuration, "reloadable": self._reconfigurable or None,
             "sessions": self.on_session is not None or None,
             # Tasks have threads of their own, so the one that reads is always free to answer.
             "ping": "always",

@@ -8,13 +8,13 @@ func makeClipboard() -> Plugin {
         Clear(clipboard: clipboard)
     }
     .configuration(
-        Section.self, settings: Section.settings, effect: .reload,
-        check: { section in try section.check() }, apply: { section in clipboard.take(section) }
+        PluginConfiguration(Section()), describing: Section.settings, reloadable: true,
+        check: { section in try section.check() }, onChange: { section in clipboard.take(section) }
     )
     .onStop { await clipboard.finish() }
 }
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     makeClipboard().export()
 }

@@ -14,7 +14,7 @@ struct Xclip {
     private static let stepMilliseconds: Int32 = 20
     /// How long one answer is waited for where it may never come, and another question is no harm: far longer than
     /// xclip takes to give one.
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
     /// How often an offer is begun: xclip ends with an error where a program that reads from it ends first.
     private static let attempts = 3
     /// What is kept of what it says about an error.
@@ -48,7 +48,7 @@ struct Xclip {
     /// asked again.
     func isFree(_ selection: Selection) throws -> Bool {
         while true {
-            switch try ask(selection, target: "TARGETS", until: min(deadline, .now + Self.patience)) {
+            switch try ask(selection, target: "TARGETS", until: min(deadline, .now + Self.timeout)) {
             case .nothing: return true
             case .silence: try pause()
             case .bytes, .tooMuch: return false
@@ -108,7 +108,7 @@ struct Xclip {
     /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be
     /// anything, and its owner may be as slow as it likes.
     private func isOffered(_ text: [UInt8], as selection: Selection) throws -> Bool {
-        let end = min(deadline, .now + Self.patience)
+        let end = min(deadline, .now + Self.timeout)
         guard case .bytes(text) = try ask(selection, target: "UTF8_STRING", until: end) else { return false }
         return true
     }

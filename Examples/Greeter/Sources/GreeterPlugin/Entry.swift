@@ -14,8 +14,8 @@ func makeGreeter() -> Plugin {
     }
     .event(Signed.self)
     .configuration(
-        Manners.Section.self, settings: Manners.Section.settings, effect: .reload,
-        check: { section in try section.check() }, apply: { section in manners.take(section) }
+        PluginConfiguration(Manners.Section()), describing: Manners.Section.settings, reloadable: true,
+        check: { section in try section.check() }, onChange: { section in manners.take(section) }
     )
     .onStart { context in
         try await book.open(in: context.stateDirectory)
@@ -31,6 +31,6 @@ func makeGreeter() -> Plugin {
 }
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     makeGreeter().export()
 }

@@ -4,7 +4,7 @@ import TaskKit
 struct Sign: BridgeTask {
     static let name = "greet.sign"
     static let summary = "Signs the guest book."
-    static let settings = TaskSettings(permission: "greet.write", timeout: .after(.seconds(5)), concurrency: 1)
+    static let settings = TaskSettings(permission: "greet.write", timeout: .seconds(5), concurrency: 1)
     struct Options: Codable, Sendable { var name: String }
     struct Result: Codable, Sendable { var place: Int }
 
@@ -33,7 +33,7 @@ struct Roll: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let names = await book.names().dropFirst(options.from ?? 0)
         for name in names {
-            call.progress(Progress(name: name))
+            call.reportProgress(Progress(name: name))
             try await Task.sleep(for: .seconds(1))
         }
         return Result(names: names.count)
@@ -68,7 +68,7 @@ struct Introduce: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let alert: JSON = ["content": .string("Hello, \(options.who)"), "buttons": ["Hello", "Go away"]]
-        let answer: Answer = try await call.bridge("Alert", alert, timeout: .after(.seconds(60)))
+        let answer: Answer = try await call.call("Alert", alert, timeout: .seconds(60))
         call.log.info("\(options.who) chose \(answer.button).")
         return Result(button: answer.button)
     }

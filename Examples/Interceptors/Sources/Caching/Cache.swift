@@ -11,8 +11,8 @@ public func makeCache(now: @escaping @Sendable () -> ContinuousClock.Instant = {
         Forget(memory: memory)
     }
     .configuration(
-        Memory.Section.self, settings: Memory.Section.settings, effect: .reload,
-        check: { section in try section.check() }, apply: { section in memory.take(section) }
+        PluginConfiguration(Memory.Section()), describing: Memory.Section.settings, reloadable: true,
+        check: { section in try section.check() }, onChange: { section in memory.take(section) }
     )
     .onStart { context in memory.show(in: context) }
     .interceptor(Cache(memory: memory))
@@ -22,7 +22,7 @@ struct Cache: Interceptor {
     static let name = "cache.results"
     static let summary = "Answers from memory what was asked before."
     // A cache that is out of order is no reason to refuse a call.
-    static let failure = InterceptorFailure.pass
+    static let onFailure = InterceptorFailure.pass
 
     let memory: Memory
     var tasks: [String] { memory.tasks }

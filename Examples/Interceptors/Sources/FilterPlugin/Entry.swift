@@ -2,6 +2,6 @@ import Filtering
 import TaskKit
 
 /// Called once by the daemon.
-@c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> {
+@c public func trestle_plugin_entry() -> PluginTable {
     makeFilter().export()
 }

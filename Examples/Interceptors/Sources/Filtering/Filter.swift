@@ -7,8 +7,8 @@ public func makeFilter() -> Plugin {
     let rules = Rules()
     return Plugin("filter", version: "1.0.0")
         .configuration(
-            Rules.Section.self, settings: Rules.Section.settings, effect: .reload,
-            check: { section in try section.check() }, apply: { section in rules.take(section) }
+            PluginConfiguration(Rules.Section()), describing: Rules.Section.settings, reloadable: true,
+            check: { section in try section.check() }, onChange: { section in rules.take(section) }
         )
         .interceptor(Filter(rules: rules))
 }

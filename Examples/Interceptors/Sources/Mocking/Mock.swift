@@ -7,7 +7,10 @@ import TaskKit
 public func makeMock() -> Plugin {
     let answers = Answers()
     return Plugin("mock", version: "1.0.0")
-        .configuration(Answers.Section.self, settings: Answers.Section.settings) { section in answers.take(section) }
+        .configuration(
+            PluginConfiguration(Answers.Section()), describing: Answers.Section.settings,
+            onChange: { section in answers.take(section) }
+        )
         .onStart { context in try await answers.read(in: context) }
         .interceptor(Mock(answers: answers))
 }

@@ -7,9 +7,10 @@ import TaskKit
 public func makeRedirect() -> Plugin {
     let routes = Routes()
     return Plugin("redirect", version: "1.0.0")
-        .configuration(Routes.Section.self, settings: Routes.Section.settings, effect: .reload) { section in
-            routes.take(section)
-        }
+        .configuration(
+            PluginConfiguration(Routes.Section()), describing: Routes.Section.settings, reloadable: true,
+            onChange: { section in routes.take(section) }
+        )
         .interceptor(Redirect(routes: routes))
 }
 

@@ -13,7 +13,7 @@ private struct Count: ImmediateTask {
     static let name = "count"
     static let summary = "Counts its calls."
     // A page may call it too.
-    static let settings = TaskSettings(isOpen: true)
+    static let settings = TaskSettings(isPublic: true)
     struct Options: Codable, Sendable { var step: Int? }
     struct Result: Codable, Sendable { var count: Int }
 

@@ -5,8 +5,8 @@ import TaskKit
 struct ClientPresenter: Presenter {
     func present(_ request: AlertRequest, for call: Call) async throws(BridgeError) -> AlertChoice {
         // The whole time is this presenter's: what comes after it needs none.
-        let answer: AlertChoice.Answer = try await call.bridge(
-            "ui.alert", request.options, timeout: request.timeout.map { .after($0) } ?? .none)
+        let answer: AlertChoice.Answer = try await call.call(
+            "ui.alert", request.options, timeout: request.timeout.map { .after($0) } ?? .unlimited)
         do throws(JSONMismatch) {
             return try AlertChoice(answer: answer, to: request)
         } catch {

@@ -4,7 +4,7 @@ import TaskKit
 struct LoginStatusTask: ImmediateTask {
     static let name = "login.status"
     static let summary = "Tells as whom the session is logged in, and until when its token is good."
-    static let settings = TaskSettings(isOpen: true)
+    static let settings = TaskSettings(isPublic: true)
 
     struct Options: Codable, Sendable {}
 

@@ -4,7 +4,7 @@ import TaskKit
 struct LoginTask: BridgeTask {
     static let name = "login"
     static let summary = "Logs the session in, by user and password or by the token of an earlier login."
-    static let settings = TaskSettings(isOpen: true, isPrivate: true)
+    static let settings = TaskSettings(isPublic: true, isPrivate: true)
     static let optionsSchema: JSON? = [
         "type": "object",
         "properties": [

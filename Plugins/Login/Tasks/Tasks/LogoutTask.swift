@@ -4,7 +4,7 @@ import TaskKit
 struct LogoutTask: BridgeTask {
     static let name = "logout"
     static let summary = "Logs the session out and revokes its token; does nothing where it is not logged in."
-    static let settings = TaskSettings(isOpen: true)
+    static let settings = TaskSettings(isPublic: true)
 
     struct Options: Codable, Sendable {}
 

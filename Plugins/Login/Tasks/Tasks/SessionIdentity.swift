@@ -11,20 +11,20 @@ enum SessionIdentity {
     /// Names a session's user on behalf of a call, and sends the event.
     static func set(_ user: UserName, of session: SessionID, for call: Call) async throws(BridgeError) {
         let identity = describe(session, user)
-        let _: Done = try await call.bridge("bridge.session.identify", identity)
-        call.emit(event, identity)
+        let _: Done = try await call.call("bridge.session.identify", identity)
+        call.publish(event, identity)
     }
 
     /// Takes a session's user away, in the plugin's own name, and sends the event. A session that is gone has none.
     static func clear(_ session: SessionID, in plugin: PluginContext) async throws(BridgeError) {
         let identity = describe(session, nil)
         do throws(BridgeError) {
-            let _: Done = try await plugin.bridge("bridge.session.identify", identity)
+            let _: Done = try await plugin.call("bridge.session.identify", identity)
         } catch {
             if error.code == .sessionNotFound { return }
             throw error
         }
-        plugin.emit(event, identity)
+        plugin.publish(event, identity)
     }
 
     /// The sessions that are logged in as `user`, by the daemon's word: it knows also those whose login came before
@@ -44,7 +44,7 @@ enum SessionIdentity {
         var found: [SessionID] = []
         var page = Page()
         while true {
-            let listed: Sessions = try await plugin.bridge("bridge.sessions", page)
+            let listed: Sessions = try await plugin.call("bridge.sessions", page)
             found += listed.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
             // A page that ends where the one before ended would never come to an end.
             guard let next = listed.cursor, next != page.cursor else { return found }

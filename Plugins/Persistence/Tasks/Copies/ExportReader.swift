@@ -20,7 +20,7 @@ struct ExportReader {
 
     /// The next record; nil: that was the last, and the file is complete.
     ///
-    /// - Throws: `upload.invalid` with the line and the JSON path in it.
+    /// - Throws: `backup.invalid` with the line and the JSON path in it.
     mutating func next() throws -> Entry? {
         while let line = try lines.next() {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
@@ -118,7 +118,7 @@ struct LineSource {
 
     /// The next line without its end; nil at the end of the file.
     ///
-    /// - Throws: `upload.invalid` where it is longer than any can be.
+    /// - Throws: `backup.invalid` where it is longer than any can be.
     mutating func next() throws(BridgeError) -> [UInt8]? {
         var searched = start
         while true {

@@ -31,7 +31,7 @@ struct Import {
     /// Reads the whole file, so that a mistake anywhere in it is found before anything is stored.
     ///
     /// - Returns: What would become of it if nobody else stored anything.
-    /// - Throws: `upload.invalid`; `record.conflict` for the first record whose key is taken, where that is to fail.
+    /// - Throws: `backup.invalid`; `record.exists` for the first record whose key is taken, where that is to fail.
     func check(against store: StoreFile) throws -> Outcome {
         let queue = try store.openSource()
         let connection = StoreConnection(queue)
@@ -137,7 +137,7 @@ extension RecordStore {
         do {
             _ = try create(entry.key, entry.text, in: entry.place)
             outcome.created += 1
-        } catch let error as BridgeError where error.code == .recordConflict {
+        } catch let error as BridgeError where error.code == .recordExists {
             switch ifExists {
             case .skip: outcome.skipped += 1
             case .replace:

@@ -13,7 +13,7 @@ struct RestorableStore {
     /// Checks a database, and brings it to the present version.
     ///
     /// - Parameter path: Whose it is alone.
-    /// - Throws: `upload.invalid` with what is wrong with it.
+    /// - Throws: `backup.invalid` with what is wrong with it.
     init(checking path: String, _ interruption: Interruption) throws {
         self.path = path
         do {

@@ -24,9 +24,9 @@ final class StoreConnection {
     /// The same, unless somebody still reads what was there before. Waits for nobody.
     func emptyLog() throws {
         try queue.inDatabase { database in
-            let patience = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+            let busyTimeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
             try database.execute(sql: "PRAGMA busy_timeout = 0")
-            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(busyTimeout)") }
             _ = try? database.checkpoint(.truncate)
         }
     }

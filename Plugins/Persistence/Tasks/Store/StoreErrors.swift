@@ -4,7 +4,9 @@ import TaskKit
 extension ErrorCode {
     /// The record does not exist.
     static let recordNotFound: ErrorCode = "record.not_found"
-    /// The record exists already, or has another version than the caller expects.
+    /// A record of this key exists.
+    static let recordExists: ErrorCode = "record.exists"
+    /// The record has another version than the caller expects.
     static let recordConflict: ErrorCode = "record.conflict"
     /// The call would read and write more of records than one call may.
     static let transactionTooLarge: ErrorCode = "transaction.too_large"
@@ -36,7 +38,7 @@ extension BridgeError {
     /// - Parameter version: The version that the record has.
     static func recordExists(_ key: ExactText, version: Int64) -> BridgeError {
         BridgeError(
-            .recordConflict, "a record of this key exists already",
+            .recordExists, "a record of this key exists already",
             data: ["key": .string(key.text), "version": JSON(version)])
     }
 

@@ -11,7 +11,7 @@ protocol CopyTask: BridgeTask {
 extension CopyTask {
     /// No deadline: a store may be large.
     static var settings: TaskSettings {
-        TaskSettings(permission: "store.copy", timeout: .none)
+        TaskSettings(permission: "store.copy", timeout: .unlimited)
     }
 }
 
@@ -110,7 +110,7 @@ struct ImportTask: CopyTask {
             Selection(namespace: request.namespace, table: request.table), request.ifExists ?? .fail,
             isDryRun: request.dryRun ?? false, of: call.caller.session, user: call.caller.uid
         ) { done, all in
-            call.progress(Progress(records: done.records, of: all))
+            call.reportProgress(Progress(records: done.records, of: all))
         }
     }
 }

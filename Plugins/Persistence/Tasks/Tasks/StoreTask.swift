@@ -38,7 +38,7 @@ enum StoreOptions<Request: Sendable>: Sendable {
 extension StoreTask {
     /// What a page needs for its own records; others' the policy guards by the verb.
     static var settings: TaskSettings {
-        TaskSettings(isOpen: true, optionVerbs: ["namespace": .store], optionBytes: TaskSettings.anyOptionBytes)
+        TaskSettings(isPublic: true, optionPermissions: ["namespace": .store], optionBytes: TaskSettings.anyOptionBytes)
     }
     /// On the lane's thread, where it delays nobody else, and more strictly than a schema can say.
     static var checksOptions: Bool { true }

@@ -71,7 +71,7 @@ struct UploadWriteTask: RawTask {
     static let summary = "Takes a part of an upload, as base 64."
     /// Decoded on a lane.
     static var settings: TaskSettings {
-        TaskSettings(permission: "store.copy", timeout: .none, optionBytes: TaskSettings.anyOptionBytes)
+        TaskSettings(permission: "store.copy", timeout: .unlimited, optionBytes: TaskSettings.anyOptionBytes)
     }
     static let optionsSchema: JSON? = try? JSONSchema.derive(from: Options.self)
     static var checksOptions: Bool { true }

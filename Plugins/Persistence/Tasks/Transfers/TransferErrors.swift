@@ -5,7 +5,7 @@ extension ErrorCode {
     /// An upload or download that the session does not have.
     static let transferNotFound: ErrorCode = "transfer.not_found"
     /// What was uploaded is not what it has to be.
-    static let uploadInvalid: ErrorCode = "upload.invalid"
+    static let backupInvalid: ErrorCode = "backup.invalid"
 }
 
 extension BridgeError {
@@ -34,13 +34,13 @@ extension BridgeError {
 
     /// An upload that is not what it has to be. Nothing was changed.
     static func unfitUpload(_ reason: String) -> BridgeError {
-        BridgeError(.uploadInvalid, "the file cannot be used: \(reason); nothing was changed")
+        BridgeError(.backupInvalid, "the file cannot be used: \(reason); nothing was changed")
     }
 
     /// A line of an upload that does not fit.
     static func unfitLine(_ line: Int, path: String = "$", expected: String, got: String) -> BridgeError {
         BridgeError(
-            .uploadInvalid, "line \(line): \(path): expected \(expected), got \(got)",
+            .backupInvalid, "line \(line): \(path): expected \(expected), got \(got)",
             data: [
                 "line": .number(JSONNumber(line)), "path": .string(path), "expected": .string(expected),
                 "got": .string(got),

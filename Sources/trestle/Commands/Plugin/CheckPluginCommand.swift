@@ -53,14 +53,14 @@ struct CheckPluginCommand: AsyncParsableCommand {
     var config: String?
 
     @Option(help: ArgumentHelp("How long an answer may take, and the end of cancelled work.", valueName: "duration"))
-    var patience: TimeLimit?
+    var timeout: TimeLimit?
 
     @Flag(help: "One line of JSON for each check, on a terminal too.")
     var json = false
 
     func validate() throws {
-        if patience.map({ $0.duration < .milliseconds(10) }) == true {
-            throw ValidationError("--patience is too short: nothing answers within less than 10ms")
+        if timeout.map({ $0.duration < .milliseconds(10) }) == true {
+            throw ValidationError("--timeout is too short: nothing answers within less than 10ms")
         }
     }
 
@@ -99,7 +99,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
         func run(_ place: CheckFinding.Place) async throws -> String? {
             var check = PlaceCheck(
                 place: place, settings: settings, folder: folder, choice: choice,
-                patience: patience?.duration ?? .seconds(5),
+                timeout: timeout?.duration ?? .seconds(5),
                 report: { finding in
                     line.end()
                     report.take(finding)

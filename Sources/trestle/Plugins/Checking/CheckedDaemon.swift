@@ -63,20 +63,20 @@ final class CheckedDaemon {
     /// Waits until so many answers have come late.
     ///
     /// - Returns: whether they have.
-    func hasLateAnswers(_ count: Int, of task: String, within patience: Duration) async -> Bool {
-        await ears.waits(for: { $0.lateAnswers[task, default: 0] >= count }, within: patience)
+    func hasLateAnswers(_ count: Int, of task: String, within timeout: Duration) async -> Bool {
+        await ears.waits(for: { $0.lateAnswers[task, default: 0] >= count }, within: timeout)
     }
 
     /// Waits until the log, which comes another way than answers do, has said of each answer that was dropped so far.
-    func hearDroppedAnswers(within patience: Duration) async throws {
+    func hearDroppedAnswers(within timeout: Duration) async throws {
         let dropped = try await client.call("bridge.status")["droppedReplies"]?.int64Value ?? 0
         _ = await ears.waits(
-            for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: patience)
+            for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: timeout)
     }
 
     /// Waits until more answers than those have come that nobody is owed.
-    func hasSurplusAnswers(beyond count: Int, within patience: Duration) async -> Bool {
-        await ears.waits(for: { $0.surplusAnswers > count }, within: patience)
+    func hasSurplusAnswers(beyond count: Int, within timeout: Duration) async -> Bool {
+        await ears.waits(for: { $0.surplusAnswers > count }, within: timeout)
     }
 
     /// Tells it to end, and goes on.
@@ -114,13 +114,13 @@ private final class CheckedLog {
         if lines.count < Self.maximumLines { lines.append(line.message) }
     }
 
-    func waits(for isThere: (CheckedLog) -> Bool, within patience: Duration) async -> Bool {
+    func waits(for isThere: (CheckedLog) -> Bool, within timeout: Duration) async -> Bool {
         var isOver = false
         let timer = LoopTimer { [waiting] in
             isOver = true
             waiting.resumeAll(())
         }
-        timer.schedule(after: patience)
+        timer.schedule(after: timeout)
         defer { timer.close() }
         while !isThere(self), !isOver, !Task.isCancelled { _ = await waiting.wait() }
         return isThere(self)

@@ -11,7 +11,7 @@ struct PlaceCheck {
     let settings: PrivateDaemon.Settings
     let folder: PrivateFolder
     let choice: CheckChoice
-    let patience: Duration
+    let timeout: Duration
     let report: @LoopActor (CheckFinding) -> Void
 
     private func say(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ says: String) {
@@ -25,13 +25,13 @@ struct PlaceCheck {
 
     init(
         place: CheckFinding.Place, settings: PrivateDaemon.Settings, folder: PrivateFolder, choice: CheckChoice,
-        patience: Duration, report: @escaping @LoopActor (CheckFinding) -> Void
+        timeout: Duration, report: @escaping @LoopActor (CheckFinding) -> Void
     ) {
         self.place = place
         self.settings = settings
         self.folder = folder
         self.choice = choice
-        self.patience = patience
+        self.timeout = timeout
         self.report = report
     }
 
@@ -92,7 +92,7 @@ struct PlaceCheck {
     private func check(_ daemon: CheckedDaemon, task: String) async throws -> TaskCheck.Answer? {
         let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
         let check = TaskCheck(
-            daemon: daemon, description: description, options: choice.options(for: task), patience: patience,
+            daemon: daemon, description: description, options: choice.options(for: task), timeout: timeout,
             report: { say($0, $1, $2, $3) })
         do { return try await check.run() } catch let error as BridgeError where error.code == .sessionClosed {
             guard try await daemon.connectAgain() else { throw error }
@@ -108,7 +108,7 @@ struct PlaceCheck {
     private func checkOnce(_ daemon: CheckedDaemon, _ answers: [TaskCheck.Answer]) async {
         guard !answers.isEmpty else { return }
         let known = answers.reduce(0) { $0 + $1.surplus }
-        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(patience, Self.maximumSurplusWait))
+        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(timeout, Self.maximumSurplusWait))
         let later = daemon.surplusAnswers - known
         let law = "every call has one, and only the first counts"
         // Those of one task that was called are its own, however late they come. Where several were, they are taken for
@@ -178,7 +178,7 @@ struct PlaceCheck {
     private func checkStop(_ daemon: CheckedDaemon, _ name: String, _ answer: TaskCheck.Answer?) async throws {
         var stream: CallProgress?
         if let answer {
-            stream = try await daemon.client.stream(answer.task, options: answer.options, timeout: patience)
+            stream = try await daemon.client.stream(answer.task, options: answer.options, timeout: timeout)
             // The call is the plugin's by the time that this is answered, and not refused for coming too late.
             _ = try await daemon.client.call("bridge.ping")
         }

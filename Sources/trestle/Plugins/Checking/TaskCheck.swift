@@ -9,7 +9,7 @@ struct TaskCheck {
     /// What `bridge.describe` says.
     let description: JSON
     let options: CheckChoice.Options
-    let patience: Duration
+    let timeout: Duration
     let report: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
 
     private var name: String { description["name"]?.stringValue ?? "" }
@@ -56,13 +56,13 @@ struct TaskCheck {
         guard daemon.isRunning, let options = chosen(sampler), let time = try await checkCall(options) else {
             return nil
         }
-        _ = try await end(options, within: patience)
+        _ = try await end(options, within: timeout)
         if try await checkCancel(options) {
             try await checkDeadline(options)
         } else {
             skip("deadline", "an answer is still owed to the call before: this one's cannot be distinguished from it")
         }
-        try await daemon.hearDroppedAnswers(within: patience)
+        try await daemon.hearDroppedAnswers(within: timeout)
         return Answer(task: name, options: options, time: time, surplus: daemon.surplusAnswers - before)
     }
 
@@ -106,7 +106,7 @@ struct TaskCheck {
             return skip("options", "its schema allows any options, so that none can be wrong")
         }
         for (value, misfit) in forbidden {
-            let end = try await end(value, within: patience)
+            let end = try await end(value, within: timeout)
             if case .error(let error) = end, error.code == .optionsInvalid { continue }
             return fail(
                 "options",
@@ -124,7 +124,7 @@ struct TaskCheck {
     private func checkCall(_ options: JSON) async throws -> Duration? {
         let late = daemon.lateAnswers(of: name)
         let start = ContinuousClock.now
-        let stream = try await daemon.client.stream(name, options: options, timeout: patience)
+        let stream = try await daemon.client.stream(name, options: options, timeout: timeout)
         var progress: [JSON] = []
         for await value in stream { progress.append(value) }
         let end: End
@@ -153,8 +153,8 @@ struct TaskCheck {
         case .callTimeout:
             fail(
                 "call",
-                "\(sent), and did not answer within \(HumanDuration.text(patience)); if it works for longer than that, "
-                    + "say so with --patience")
+                "\(sent), and did not answer within \(HumanDuration.text(timeout)); if it works for longer than that, "
+                    + "say so with --timeout")
         case .pluginCrashed: fail("call", "\(sent), and its process ended: \(error.message)")
         case .replyMissing, .replyInvalid, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
             fail("call", "\(sent), and what came was \(error.code): \(error.message)")
@@ -186,11 +186,11 @@ struct TaskCheck {
 
     /// A call that has ended must still be answered, which tells the daemon that the work is over.
     private func settle(_ late: Int) async {
-        if await daemon.hasLateAnswers(late + 1, of: name, within: patience) { return }
+        if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) { return }
         fail(
             "cancel",
             "its call was ended at the deadline, and it did not say that the work was over within "
-                + "\(HumanDuration.text(patience))"
+                + "\(HumanDuration.text(timeout))"
         )
     }
 
@@ -199,7 +199,7 @@ struct TaskCheck {
     /// - Returns: whether no answer is owed.
     private func checkCancel(_ options: JSON) async throws -> Bool {
         let late = daemon.lateAnswers(of: name)
-        let stream = try await daemon.client.stream(name, options: options, timeout: patience)
+        let stream = try await daemon.client.stream(name, options: options, timeout: timeout)
         let calls = try await daemon.client.callPages("bridge.calls", list: "calls")["calls"]?.arrayValue ?? []
         if let number = calls.first(where: { $0["task"]?.stringValue == name && $0["plugin"] == nil })?["call"] {
             // It may have ended meanwhile.
@@ -216,13 +216,13 @@ struct TaskCheck {
                 pass("cancel", "it had answered before its call could be cancelled")
                 return true
             }
-            if await daemon.hasLateAnswers(late + 1, of: name, within: patience) {
+            if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) {
                 pass("cancel", "its call was cancelled, and it ended its work")
                 return true
             }
             fail(
                 "cancel",
-                "its call was cancelled, and it had not answered \(HumanDuration.text(patience)) later; an answer "
+                "its call was cancelled, and it had not answered \(HumanDuration.text(timeout)) later; an answer "
                     + "nobody waits for says that the work is over, and until then it counts as running")
             return false
         }
@@ -232,12 +232,12 @@ struct TaskCheck {
         let late = daemon.lateAnswers(of: name)
         switch try await end(options, within: .milliseconds(1)) {
         case .error(let error) where error.code == .callTimeout:
-            if await daemon.hasLateAnswers(late + 1, of: name, within: patience) {
+            if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) {
                 return pass("deadline", "its call was ended after a millisecond, and it ended its work")
             }
             fail(
                 "deadline",
-                "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(patience)) "
+                "its call was ended after a millisecond, and it had not answered \(HumanDuration.text(timeout)) "
                     + "later; its work still counts as running")
         case .result, .error: pass("deadline", "it answered within a millisecond")
         }

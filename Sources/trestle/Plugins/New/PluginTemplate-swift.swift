@@ -35,7 +35,7 @@ extension PluginTemplate {
 
                     func makePlugin() -> Plugin { Plugin("\(name.text)", version: "0.1.0") { \(name.camel)Task() } }
 
-                    @c public func trestle_plugin_entry() -> UnsafePointer<trestle_plugin> { makePlugin().export() }
+                    @c public func trestle_plugin_entry() -> PluginTable { makePlugin().export() }
 
                     """),
             File(

@@ -45,13 +45,14 @@ struct DesktopNotification: Sendable {
     /// What stands in the field of a prompt as long as nothing is written; nil: there is no field.
     let placeholder: String?
 
-    /// - Throws: `ui.unsupported`, where the service cannot show the alert so that it can be answered.
+    /// - Throws: `presenter.unsupported`, where the service cannot show the alert so that it can be answered.
     init(_ alert: PresentedAlert, _ capabilities: NotificationCapabilities) throws(BridgeError) {
         if alert.kind == .prompt, !capabilities.inlineReply {
-            throw BridgeError("ui.unsupported", "the desktop's notifications have no place to write an answer in")
+            throw BridgeError(
+                "presenter.unsupported", "the desktop's notifications have no place to write an answer in")
         }
         if alert.buttons.count > 1, !capabilities.actions {
-            throw BridgeError("ui.unsupported", "the desktop's notifications have no buttons to choose between")
+            throw BridgeError("presenter.unsupported", "the desktop's notifications have no buttons to choose between")
         }
         self.alert = alert
         (summary, body) = Self.texts(alert, capabilities)
@@ -98,7 +99,7 @@ struct DesktopNotification: Sendable {
 
     // MARK: The answer
 
-    /// What an event makes of the alert: its answer, or `ui.dismissed` where there will be none; nil where it goes on.
+    /// What an event makes of the alert: its answer, or `alert.dismissed` where there will be none; nil where it goes on.
     func outcome(of event: Event) -> Result<JSON, BridgeError>? {
         switch event {
         case .replied(let text):
@@ -131,5 +132,5 @@ struct DesktopNotification: Sendable {
 }
 
 extension BridgeError {
-    fileprivate static func dismissed(_ sentence: String) -> BridgeError { BridgeError("ui.dismissed", sentence) }
+    fileprivate static func dismissed(_ sentence: String) -> BridgeError { BridgeError("alert.dismissed", sentence) }
 }

@@ -45,7 +45,7 @@ final class DesktopPresenter {
     }
 
     /// Shows an alert and returns the answer.
-    /// - Throws: `ui.unsupported`, `ui.unavailable`, `ui.dismissed`; `call.cancelled` where the caller cancels.
+    /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` where the caller cancels.
     func show(_ call: IncomingCall) async throws -> JSON {
         let alert = try PresentedAlert(call)
         let capabilities: NotificationCapabilities
@@ -118,7 +118,7 @@ final class DesktopPresenter {
         for (id, ticket) in tickets where id.service == service {
             tickets[id] = nil
             alerts[ticket]?.id = nil
-            end(ticket, .failure(BridgeError("ui.unavailable", "the desktop's notification service has ended")))
+            end(ticket, .failure(BridgeError("presenter.unavailable", "the desktop's notification service has ended")))
         }
     }
 
@@ -142,9 +142,9 @@ final class DesktopPresenter {
 }
 
 extension BridgeError {
-    fileprivate static let presenterEnds = BridgeError("ui.unavailable", "the desktop presenter is ending")
+    fileprivate static let presenterEnds = BridgeError("presenter.unavailable", "the desktop presenter is ending")
 
     fileprivate static func unavailable(_ error: BusError) -> BridgeError {
-        BridgeError("ui.unavailable", "the desktop's notification service does not answer: \(error)")
+        BridgeError("presenter.unavailable", "the desktop's notification service does not answer: \(error)")
     }
 }

@@ -34,7 +34,7 @@ final class TerminalPresenter {
     }
 
     /// Shows an alert and returns the answer, when its turn has come.
-    /// - Throws: `ui.dismissed` where the input ends; `CancellationError` where the caller cancels.
+    /// - Throws: `alert.dismissed` where the input ends; `CancellationError` where the caller cancels.
     func show(_ call: IncomingCall) async throws -> JSON {
         let alert = try TerminalAlert(call)
         while isShowing {
@@ -74,7 +74,7 @@ final class TerminalPresenter {
         case .text(let line): return line
         case nil: throw CancellationError()
         case .end:
-            throw BridgeError("ui.dismissed", "the user ended the input without an answer")
+            throw BridgeError("alert.dismissed", "the user ended the input without an answer")
         }
     }
 }

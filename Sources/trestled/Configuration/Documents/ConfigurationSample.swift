@@ -32,7 +32,7 @@ struct ConfigurationSample {
         # The daemon reads, where --config names no other file, trestled.toml in $CONFIGURATION_DIRECTORY (systemd sets
         # it); without that in /etc/trestle for root, else in $XDG_CONFIG_HOME/trestle or ~/.config/trestle. Flags beat
         # this file. An unknown key, a value of the wrong type and one out of range are refused with their line.
-        # `trestled --check-config` says whether a file is good, `trestle reload` or SIGHUP has the daemon read it again.
+        # `trestled --check-config` says whether a file is good, `trestle config reload` or SIGHUP has the daemon read it again.
         #
         # Durations are text with a unit: "250ms", "5s", "2m", "1h". Sizes are "64KiB", "1MiB", or a number of bytes.
         """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

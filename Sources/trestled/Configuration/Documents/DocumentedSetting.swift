@@ -88,7 +88,7 @@ extension DocumentedTable {
     /// The section of a plugin; nil where it has none, or its manifest does not describe it.
     fileprivate init?(_ plugin: PluginManifest) {
         guard let properties = plugin.configuration?["properties"]?.objectValue, !properties.isEmpty else { return nil }
-        let effect: SettingEffect = plugin.isReconfigurable ? .reload : .restart
+        let effect: SettingEffect = plugin.isReloadable ? .reload : .restart
         self.init(
             name: "plugins.\(TOMLText.key(plugin.name))", about: "The plugin \(plugin.name).",
             settings: properties.map { DocumentedSetting($0.key, $0.value, effect: effect) }, isPlugins: true)

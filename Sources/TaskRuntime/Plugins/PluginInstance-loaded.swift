@@ -1,6 +1,6 @@
 public import BridgeJSON
 
-extension PluginSlot {
+extension PluginInstance {
     /// What is said to whoever loads it, or another plugin of its name.
     public var isLoadedAlready: BridgeError {
         BridgeError(

@@ -2,7 +2,7 @@ public import BridgeJSON
 import DequeModule
 
 // A plugin whose processes end though nobody wanted it.
-extension PluginSlot {
+extension PluginInstance {
     /// One of its processes is not there any more, others are.
     ///
     /// - Parameter lost: the calls that it worked on.

@@ -2,7 +2,7 @@ import BridgeJSON
 import DequeModule
 
 // A plugin's calls that wait: for what, for how long, and for whom where another plugin takes its place.
-extension PluginSlot {
+extension PluginInstance {
     /// The host may take calls that it did not take before.
     public func roomWasMade() {
         guard !waiting.isEmpty else { return }
@@ -29,7 +29,7 @@ extension PluginSlot {
 
     /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when their
     /// turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
-    func handWaiting(to successor: PluginSlot) {
+    func handWaiting(to successor: PluginInstance) {
         let nextTasks = tasks.map { task in successor.tasks.first { $0.name == task.name } }
         var next = waiting.first
         while let call = next {
@@ -45,7 +45,7 @@ extension PluginSlot {
         BridgeError(.taskNotFound, "\(providerName) was replaced, and no longer provides the task \(task.name)")
     }
 
-    private func hand(_ call: Call, to successor: PluginSlot, _ task: TaskEntry) {
+    private func hand(_ call: Call, to successor: PluginInstance, _ task: TaskEntry) {
         call.move(to: task)
         if call.isAskedAbout(in: self) {
             call.passage?.queue = successor

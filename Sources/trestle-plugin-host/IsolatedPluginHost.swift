@@ -10,7 +10,7 @@ import WorkerProtocol
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while the
 /// plugin's code runs.
-final class Guest: PluginReceiver {
+final class IsolatedPluginHost: PluginReceiver {
     /// What is said to the daemon.
     let output = OutputBuffer()
     /// The plugin's table; nil before `plugin.hello`.
@@ -20,7 +20,7 @@ final class Guest: PluginReceiver {
     /// The calls that the plugin works on, by the daemon's ids.
     @exclusivity(unchecked) var working = OpenCalls()
     /// For the thread that watches the loop.
-    let names = GuestNames()
+    let names = IsolatedPluginNames()
     /// The tasks' names, in the order of their numbers.
     @exclusivity(unchecked) var taskNames: [[UInt8]] = []
     /// The task that was called last: mostly the next one too.
@@ -38,11 +38,11 @@ final class Guest: PluginReceiver {
     @exclusivity(unchecked) private var questions: Set<UInt64> = []
     /// The call of `plugin.stop`, once it has come.
     @exclusivity(unchecked) private var stop: UInt64?
-    @exclusivity(unchecked) private var callers = GuestCallers()
+    @exclusivity(unchecked) private var callers = IsolatedPluginCallers()
     /// The calls that the plugin makes.
-    private(set) lazy var own = GuestCalls(self)
+    private(set) lazy var own = IsolatedPluginCalls(self)
     /// Metrics that the plugin sets.
-    let metrics = GuestMetrics()
+    let metrics = IsolatedPluginMetrics()
 
     private init(_ path: String) {
         self.path = path
@@ -52,17 +52,17 @@ final class Guest: PluginReceiver {
     /// Serves a library until the daemon closes the socket; that ends the process.
     @LoopActor
     static func serve(_ path: String, over descriptor: Int32) throws(SystemError) {
-        let guest = Guest(path)
+        let host = IsolatedPluginHost(path)
         // The daemon bounds what it sends; this keeps nothing but a broken one out.
         let channel = try MessageChannel(
-            UnixSocket(adopting: descriptor), lineBytes: 256 << 20, output: guest.output)
-        channel.receive = { guest.receive($0) }
+            UnixSocket(adopting: descriptor), lineBytes: 256 << 20, output: host.output)
+        channel.receive = { host.receive($0) }
         channel.ended = { _ in
             fflush(nil)
             _exit(0)
         }
         Self.channel = channel
-        guest.metrics.publish { [guest] metrics in guest.say("plugin.metrics", metrics) }
+        host.metrics.publish { [host] metrics in host.say("plugin.metrics", metrics) }
         PluginHolders.watch(isPlugins: true)
     }
 
@@ -137,7 +137,7 @@ final class Guest: PluginReceiver {
         case "plugin.check", "plugin.reconfigure":
             function = plugin.has(\.reconfigure) ? table.pointee.reconfigure : nil
             index = UInt32(name == "plugin.check" ? TRESTLE_RECONFIGURE_CHECK : TRESTLE_RECONFIGURE_TAKE)
-        case "plugin.keep_sessions": function = plugin.has(\.keep_sessions) ? table.pointee.keep_sessions : nil
+        case "plugin.save_sessions": function = plugin.has(\.save_sessions) ? table.pointee.save_sessions : nil
         case "plugin.restore_sessions":
             function = plugin.has(\.restore_sessions) ? table.pointee.restore_sessions : nil
         default: return fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
@@ -155,10 +155,10 @@ final class Guest: PluginReceiver {
     ) {
         guard let plugin, let function else { return }
         var request = trestle_request(
-            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: id, index: index,
+            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: id, number: index,
             flags: call.wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0,
-            timeout_ns: Self.nanoseconds(call.timeoutMilliseconds),
-            options: trestle_bytes(call.options), caller: callers.face(call.caller))
+            time_remaining_ns: Self.nanoseconds(call.timeoutMilliseconds),
+            options: trestle_bytes(call.options), caller: callers.descriptor(call.caller))
         currentOptions = call.options
         let holder = hold(task)
         function(plugin.table.pointee.context, &request)
@@ -184,7 +184,7 @@ final class Guest: PluginReceiver {
             let data = try? JSON(parsing: event.data), let caller = data["caller"],
             let change = Self.changes[data["change"]?.stringValue ?? ""]
         else { return }
-        caller.bytes.withUnsafeBytes { function(plugin.table.pointee.context, change, callers.face($0)) }
+        caller.bytes.withUnsafeBytes { function(plugin.table.pointee.context, change, callers.descriptor($0)) }
         if change == UInt32(TRESTLE_SESSION_CLOSED) { callers.forget(caller) }
         callers.freeRetired()
     }
@@ -284,7 +284,7 @@ final class Guest: PluginReceiver {
 
     override func published(_ event: PluginEvent) { publish(event) }
 
-    override func called(_ request: UnsafePointer<trestle_bridge_call>) -> trestle_call { own.make(request) }
+    override func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call { own.make(request) }
 
     override func cancelled(_ call: trestle_call) { own.cancel(call) }
 

@@ -5,29 +5,29 @@ import EventLoop
 import Glibc
 
 /// The functions that a plugin is offered, over a ``PluginReceiver``. C calls them, some from any thread.
-enum PluginFace {
+enum HostVTable {
     static func make(context: UnsafeMutableRawPointer) -> trestle_host {
         trestle_host(
             size: UInt32(MemoryLayout<trestle_host>.size), abi: TRESTLE_ABI, context: context, reply: reply, fail: fail,
-            progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
+            report_progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
-            emit: publish, watch: watch, timer: timer, unwatch: unwatch)
+            watch: watch, timer: timer, unwatch: unwatch)
     }
 
     /// The receiver behind a table, which lives as long as the process: no reference is counted.
     @inline(__always)
     private static func with<R>(
-        _ face: UnsafePointer<trestle_host>?, else nothing: R, _ body: (PluginReceiver) -> R
+        _ vtable: UnsafePointer<trestle_host>?, else nothing: R, _ body: (PluginReceiver) -> R
     ) -> R {
-        guard let context = face?.pointee.context else { return nothing }
+        guard let context = vtable?.pointee.context else { return nothing }
         return Unmanaged<PluginReceiver>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
     }
 
     // MARK: Any thread
 
     private static let reply: @convention(c) (UnsafePointer<trestle_host>?, trestle_call, trestle_bytes) -> Void = {
-        face, call, result in
-        with(face, else: ()) { receiver in
+        vtable, call, result in
+        with(vtable, else: ()) { receiver in
             if receiver.takesNow {
                 receiver.replied(call, result.buffer)
             } else {
@@ -38,9 +38,9 @@ enum PluginFace {
 
     private static let fail:
         @convention(c) (UnsafePointer<trestle_host>?, trestle_call, UnsafePointer<trestle_error>?) -> Void = {
-            face, call, error in
+            vtable, call, error in
             let error = BridgeError(foreign: error)
-            with(face, else: ()) { receiver in
+            with(vtable, else: ()) { receiver in
                 if receiver.takesNow {
                     receiver.failed(call, error)
                 } else {
@@ -50,8 +50,8 @@ enum PluginFace {
         }
 
     private static let progress: @convention(c) (UnsafePointer<trestle_host>?, trestle_call, trestle_bytes) -> Void = {
-        face, call, value in
-        with(face, else: ()) { receiver in
+        vtable, call, value in
+        with(vtable, else: ()) { receiver in
             if receiver.takesNow {
                 receiver.progressed(call, value.buffer)
             } else {
@@ -61,8 +61,8 @@ enum PluginFace {
     }
 
     private static let log: @convention(c) (UnsafePointer<trestle_host>?, UInt32, trestle_bytes, trestle_call) -> Void =
-        { face, level, message, call in
-            with(face, else: ()) { receiver in
+        { vtable, level, message, call in
+            with(vtable, else: ()) { receiver in
                 guard receiver.writes(level: level) else { return }
                 write(level, message.string, call, to: receiver)
             }
@@ -79,9 +79,9 @@ enum PluginFace {
     private static let post:
         @convention(c) (
             UnsafePointer<trestle_host>?, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, UnsafeMutableRawPointer?
-        ) -> Void = { face, run, argument in
+        ) -> Void = { vtable, run, argument in
             guard let run else { return }
-            with(face, else: ()) { receiver in
+            with(vtable, else: ()) { receiver in
                 // The loop keeps the order of what its own thread posts.
                 if receiver.takesNow {
                     EventLoop.post(run, argument, as: receiver.holder)
@@ -95,24 +95,24 @@ enum PluginFace {
         @convention(c) (
             UnsafePointer<trestle_host>?, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
             (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, UnsafeMutableRawPointer?
-        ) -> Void = { face, work, done, argument in
+        ) -> Void = { vtable, work, done, argument in
             guard let work, let done else { return }
-            with(face, else: ()) { BlockingWork.run(work, done: done, argument, as: $0.holder) }
+            with(vtable, else: ()) { BlockingWork.run(work, done: done, argument, as: $0.holder) }
         }
 
-    private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { face in
-        with(face, else: false) { $0.isOnLoopThread }
+    private static let isLoopThread: @convention(c) (UnsafePointer<trestle_host>?) -> Bool = { vtable in
+        with(vtable, else: false) { $0.isOnLoopThread }
     }
 
     private static let metric: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_metric>?) -> UInt32 =
-        { face, metric in
+        { vtable, metric in
             guard let metric else { return 0 }
             let unit = metric.pointee.unit.string
             let isCounter = metric.pointee.kind == UInt32(TRESTLE_METRIC_COUNTER)
             let declaration = MetricDeclaration(
                 name: metric.pointee.name.string, kind: isCounter ? .counter : .gauge,
                 unit: unit.isEmpty ? nil : unit, help: metric.pointee.help.string)
-            return with(face, else: 0) { receiver in
+            return with(vtable, else: 0) { receiver in
                 do throws(MetricRefusal) { return try receiver.declared(declaration) } catch {
                     write(UInt32(TRESTLE_LOG_WARNING), "a metric is not published: \(error)", 0, to: receiver)
                     return 0
@@ -121,20 +121,20 @@ enum PluginFace {
         }
 
     private static let setMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
-        face, metric, value in
-        with(face, else: ()) { $0.setMetric(metric, to: value) }
+        vtable, metric, value in
+        with(vtable, else: ()) { $0.setMetric(metric, to: value) }
     }
 
     private static let addToMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
-        face, metric, amount in
-        with(face, else: ()) { $0.addToMetric(metric, amount) }
+        vtable, metric, amount in
+        with(vtable, else: ()) { $0.addToMetric(metric, amount) }
     }
 
     private static let publish: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void = {
-        face, event in
+        vtable, event in
         guard let event else { return }
         let copy = PluginEvent(event)
-        with(face, else: ()) { receiver in
+        with(vtable, else: ()) { receiver in
             if receiver.takesNow { receiver.published(copy) } else { receiver.append(.event(copy)) }
         }
     }
@@ -142,27 +142,27 @@ enum PluginFace {
     // MARK: Loop thread
 
     private static let call:
-        @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_bridge_call>?) -> trestle_call = {
-            face, request in
+        @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_outgoing_call>?) -> trestle_call = {
+            vtable, request in
             guard let request else { return 0 }
-            return with(face, else: 0) { receiver in
+            return with(vtable, else: 0) { receiver in
                 // Its handle is wanted here and now, so that what was sent before goes first.
                 receiver.deliverWaiting()
                 return receiver.called(request)
             }
         }
 
-    private static let cancel: @convention(c) (UnsafePointer<trestle_host>?, trestle_call) -> Void = { face, call in
-        with(face, else: ()) { $0.cancelled(call) }
+    private static let cancel: @convention(c) (UnsafePointer<trestle_host>?, trestle_call) -> Void = { vtable, call in
+        with(vtable, else: ()) { $0.cancelled(call) }
     }
 
     private static let watch:
         @convention(c) (
             UnsafePointer<trestle_host>?, Int32, UInt32, (@convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void)?,
             UnsafeMutableRawPointer?
-        ) -> Int64 = { face, descriptor, events, ready, argument in
+        ) -> Int64 = { vtable, descriptor, events, ready, argument in
             guard let ready else { return -Int64(EINVAL) }
-            return with(face, else: -Int64(EINVAL)) { receiver in
+            return with(vtable, else: -Int64(EINVAL)) { receiver in
                 let function = WatchFunction(receiver, argument, ready)
                 return withWatches(receiver) { $0.watch(descriptor, events, function) }
             }
@@ -172,16 +172,16 @@ enum PluginFace {
         @convention(c) (
             UnsafePointer<trestle_host>?, Int64, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
             UnsafeMutableRawPointer?
-        ) -> Int64 = { face, delay, fire, argument in
+        ) -> Int64 = { vtable, delay, fire, argument in
             guard let fire else { return -Int64(EINVAL) }
-            return with(face, else: -Int64(EINVAL)) { receiver in
+            return with(vtable, else: -Int64(EINVAL)) { receiver in
                 let function = WatchFunction(receiver, argument) { argument, _ in fire(argument) }
                 return withWatches(receiver) { $0.timer(delay, function) }
             }
         }
 
-    private static let unwatch: @convention(c) (UnsafePointer<trestle_host>?, Int64) -> Void = { face, watch in
-        with(face, else: ()) { receiver in
+    private static let unwatch: @convention(c) (UnsafePointer<trestle_host>?, Int64) -> Void = { vtable, watch in
+        with(vtable, else: ()) { receiver in
             _ = withWatches(receiver) { watches in
                 watches.end(watch)
                 return 0

@@ -2,7 +2,7 @@ import BridgeJSON
 import Logging
 
 // Errors whose words nobody chose: those of a library, or of the system, that a plugin did not expect.
-extension PluginSlot {
+extension PluginInstance {
     /// As much of such an error's words as is passed on.
     private static let maximumBytes = 8 << 10
 

@@ -1,4 +1,4 @@
-extension PluginSlot {
+extension PluginInstance {
     /// What a plugin is doing.
     public enum State: String, Sendable {
         /// Its library is there, its work has not begun.

@@ -5,7 +5,7 @@ import PluginInterface
 import WorkerProtocol
 
 // The first that the daemon asks: the library is loaded, and says what it is.
-extension Guest {
+extension IsolatedPluginHost {
     func hello(_ id: UInt64, _ options: UnsafeRawBufferPointer) {
         guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
         let limits = (try? JSON(parsing: options))?["limits"]
@@ -30,7 +30,7 @@ extension Guest {
                 return fail(id, BridgeError(.pluginUnavailable, reason))
             }
             plugin = library
-            library.table.pointee.attach(library.table.pointee.context, face)
+            library.table.pointee.attach(library.table.pointee.context, vtable)
             answer(id, JSON.object(manifest).text)
         } catch {
             fail(id, BridgeError(.pluginUnavailable, "\(error)"))

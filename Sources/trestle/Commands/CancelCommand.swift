@@ -2,16 +2,17 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 
-/// `trestle kill`
-struct KillCommand: BridgeCommand {
+/// `trestle cancel`
+struct CancelCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "kill",
+        commandName: "cancel",
         abstract: "Ends a call in flight: its caller gets call.cancelled.",
         discussion: """
             EXAMPLES
               trestle calls
-              trestle kill 4711
-            """)
+              trestle cancel 4711
+            """,
+        aliases: ["kill"])
 
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle

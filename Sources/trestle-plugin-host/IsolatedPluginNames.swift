@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Names the code of the plugin that holds the loop. Any thread.
-final class GuestNames: Sendable {
+final class IsolatedPluginNames: Sendable {
     private struct Known {
         var tasks: [String] = []
         var running: @Sendable () -> [Int] = { [] }

@@ -4,7 +4,7 @@ import CTaskPlugin
 import PluginInterface
 
 // The events that the plugin sends.
-extension Guest {
+extension IsolatedPluginHost {
     func publish(_ event: PluginEvent) {
         let warning = UInt32(TRESTLE_LOG_WARNING)
         guard event.data.count <= messageBytes else {
@@ -16,7 +16,7 @@ extension Guest {
         }
         var options: JSONObject = ["event": .string(event.name), "data": data]
         if let sessions = event.sessions { options["sessions"] = .array(sessions.map { .number(JSONNumber($0)) }) }
-        if event.isUnasked { options["unasked"] = true }
+        if event.isDirect { options["direct"] = true }
         say("plugin.publish", .object(options))
     }
 

@@ -3,7 +3,7 @@ import BridgeMessage
 import Logging
 
 // A plugin's answers. On the way of every call.
-extension PluginSlot {
+extension PluginInstance {
     /// Ends a call of this plugin with a result.
     ///
     /// - Parameters:

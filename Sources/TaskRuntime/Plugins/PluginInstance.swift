@@ -8,7 +8,7 @@ import Logging
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
-public final class PluginSlot: TaskProvider {
+public final class PluginInstance: TaskProvider {
     /// Its name, version, tasks and launch workers.
     public let manifest: PluginManifest
     /// The library's path.
@@ -192,7 +192,7 @@ public final class PluginSlot: TaskProvider {
     }
     private lazy var lifecycle: [PluginWork] =
         [
-            .configure, .checkConfiguration, .reconfigure, .start, .describe, .stop, .keepSessions, .restoreSessions,
+            .configure, .checkConfiguration, .reconfigure, .start, .describe, .stop, .saveSessions, .restoreSessions,
         ]
         + manifest.workers.indices.map { .launch($0) }
 

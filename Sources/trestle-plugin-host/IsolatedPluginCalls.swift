@@ -5,7 +5,7 @@ import Glibc
 import PluginInterface
 
 /// The calls that the plugin makes, on their way to the daemon and back. Loop thread only.
-final class GuestCalls {
+final class IsolatedPluginCalls {
     private struct Entry {
         var context: UnsafeMutableRawPointer?
         var progress: (@convention(c) (UnsafeMutableRawPointer?, UInt64, trestle_bytes) -> Void)?
@@ -13,29 +13,29 @@ final class GuestCalls {
     }
 
     /// Owns this.
-    private unowned let guest: Guest
-    private var output: OutputBuffer { guest.output }
+    private unowned let host: IsolatedPluginHost
+    private var output: OutputBuffer { host.output }
     private var inFlight: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
 
-    init(_ guest: Guest) { self.guest = guest }
+    init(_ host: IsolatedPluginHost) { self.host = host }
 
     /// Makes a call.
     ///
     /// - Returns: its handle.
-    func make(_ request: UnsafePointer<trestle_bridge_call>) -> UInt64 {
+    func make(_ request: UnsafePointer<trestle_outgoing_call>) -> UInt64 {
         let options = request.pointee.options.buffer.isEmpty ? literal("{}") : request.pointee.options.buffer
         lastID += 1
         let id = lastID
         inFlight[id] = Entry(
             context: request.pointee.context, progress: request.pointee.progress, done: request.pointee.done)
-        if let fault = guest.check.fault(in: options) {
+        if let fault = host.check.fault(in: options) {
             end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON: \(fault)")))
             return id
         }
-        guard options.count <= guest.messageBytes else {
+        guard options.count <= host.messageBytes else {
             let reason =
-                "the plugin sent options of \(options.count) bytes, where a message may have \(guest.messageBytes)"
+                "the plugin sent options of \(options.count) bytes, where a message may have \(host.messageBytes)"
             end(id, .failure(BridgeError(.messageTooLarge, reason)))
             return id
         }

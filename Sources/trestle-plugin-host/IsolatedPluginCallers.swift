@@ -5,17 +5,17 @@ import PluginInterface
 
 /// Who calls, in the plugin interface's form, made of what the daemon says, and kept from call to call. Loop thread
 /// only.
-struct GuestCallers {
+struct IsolatedPluginCallers {
     private struct Entry {
         var text: [UInt8]
-        var face: UnsafeMutablePointer<trestle_caller>
+        var descriptor: UnsafeMutablePointer<trestle_caller>
     }
 
     /// Sessions whose descriptions are kept; beyond, all are made anew.
     private static let maximum = 1024
 
     private var entries: [UInt64: Entry] = [:]
-    private var last: (text: [UInt8], face: UnsafeMutablePointer<trestle_caller>)?
+    private var last: (text: [UInt8], descriptor: UnsafeMutablePointer<trestle_caller>)?
     private var lastRevision: UInt64 = 0
     /// The daemon itself, which started this process and runs as the same user. For good.
     private lazy var daemon: UnsafeMutablePointer<trestle_caller> = {
@@ -32,25 +32,25 @@ struct GuestCallers {
 
     /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until
     /// ``freeRetired()``.
-    mutating func face(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
+    mutating func descriptor(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
         guard !text.isEmpty else { return UnsafePointer(daemon) }
         // One after the other they are mostly the same one's.
-        if let last, text.isEqual(to: last.text) { return UnsafePointer(last.face) }
+        if let last, text.isEqual(to: last.text) { return UnsafePointer(last.descriptor) }
         let caller = (try? JSON(parsing: text)) ?? .null
         let session = UInt64(clamping: caller["session"]?.int64Value ?? 0)
         if let entry = entries[session], text.isEqual(to: entry.text) {
-            last = (entry.text, entry.face)
-            return UnsafePointer(entry.face)
+            last = (entry.text, entry.descriptor)
+            return UnsafePointer(entry.descriptor)
         }
-        if let entry = entries.removeValue(forKey: session) { retired.append(entry.face) }
+        if let entry = entries.removeValue(forKey: session) { retired.append(entry.descriptor) }
         if entries.count >= Self.maximum {
-            retired += entries.values.map(\.face)
+            retired += entries.values.map(\.descriptor)
             entries = [:]
         }
-        let entry = Entry(text: Array(text), face: make(caller, session))
+        let entry = Entry(text: Array(text), descriptor: make(caller, session))
         entries[session] = entry
-        last = (entry.text, entry.face)
-        return UnsafePointer(entry.face)
+        last = (entry.text, entry.descriptor)
+        return UnsafePointer(entry.descriptor)
     }
 
     /// The session is gone.
@@ -58,13 +58,13 @@ struct GuestCallers {
         let session = UInt64(clamping: caller["session"]?.int64Value ?? 0)
         guard let entry = entries.removeValue(forKey: session) else { return }
         last = nil
-        retired.append(entry.face)
+        retired.append(entry.descriptor)
     }
 
     /// No function of the plugin is on the stack.
     mutating func freeRetired() {
         guard !retired.isEmpty else { return }
-        for face in retired { ForeignCaller.free(face) }
+        for descriptor in retired { ForeignCaller.free(descriptor) }
         retired = []
     }
 

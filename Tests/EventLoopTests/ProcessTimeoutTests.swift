@@ -4,16 +4,16 @@ import Testing
 @testable import EventLoop
 
 @Suite("Patience with another process")
-struct PatienceTimerTests {
+struct ProcessTimeoutTests {
     private let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 
-    /// When patience of four seconds ends, where the loop runs at these times, in seconds from the start.
+    /// When timeout of four seconds ends, where the loop runs at these times, in seconds from the start.
     private func end(_ times: [Double]) -> Double? {
-        var patience = Patience(.seconds(4), from: start)
+        var timeout = TimeoutParts(.seconds(4), from: start)
         for time in times {
             let now = start + .milliseconds(Int(time * 1000))
-            guard now >= patience.next else { continue }
-            if patience.endPart(at: now) { return time }
+            guard now >= timeout.next else { continue }
+            if timeout.endPart(at: now) { return time }
         }
         return nil
     }
@@ -33,17 +33,17 @@ struct PatienceTimerTests {
 
     @Test("does not end for a part in which the other process was held up")
     func heldUp() {
-        var patience = Patience(.seconds(4), from: start)
+        var timeout = TimeoutParts(.seconds(4), from: start)
         for second in 1...9 {
-            let isOver = patience.endPart(at: start + .seconds(second), isHeldUp: second <= 5)
+            let isOver = timeout.endPart(at: start + .seconds(second), isHeldUp: second <= 5)
             #expect(isOver == (second == 9))
         }
     }
 
     @Test("ends after ten times its time in any case")
     func bound() {
-        var patience = Patience(.seconds(4), from: start)
-        let parts = (1...100).first { patience.endPart(at: start + .seconds($0), isHeldUp: true) }
+        var timeout = TimeoutParts(.seconds(4), from: start)
+        let parts = (1...100).first { timeout.endPart(at: start + .seconds($0), isHeldUp: true) }
         #expect(parts == 40)
     }
 
@@ -51,9 +51,9 @@ struct PatienceTimerTests {
     @LoopActor
     func fires() async {
         var count = 0
-        var timer: PatienceTimer?
+        var timer: ProcessTimeout?
         await withCheckedContinuation { continuation in
-            timer = PatienceTimer(.milliseconds(4), for: getpid()) {
+            timer = ProcessTimeout(.milliseconds(4), for: getpid()) {
                 count += 1
                 continuation.resume()
             }
@@ -67,7 +67,7 @@ struct PatienceTimerTests {
     @LoopActor
     func closed() async {
         var isOver = false
-        let timer = PatienceTimer(.zero, for: getpid()) { isOver = true }
+        let timer = ProcessTimeout(.zero, for: getpid()) { isOver = true }
         timer.close()
         await turns()
         #expect(!isOver)

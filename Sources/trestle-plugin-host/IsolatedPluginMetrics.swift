@@ -4,7 +4,7 @@ import EventLoop
 import Synchronization
 
 /// The metrics that a plugin sets, sent to the daemon once a second where they have changed. Any thread.
-final class GuestMetrics: Sendable {
+final class IsolatedPluginMetrics: Sendable {
     private struct Metric {
         var value = 0.0
         var isNews = true

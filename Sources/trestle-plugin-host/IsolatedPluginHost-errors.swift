@@ -4,7 +4,7 @@ import CTaskPlugin
 import WorkerProtocol
 
 // What does not fit into a message.
-extension Guest {
+extension IsolatedPluginHost {
     func tooLarge(_ bytes: Int) -> BridgeError {
         BridgeError(
             .resultTooLarge,

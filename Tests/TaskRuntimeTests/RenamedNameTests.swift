@@ -1,0 +1,36 @@
+import BridgeJSON
+import TaskRuntime
+import Testing
+
+@Suite("A manifest with a member's old name")
+struct RenamedNameTests {
+    private func refusal(_ members: JSONObject) -> String? {
+        var manifest: JSONObject = ["name": "lamp", "version": "1", "tasks": []]
+        for (key, value) in members { manifest[key] = value }
+        return #expect(throws: BridgeError.self) { _ = try PluginManifest(.object(manifest)) }?.message
+    }
+
+    @Test(
+        "is refused, and the sentence has the new name",
+        arguments: [
+            ("tasks", ["name": "t", "summary": "s", "open": true], "a task has the member open, which is called public now"),
+            (
+                "tasks", ["name": "t", "summary": "s", "optionVerbs": [:]],
+                "a task has the member optionVerbs, which is called optionPermissions now"
+            ),
+            ("events", ["name": "e", "summary": "s", "open": true], "an event has the member open, which is called public now"),
+            (
+                "interceptors", ["name": "i", "summary": "s", "tasks": ["t"], "failure": "pass"],
+                "an interceptor has the member failure, which is called onFailure now"
+            ),
+        ] as [(String, JSON, String)])
+    func parts(part: String, element: JSON, sentence: String) {
+        #expect(refusal([part: [element]])?.contains(sentence) == true)
+    }
+
+    @Test("is refused at its top as well")
+    func top() {
+        let sentence = "the manifest has the member reconfigurable, which is called reloadable now"
+        #expect(refusal(["reconfigurable": true])?.contains(sentence) == true)
+    }
+}
