@@ -13,12 +13,18 @@ struct RenamedNameTests {
     @Test(
         "is refused, and the sentence has the new name",
         arguments: [
-            ("tasks", ["name": "t", "summary": "s", "open": true], "a task has the member open, which is called public now"),
+            (
+                "tasks", ["name": "t", "summary": "s", "open": true],
+                "a task has the member open, which is called public now"
+            ),
             (
                 "tasks", ["name": "t", "summary": "s", "optionVerbs": [:]],
                 "a task has the member optionVerbs, which is called optionPermissions now"
             ),
-            ("events", ["name": "e", "summary": "s", "open": true], "an event has the member open, which is called public now"),
+            (
+                "events", ["name": "e", "summary": "s", "open": true],
+                "an event has the member open, which is called public now"
+            ),
             (
                 "interceptors", ["name": "i", "summary": "s", "tasks": ["t"], "failure": "pass"],
                 "an interceptor has the member failure, which is called onFailure now"
