@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { buildClassicScript } from "../scripts/build-classic.mjs";
 import { LineSplitter } from "../src/carriers/lineSplitter.js";
 import { chromium, startPage } from "./support/chromium.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
@@ -48,6 +49,7 @@ async function startServer(t) {
 }
 
 test("in Chromium", { skip: reasonToSkip }, async (t) => {
+    buildClassicScript();
     const ending = lastFirst(t);
     const daemon = await startDaemon(ending);
     const address = await startServer(ending);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { MessageChannel, Worker } from "node:worker_threads";
 
-import { classicScript } from "../scripts/build-classic.mjs";
+import { buildClassicScript, classicScript } from "../scripts/build-classic.mjs";
 import { LineSplitter } from "../src/carriers/lineSplitter.js";
 import { socketPath } from "../src/carriers/socketLocation.js";
 import { Bridge, connect } from "../src/index.js";
@@ -27,9 +27,11 @@ function page(surroundings = {}) {
     return { sent, globals, WebBridge: globals.WebBridge, calls };
 }
 
-test("the plain script is what its modules make", () => {
-    const written = readFileSync(fileURLToPath(new URL("../dist/trestle-bridge.js", import.meta.url)), "utf8");
-    assert.ok(written === classicScript(), "dist/trestle-bridge.js is out of date: run `npm run build`");
+test("the build writes the plain script where the package names it", () => {
+    const { exports: { "./classic": path } } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
+    const built = buildClassicScript();
+    assert.equal(built, fileURLToPath(new URL(`../${path}`, import.meta.url)));
+    assert.ok(readFileSync(built, "utf8") === classicScript());
 });
 
 test("a page in a web view calls through its container, which answers with receive()", async () => {

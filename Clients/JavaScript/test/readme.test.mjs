@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 
+import { classicScript } from "../scripts/build-classic.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -64,7 +65,7 @@ test("the page of the README calls through its container, and is answered as a c
         console: { log: (value) => heard.push(value), error: (value) => heard.push(value) },
         webkit: { messageHandlers: { bridge: { postMessage: (text) => void sent.push(JSON.parse(text)) } } },
     });
-    runInContext(readFileSync(join(root, "dist/trestle-bridge.js"), "utf8"), page);
+    runInContext(classicScript(), page);
     for (const [, script] of code.matchAll(/<script>([^]*?)<\/script>/g)) runInContext(script, page);
     const { callbackId, options } = sent.find(({ task }) => task === "Alert");
     page.WebBridge.receive(JSON.stringify({ callbackId, result: { ...options, button: "Fine", index: 0 } }));
