@@ -81,7 +81,7 @@ test("in Chromium", { skip: reasonToSkip }, async (t) => {
         await t.test(`${title}: calls, provides a task, listens`, async () => {
             page.evaluate(`begin(${JSON.stringify(name)})`);
             peer.cancelled = 0;
-            checkFindings(await within(Promise.race([peer.reports.take(), page.ended]), "what it found", page.tell));
+            checkFindings(await within(Promise.race([peer.reports.take(), page.ended]), "what it found", page.report));
             assert.equal(peer.cancelled, 2);
             // What it provides has the same name as what the next one does.
             const socket = connections.get(name);

@@ -2,19 +2,61 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { connect } from "../src/index.js";
+import { BridgeError, connect } from "../src/index.js";
 import { temporaryDirectory } from "./support/daemon.mjs";
 import { driven, failure, pair } from "./support/driven.mjs";
-import { fakeDaemon, settled } from "./support/fakes.mjs";
+import { fakeDaemon, FakeCarrier, FakeClock, settled } from "./support/fakes.mjs";
+
+/** Connecting with waitForDaemon, over carriers that the test opens. */
+function waiting() {
+    const carriers = [];
+    const clock = new FakeClock();
+    const makeCarrier = () => {
+        carriers.push(new FakeCarrier({ canReopen: true, opensAtOnce: false }));
+        return carriers.at(-1);
+    };
+    const backoff = { first: 100, max: 1000, random: () => 1 };
+    return { connecting: connect({ waitForDaemon: true, makeCarrier, clock, backoff }), carriers, clock };
+}
 
 test("connecting where nobody listens is daemon.unreachable", async (t) => {
     const socket = join(temporaryDirectory(t), "none.sock");
     const error = await failure(connect({ socket }));
     assert.deepEqual([error.code, error.transient, error.data.path], ["daemon.unreachable", true, socket]);
+});
+
+test("with waitForDaemon connecting goes on until a daemon answers", async () => {
+    const { connecting, carriers, clock } = waiting();
+    carriers[0].events.closed();
+    clock.advance(100);
+    await settled();
+    carriers[1].events.closed(new BridgeError("busy", "too many connections", { transient: true }));
+    clock.advance(200);
+    await settled();
+    carriers[2].events.opened();
+    const bridge = await connecting;
+    assert.equal(bridge.state, "open");
+    await bridge.close();
+});
+
+test("with waitForDaemon connecting fails where waiting makes no sense, and leaves nothing behind", async () => {
+    const { connecting, carriers, clock } = waiting();
+    carriers[0].events.closed(new BridgeError("connection.denied", "not for this user"));
+    assert.equal((await failure(connecting)).code, "connection.denied");
+    assert.equal(clock.count, 0);
+});
+
+test("in Node a bridge introduces itself by the name of the program's file, unless another is given", async () => {
+    for (const [hello, client] of [[undefined, basename(process.argv[1])], [{ client: "shop" }, "shop"]]) {
+        const { bridge, carriers } = driven({ hello });
+        await bridge.open();
+        assert.equal(carriers[0].sent[0].options.client, client);
+        await bridge.close();
+    }
 });
 
 test("a call in flight when the connection is lost ends with session.closed, and may have begun", async (t) => {
@@ -29,7 +71,7 @@ test("a call in flight when the connection is lost ends with session.closed, and
 test("attempts to connect come at growing intervals, and a connection that lasted begins anew", async () => {
     const { bridge, carriers, clock, changes } = driven({}, { canReopen: true });
     await bridge.open();
-    const delays = () => changes.filter(({ state }) => state === "waiting").map(({ delayMs }) => delayMs);
+    const delays = () => changes.filter(({ state }) => state === "waiting").map(({ delay }) => delay);
     for (let loss = 0; loss < 6; loss += 1) {
         carriers.at(-1).events.closed();
         clock.advance(delays().at(-1));
@@ -46,7 +88,7 @@ test("intervals are scattered between a half and all of themselves", async () =>
     const { bridge, carriers, changes } = driven({ backoff: { random: () => 0 } }, { canReopen: true });
     await bridge.open();
     carriers[0].events.closed();
-    assert.equal(changes.at(-1).delayMs, 50);
+    assert.equal(changes.at(-1).delay, 50);
     await bridge.close();
 });
 
@@ -169,7 +211,7 @@ test("answers of handlers do not reach the session behind the one in which they 
 });
 
 test("a daemon that takes connections and says nothing is given up", async () => {
-    const { bridge, carriers, clock } = driven({ connectTimeoutMs: 1000 }, { canReopen: true, hello: null });
+    const { bridge, carriers, clock } = driven({ connectTimeout: 1000 }, { canReopen: true, hello: null });
     const opened = failure(bridge.open());
     await settled();
     clock.advance(1000);
@@ -187,7 +229,7 @@ test("a connection that ends before the daemon has answered was never open", asy
     await bridge.close();
 });
 
-test("why a daemon sends a new connection away is told", async (t) => {
+test("the reason why a daemon refuses a new connection is that of connecting", async (t) => {
     const daemon = await fakeDaemon(t, { answersHello: false });
     const connecting = failure(connect({ socket: daemon.socket }));
     const peer = await daemon.next();
@@ -244,7 +286,7 @@ test("an open bridge keeps a process alive, and one that was let go of does not"
     assert.equal(await run("await bridge.close();").ended, "ended\n");
     await daemon.next();
     await daemon.next();
-    const alive = run("console.error('idle'); bridge.send('note');");
+    const alive = run("console.error('idle'); bridge.notify('note');");
     t.after(() => alive.child.kill());
     // The process has nothing else to do when this comes, and stays for the next one's answer.
     const peer = await daemon.next();

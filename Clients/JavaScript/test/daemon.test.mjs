@@ -42,7 +42,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.equal(await bridge.call("Echo", null), null);
     });
 
-    await suite.test("connecting tells what the daemon says of itself", async (t) => {
+    await suite.test("connecting brings what the daemon says of itself", async (t) => {
         const { bridge } = await clients(t, 1, { hello: { client: "test", version: "1" } });
         assert.equal(bridge.hello.protocol, 1);
         assert.ok(Number.isInteger(bridge.hello.session));
@@ -147,14 +147,14 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
     await suite.test("progress comes in order and before the result", async (t) => {
         const { bridge, other } = await clients(t, 2);
         await other.register("count", (to, call) => {
-            for (let number = 0; number < to; number += 1) assert.equal(call.progress(number), true);
+            for (let number = 0; number < to; number += 1) assert.equal(call.reportProgress(number), true);
             return "done";
         });
         const heard = [];
         const onProgress = (value, sequence) => heard.push([value, sequence]);
         const result = await bridge.call("count", 5, { onProgress });
         assert.deepEqual([heard, result], [[[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]], "done"]);
-        await other.register("silent", (options, call) => [call.wantsProgress, call.progress(1)]);
+        await other.register("silent", (options, call) => [call.wantsProgress, call.reportProgress(1)]);
         assert.deepEqual(await bridge.call("silent"), [false, false]);
     });
 
@@ -213,11 +213,21 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         await assert.rejects(bridge.register("Echo", () => {}), { code: "task.exists" });
     });
 
+    await suite.test("a task is described as its registration says, and its options are checked", async (t) => {
+        const { bridge, other } = await clients(t, 2);
+        const options = { type: "object", required: ["kind"], properties: { kind: { type: "string" } } };
+        await other.register("scan", ({ kind }) => kind, { description: { summary: "Reads a code.", options } });
+        const described = await bridge.call("bridge.describe", { task: "scan" });
+        assert.deepEqual([described.summary, described.options], ["Reads a code.", options]);
+        await assert.rejects(bridge.call("scan", {}), { code: "options.invalid" });
+        assert.equal(await bridge.call("scan", { kind: "ean" }), "ean");
+    });
+
     await suite.test("an unregistered task is called no more", async (t) => {
         const { bridge } = await clients(t, 1);
-        await bridge.register("gone", () => 1);
+        const registration = await bridge.register("gone", () => 1);
         assert.equal(await bridge.call("gone"), 1);
-        await bridge.unregister("gone");
+        await registration.unregister();
         await assert.rejects(bridge.call("gone"), { code: "task.not_found" });
     });
 
@@ -225,7 +235,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         const { bridge, other } = await clients(t, 2);
         const heard = new Promise((done) => other.register("note", (options, call) => done([options, call.isOneWay])));
         await other.call("bridge.ping");
-        await bridge.send("note", { a: 1 });
+        await bridge.notify("note", { a: 1 });
         assert.deepEqual(await heard, [{ a: 1 }, true]);
     });
 
@@ -248,13 +258,16 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
     await suite.test("a retained event comes to who subscribes later", async (t) => {
         const { bridge, other } = await clients(t, 2);
         await bridge.publish("lamp", "on", { retain: true });
-        const events = other.events("lamp");
-        assert.deepEqual((await events.next()).value, { event: "lamp", data: "on" });
+        // To the second one the library hands it out: the daemon sends it once.
+        for (const pattern of ["lamp", "lamp", "la*"]) {
+            const events = other.subscribe(pattern);
+            assert.deepEqual((await events.next()).value, { event: "lamp", data: "on" });
+        }
     });
 
     await suite.test("events can be read one by one, and leaving the loop ends the subscription", async (t) => {
         const { bridge, other } = await clients(t, 2);
-        const events = bridge.events("tick");
+        const events = bridge.subscribe("tick");
         await events.ready;
         for (let number = 0; number < 3; number += 1) await other.publish("tick", number);
         const heard = [];
@@ -270,10 +283,10 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
     await suite.test("a session that is closed on purpose does not come back", async (t) => {
         const { bridge, other } = await clients(t, 2);
         const closed = changed(bridge, "closed");
-        const told = new Promise((done) => bridge.subscribe("web.close", done));
+        const event = new Promise((done) => bridge.subscribe("web.close", done));
         await bridge.call("bridge.ping");
         await other.call("closeWeb", { session: bridge.hello.session, info: "logged out" });
-        assert.deepEqual(await told, { event: "web.close", data: { info: "logged out" } });
+        assert.deepEqual(await event, { event: "web.close", data: { info: "logged out" } });
         const { error } = await closed;
         assert.deepEqual([error.code, error.data], ["session.closed", { info: "logged out" }]);
         await assert.rejects(bridge.call("Echo"), { code: "session.closed", started: false });
@@ -281,10 +294,12 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
 
     await suite.test("after the daemon was killed, tasks and subscriptions are there again", async (t) => {
         const daemon = await startDaemon(t);
-        const { bridge } = await clients(t, 1, { backoff: { firstMs: 10, longestMs: 20 } }, daemon);
+        const { bridge } = await clients(t, 1, { backoff: { first: 10, max: 20 } }, daemon);
         await bridge.register("mine", (options) => options);
         const heard = [];
         await bridge.subscribe("bell", ({ data }) => heard.push(data)).ready;
+        const bells = bridge.subscribe("bell");
+        await bells.ready;
         const waiting = changed(bridge, "waiting");
         await daemon.stop("SIGKILL");
         const { error } = await waiting;
@@ -296,17 +311,19 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         await bridge.publish("bell", 1);
         await bridge.call("bridge.ping");
         assert.deepEqual(heard, [1]);
+        assert.deepEqual((await bells.next()).value, { event: "bridge.events_dropped", data: { count: null } });
+        assert.deepEqual((await bells.next()).value, { event: "bell", data: 1 });
     });
 
     await suite.test("calls that a stopping daemon refuses are made at the next one", async (t) => {
         const daemon = await startDaemon(t);
-        const { bridge, other } = await clients(t, 2, { backoff: { firstMs: 10, longestMs: 20 } }, daemon);
+        const { bridge, other } = await clients(t, 2, { backoff: { first: 10, max: 20 } }, daemon);
         let finish;
         await other.register("slow", () => new Promise((done) => {
             finish = done;
         }));
         const slow = bridge.call("slow");
-        const draining = bridge.events("daemon.draining");
+        const draining = bridge.subscribe("daemon.draining");
         await draining.ready;
         const stopped = daemon.stop();
         await draining.next();
@@ -320,17 +337,22 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
 
     await suite.test("closing ends what is in flight, sends what is one-way, and says so", async (t) => {
         const { bridge, other } = await clients(t, 2);
-        await other.register("wait", () => new Promise(() => {}));
-        const events = other.events("last");
+        let begin;
+        const begun = new Promise((done) => {
+            begin = done;
+        });
+        await other.register("wait", () => new Promise(begin));
+        const events = other.subscribe("last");
         await events.ready;
         const call = bridge.call("wait");
-        bridge.send("bridge.publish", { event: "last", data: 1 });
+        await begun;
+        bridge.notify("bridge.publish", { event: "last", data: 1 });
         const closed = bridge.close();
         await assert.rejects(call, { code: "session.closed", started: true });
         await closed;
         assert.equal(bridge.state, "closed");
         assert.deepEqual((await events.next()).value, { event: "last", data: 1 });
-        await assert.rejects(bridge.send("Echo"), { code: "session.closed", started: false });
+        await assert.rejects(bridge.notify("Echo"), { code: "session.closed", started: false });
         await bridge.close();
     });
 });

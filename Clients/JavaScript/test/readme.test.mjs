@@ -56,7 +56,7 @@ test("programs of the README", { skip: withoutDaemon }, async (suite) => {
     }
 });
 
-test("the page of the README calls through its container, and is answered as a container is told to", async () => {
+test("the page of the README calls through its container, and is answered as the README says to containers", async () => {
     const [{ code }] = blocks("html");
     const sent = [];
     const heard = [];
@@ -68,7 +68,7 @@ test("the page of the README calls through its container, and is answered as a c
     runInContext(classicScript(), page);
     for (const [, script] of code.matchAll(/<script>([^]*?)<\/script>/g)) runInContext(script, page);
     const { callbackId, options } = sent.find(({ task }) => task === "Alert");
-    page.WebBridge.receive(JSON.stringify({ callbackId, result: { ...options, button: "Fine", index: 0 } }));
+    page.WebBridge.container.receive(JSON.stringify({ callbackId, result: { ...options, button: "Fine", index: 0 } }));
     const container = blocks("js").find(({ code: text }) => !text.includes("import ")).code;
     runInContext(container, page);
     await new Promise(setImmediate);

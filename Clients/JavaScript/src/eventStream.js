@@ -1,7 +1,12 @@
 // Events on their way to a reader that takes them one by one. Bounded: of what nobody takes the oldest are dropped, and
-// the reader is told how many by an event of its own, named as the daemon's.
+// the reader gets their number in an event of its own, named as the daemon's.
 
-export class EventQueue {
+import { addDisposal } from "./disposal.js";
+
+/** Says that events were missed: `count` of them, null where nobody knows how many. */
+export const eventsDropped = "bridge.events_dropped";
+
+export class EventStream {
     #capacity;
     #onEnd;
     #events = [];
@@ -12,6 +17,7 @@ export class EventQueue {
     constructor(capacity, onEnd) {
         this.#capacity = capacity;
         this.#onEnd = onEnd;
+        addDisposal(this, "asyncDispose", () => this.return());
     }
 
     put(event) {
@@ -35,7 +41,7 @@ export class EventQueue {
 
     next() {
         if (this.#dropped > 0) {
-            const value = { event: "bridge.events_dropped", data: { count: this.#dropped } };
+            const value = { event: eventsDropped, data: { count: this.#dropped } };
             this.#dropped = 0;
             return Promise.resolve({ value, done: false });
         }
