@@ -23,7 +23,7 @@ const files = {
     "/carrier.js": ["carrier.js", "text/javascript"],
 };
 /** More than the daemon takes as one message, so that it is the daemon that says so. */
-const longestBody = 4 << 20;
+const maxBody = 4 << 20;
 
 /**
  * Serves the page.
@@ -112,7 +112,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         let length = 0;
         for await (const piece of request) {
             length += piece.length;
-            if (length > longestBody) return refuse(response, 413);
+            if (length > maxBody) return refuse(response, 413);
             pieces.push(piece);
         }
         // A tab that writes faster than the daemon reads waits for its answer.
