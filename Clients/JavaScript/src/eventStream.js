@@ -10,6 +10,7 @@ export class EventStream {
     #capacity;
     #onEnd;
     #events = [];
+    /** How many were dropped since the last read; null where nobody knows. */
     #dropped = 0;
     #readers = [];
     #hasEnded = false;
@@ -25,8 +26,9 @@ export class EventStream {
         const reader = this.#readers.shift();
         if (reader) return reader({ value: event, done: false });
         if (this.#events.length >= this.#capacity) {
-            this.#events.shift();
-            this.#dropped += 1;
+            const { event: name } = this.#events.shift();
+            // An event about dropped ones stands for any number of them.
+            this.#dropped = name === eventsDropped || this.#dropped === null ? null : this.#dropped + 1;
         }
         this.#events.push(event);
     }
@@ -40,7 +42,7 @@ export class EventStream {
     }
 
     next() {
-        if (this.#dropped > 0) {
+        if (this.#dropped !== 0) {
             const value = { event: eventsDropped, data: { count: this.#dropped } };
             this.#dropped = 0;
             return Promise.resolve({ value, done: false });

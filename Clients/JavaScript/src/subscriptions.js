@@ -55,7 +55,7 @@ export class Subscriptions {
         };
         stop.ready = this.#begin(listener, signal);
         // Nobody has to look at it.
-        stop.ready.catch(() => {});
+        stop.ready.catch(() => signal?.removeEventListener("abort", stop));
         signal?.addEventListener("abort", stop, { once: true });
         return stop;
     }

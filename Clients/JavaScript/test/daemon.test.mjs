@@ -315,6 +315,18 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.deepEqual((await bells.next()).value, { event: "bell", data: 1 });
     });
 
+    await suite.test("with waitForDaemon connecting waits for a daemon that is started later", async (t) => {
+        const daemon = await startDaemon(t);
+        await daemon.stop();
+        await assert.rejects(connect({ socket: daemon.socket }), { code: "daemon.unreachable" });
+        const backoff = { first: 10, max: 20 };
+        const connecting = connect({ socket: daemon.socket, waitForDaemon: true, backoff });
+        await daemon.start();
+        const bridge = await connecting;
+        assert.equal(await bridge.call("Echo", 1), 1);
+        await bridge.close();
+    });
+
     await suite.test("calls that a stopping daemon refuses are made at the next one", async (t) => {
         const daemon = await startDaemon(t);
         const { bridge, other } = await clients(t, 2, { backoff: { first: 10, max: 20 } }, daemon);

@@ -99,6 +99,21 @@ test("after a new session each stream gets one event that says that events were 
     await bridge.close();
 });
 
+test("a gap that a slow reader has not read yet is not counted as one event", async () => {
+    const driving = await opened();
+    const { bridge, carrier } = driving;
+    const events = bridge.subscribe("bell", { capacity: 2 });
+    carrier.answer();
+    await events.ready;
+    const next = await reconnected(driving);
+    for (let number = 0; number < 4; number += 1) next.receive({ event: "bell", data: number });
+    const heard = [await events.next(), await events.next(), await events.next()].map(({ value }) => value);
+    assert.deepEqual(heard, [gap, { event: "bell", data: 2 }, { event: "bell", data: 3 }]);
+    next.receive({ event: "bell", data: 4 });
+    assert.deepEqual((await events.next()).value, { event: "bell", data: 4 });
+    await bridge.close();
+});
+
 test("a stream that had not begun when the connection was lost has missed nothing", async () => {
     const driving = await opened();
     const { bridge } = driving;
