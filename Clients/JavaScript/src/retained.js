@@ -3,7 +3,8 @@
 //
 // A message does not say that its event is retained. It is seen by its place: the daemon sends retained events right
 // behind the callback of bridge.subscribe, and so, where both come in one piece, before `follow` is called. Only those
-// are known, and those that this bridge publishes. From then on the newest event of such a name is kept.
+// are known, and those that this bridge publishes: taking another event for a retained one would have it come twice.
+// From then on the newest event of such a name is kept.
 
 import { matches } from "./patterns.js";
 
