@@ -82,7 +82,7 @@ test("a timeout may be longer than the platform's timers", async () => {
     await bridge.close();
 });
 
-test("with retry \"unstarted\" a call is made again where nothing was done, after the pause that the error names", async () => {
+test("retry \"unstarted\" makes a call again where nothing was done, after the pause that the error names", async () => {
     const busy = { code: "busy", transient: true, retryAfter: 300 };
     const unavailable = { code: "plugin.unavailable", transient: true, data: { started: false } };
     const { bridge, carrier, clock, refuse } = await refusing([busy, unavailable]);

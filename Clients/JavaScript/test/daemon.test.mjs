@@ -4,31 +4,16 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 
-import { BridgeError, connect } from "../src/index.js";
+import { BridgeError } from "../src/index.js";
+import { changed, openClients } from "./support/clients.mjs";
 import { startDaemon, withoutDaemon } from "./support/daemon.mjs";
 
 /** The daemon of all tests that leave it as it is. Each has sessions of its own, and those end with it. */
 let shared;
 
-/** Some clients of a daemon: of the shared one, unless one is given. */
-async function clients(t, count, options, daemon = shared) {
-    const bridges = [];
-    for (let index = 0; index < count; index += 1) {
-        const bridge = await connect({ socket: daemon.socket, ...options });
-        t.after(() => bridge.close());
-        bridges.push(bridge);
-    }
-    return { bridge: bridges[0], other: bridges[1] };
-}
-
-function changed(bridge, state) {
-    return new Promise((done) => {
-        const stop = bridge.onState((change) => {
-            if (change.state !== state) return;
-            stop();
-            done(change);
-        });
-    });
+/** Some clients of that daemon. */
+function clients(t, count, options) {
+    return openClients(t, shared, count, options);
 }
 
 test("against a daemon", { skip: withoutDaemon }, async (suite) => {
@@ -290,61 +275,6 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         const { error } = await closed;
         assert.deepEqual([error.code, error.data], ["session.closed", { info: "logged out" }]);
         await assert.rejects(bridge.call("Echo"), { code: "session.closed", started: false });
-    });
-
-    await suite.test("after the daemon was killed, tasks and subscriptions are there again", async (t) => {
-        const daemon = await startDaemon(t);
-        const { bridge } = await clients(t, 1, { backoff: { first: 10, max: 20 } }, daemon);
-        await bridge.register("mine", (options) => options);
-        const heard = [];
-        await bridge.subscribe("bell", ({ data }) => heard.push(data)).ready;
-        const bells = bridge.subscribe("bell");
-        await bells.ready;
-        const waiting = changed(bridge, "waiting");
-        await daemon.stop("SIGKILL");
-        const { error } = await waiting;
-        assert.equal(error.code, "session.closed");
-        const early = bridge.call("Echo", "made while there was no daemon");
-        await daemon.start();
-        assert.equal(await early, "made while there was no daemon");
-        assert.equal(await bridge.call("mine", 7), 7);
-        await bridge.publish("bell", 1);
-        await bridge.call("bridge.ping");
-        assert.deepEqual(heard, [1]);
-        assert.deepEqual((await bells.next()).value, { event: "bridge.events_dropped", data: { count: null } });
-        assert.deepEqual((await bells.next()).value, { event: "bell", data: 1 });
-    });
-
-    await suite.test("with waitForDaemon connecting waits for a daemon that is started later", async (t) => {
-        const daemon = await startDaemon(t);
-        await daemon.stop();
-        await assert.rejects(connect({ socket: daemon.socket }), { code: "daemon.unreachable" });
-        const backoff = { first: 10, max: 20 };
-        const connecting = connect({ socket: daemon.socket, waitForDaemon: true, backoff });
-        await daemon.start();
-        const bridge = await connecting;
-        assert.equal(await bridge.call("Echo", 1), 1);
-        await bridge.close();
-    });
-
-    await suite.test("calls that a stopping daemon refuses are made at the next one", async (t) => {
-        const daemon = await startDaemon(t);
-        const { bridge, other } = await clients(t, 2, { backoff: { first: 10, max: 20 } }, daemon);
-        let finish;
-        await other.register("slow", () => new Promise((done) => {
-            finish = done;
-        }));
-        const slow = bridge.call("slow");
-        const draining = bridge.subscribe("daemon.draining");
-        await draining.ready;
-        const stopped = daemon.stop();
-        await draining.next();
-        const refused = bridge.call("Echo", "for the next one");
-        finish("still answered");
-        assert.equal(await slow, "still answered");
-        await stopped;
-        await daemon.start();
-        assert.equal(await refused, "for the next one");
     });
 
     await suite.test("closing ends what is in flight, sends what is one-way, and says so", async (t) => {

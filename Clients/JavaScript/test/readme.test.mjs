@@ -56,7 +56,7 @@ test("programs of the README", { skip: withoutDaemon }, async (suite) => {
     }
 });
 
-test("the page of the README calls through its container, and is answered as the README says to containers", async () => {
+test("the page of the README calls through its container, which answers as the README says", async () => {
     const [{ code }] = blocks("html");
     const sent = [];
     const heard = [];

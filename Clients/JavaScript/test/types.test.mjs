@@ -20,7 +20,8 @@ test("programs compile against the types as they should", { skip: withoutCompile
 });
 
 test("the types name what the library exports, and each public method", () => {
-    const types = readdirSync(file("../types")).map((name) => readFileSync(file(`../types/${name}`), "utf8")).join("\n");
+    const texts = readdirSync(file("../types")).map((name) => readFileSync(file(`../types/${name}`), "utf8"));
+    const types = texts.join("\n");
     for (const name of Object.keys(library)) {
         assert.match(types, new RegExp(`^export (class|function|const) ${name}\\b`, "m"));
     }
