@@ -1,7 +1,7 @@
 # What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
+.PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
 	install uninstall test-install deb test-service newcomer format generate lint
 
 # Where `make install` puts things; docs/operations.md has the others.
@@ -15,7 +15,11 @@ help: ## Print this list
 setup: ## Check for Swift, install the Debian packages that are missing
 	@scripts/setup.sh
 
-build: setup ## Build daemon, command line and plugins for release
+page-script:
+	@scripts/setup.sh node:nodejs
+	@node Clients/JavaScript/scripts/build-classic.mjs
+
+build: setup page-script ## Build daemon, command line and plugins for release, and the script for pages
 	@scripts/quietly.sh swift build -c release
 
 test: setup ## Run all tests; only failures and the last line are shown

@@ -31,15 +31,15 @@
             connection = data;
             send();
         });
-        events.onmessage = ({ data }) => globalThis.WebBridge.receive(data);
+        events.onmessage = ({ data }) => globalThis.WebBridge.container.receive(data);
         events.onerror = () => {
             events.close();
             setTimeout(open, pauseMs);
             if (!connection) return;
             connection = undefined;
-            // What was not sent is told to be lost; what the bridge posts from here on is for the next connection.
+            // What was not sent is reported as lost; what the bridge posts from here on is for the next connection.
             waiting = [];
-            globalThis.WebBridge.sessionLost();
+            globalThis.WebBridge.container.sessionLost();
         };
     }
 

@@ -3,7 +3,7 @@
 
 const events = ["record.changed", "cursor.expired", "bridge.events_dropped"];
 /** For calls that do no harm when they are made twice: those below are made so that none does. */
-const again = { attempts: 5, idempotent: true };
+const again = { retry: "transient" };
 /** How long after the notes could not be read it is tried again. */
 const retryMs = 1000;
 
@@ -71,13 +71,13 @@ export class Notes {
         return this.#isLive;
     }
 
-    /** Tells of each change of the list, or of `isLive`. Returns the function that ends it. */
+    /** Reports each change of the list, or of `isLive`. Returns the function that ends it. */
     onChange(listener) {
         this.#changeListeners.add(listener);
         return () => this.#changeListeners.delete(listener);
     }
 
-    /** Tells why the notes cannot be followed. */
+    /** Reports why the notes cannot be followed. */
     onProblem(listener) {
         this.#problemListeners.add(listener);
         return () => this.#problemListeners.delete(listener);
@@ -132,10 +132,12 @@ export class Notes {
     // Following.
 
     #heard({ event, data }) {
-        if (event === "bridge.events_dropped") this.#readAnew();
-        else if (data.table !== this.#table) return;
+        if (event === "bridge.events_dropped") {
+            // Without a count it is about a new session, which goes on from the last change that was taken.
+            if (data.count !== null) this.#readAnew();
+        } else if (data.table !== this.#table) return;
         else if (event === "cursor.expired") this.#readAnew();
-        // Those that come after one that was missed are told again.
+        // Those that come after one that was missed come again.
         else this.#then(() => this.#isBehind || this.#changed(data));
     }
 
@@ -154,7 +156,7 @@ export class Notes {
         this.#cursor = Math.max(this.#cursor, version);
     }
 
-    /** Reads a note. One that is not there any more is told of by an event of its own. */
+    /** Reads a note. One that is not there any more has an event of its own. */
     async #read(key) {
         try {
             const { version, record } = await this.#call("read", { key }, again);
@@ -178,7 +180,7 @@ export class Notes {
         });
     }
 
-    /** Asks for the changes after the last one taken: they come as events, in order. False: they cannot be told. */
+    /** Asks for the changes after the last one taken: they come as events, in order. False: the daemon does not know them. */
     async #resume() {
         if (this.#cursor === undefined) return false;
         try {
@@ -202,7 +204,7 @@ export class Notes {
         } while (cursor !== undefined);
         this.#known = found;
         this.#cursor = version;
-        this.#tell();
+        this.#notify();
     }
 
     /** Does something after what is to be done already. */
@@ -230,16 +232,16 @@ export class Notes {
         const known = this.#versionOf(key);
         if (version < known || (version === known && record)) return;
         this.#known.set(key, { version, record });
-        this.#tell();
+        this.#notify();
     }
 
     #setLive(isLive) {
         if (isLive === this.#isLive) return;
         this.#isLive = isLive;
-        this.#tell();
+        this.#notify();
     }
 
-    #tell() {
+    #notify() {
         inform(this.#changeListeners);
     }
 

@@ -62,17 +62,17 @@ class Item {
             this.#giveUp();
         }, (conflict) => {
             this.#show(conflict.theirs);
-            tell(`Not deleted: ${conflict.message} Look at it, and delete it again.`);
+            showProblem(`Not deleted: ${conflict.message} Look at it, and delete it again.`);
         });
     }
 
     async #attempt(action, settle = (conflict) => this.#ask(conflict)) {
         try {
             await action();
-            tell("");
+            showProblem("");
         } catch (error) {
             if (error instanceof NoteConflict) settle(error);
-            else tell(`Not saved: ${error.message}`);
+            else showProblem(`Not saved: ${error.message}`);
         }
         show();
     }
@@ -127,7 +127,7 @@ function element(name, properties, ...children) {
     return made;
 }
 
-function tell(message) {
+function showProblem(message) {
     problem.textContent = message;
     problem.hidden = message === "";
 }
@@ -161,12 +161,12 @@ document.querySelector("#new").addEventListener("submit", async (event) => {
     input.value = "";
     try {
         await notes.add(text);
-        tell("");
+        showProblem("");
     } catch (error) {
         input.value ||= text;
-        tell(`Not saved: ${error.message}`);
+        showProblem(`Not saved: ${error.message}`);
     }
 });
 notes.onChange(show);
-notes.onProblem((error) => tell(`The notes cannot be read: ${error.message}`));
+notes.onProblem((error) => showProblem(`The notes cannot be read: ${error.message}`));
 notes.open();

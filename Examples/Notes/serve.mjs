@@ -10,9 +10,10 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net from "node:net";
 import { parseArgs } from "node:util";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
-const library = "../../Clients/JavaScript/dist/trestle-bridge.js";
+import { buildClassicScript } from "../../Clients/JavaScript/scripts/build-classic.mjs";
+
 const files = {
     "/": ["index.html", "text/html"],
     "/page.css": ["page.css", "text/css"],
@@ -20,10 +21,9 @@ const files = {
     "/page.js": ["page.js", "text/javascript"],
     "/notes.js": ["notes.js", "text/javascript"],
     "/carrier.js": ["carrier.js", "text/javascript"],
-    "/trestle-bridge.js": [library, "text/javascript"],
 };
 /** More than the daemon takes as one message, so that it is the daemon that says so. */
-const longestBody = 4 << 20;
+const maxBody = 4 << 20;
 
 /**
  * Serves the page.
@@ -33,7 +33,7 @@ const longestBody = 4 << 20;
 export async function serve({ socket, port = 8091, scripts = {} }) {
     const token = randomBytes(24).toString("base64url");
     const connections = new Map();
-    const routes = { ...files };
+    const routes = { ...files, "/trestle-bridge.js": [pathToFileURL(buildClassicScript()), "text/javascript"] };
     for (const [path, file] of Object.entries(scripts)) routes[path] = [file, "text/javascript"];
     let address;
     let isAway = false;
@@ -112,7 +112,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         let length = 0;
         for await (const piece of request) {
             length += piece.length;
-            if (length > longestBody) return refuse(response, 413);
+            if (length > maxBody) return refuse(response, 413);
             pieces.push(piece);
         }
         // A tab that writes faster than the daemon reads waits for its answer.

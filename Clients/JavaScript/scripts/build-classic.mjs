@@ -1,11 +1,10 @@
-// Makes dist/trestle-bridge.js, the library as one plain script: the modules that a page needs, one behind the other in
+// Builds dist/trestle-bridge.js, the library as one plain script: the modules that a page needs, one behind the other in
 // a function, each import before who imports it. The modules share that function's scope, so their top-level names must
 // differ, and they use named imports and exports of declarations only; anything else fails here.
 //
-//   node scripts/build-classic.mjs           writes the file
-//   node scripts/build-classic.mjs --check   fails where the file is not what would be written
+//   node scripts/build-classic.mjs
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
@@ -19,7 +18,7 @@ export function classicScript() {
     const bodies = new Map();
     collect(resolve(root, "src/classic.js"), bodies);
     const text = [
-        "// The client library of the Trestle bridge, as a plain script. Made by scripts/build-classic.mjs from src.",
+        "// The client library of the Trestle bridge, as a plain script. Built by scripts/build-classic.mjs from src.",
         "// SPDX-License-Identifier: Apache-2.0",
         "(function () {",
         "\"use strict\";",
@@ -31,6 +30,16 @@ export function classicScript() {
     // Finds names that two modules share, and imports that were not understood.
     new Script(text);
     return text;
+}
+
+/** Writes the script, and returns its path. */
+export function buildClassicScript() {
+    mkdirSync(dirname(output), { recursive: true });
+    // Other processes may read it, or build it too, at the same time.
+    const unfinished = `${output}.${process.pid}`;
+    writeFileSync(unfinished, classicScript());
+    renameSync(unfinished, output);
+    return output;
 }
 
 function collect(path, bodies) {
@@ -45,11 +54,4 @@ function collect(path, bodies) {
     bodies.set(path, body.trim() + "\n");
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-    const text = classicScript();
-    if (!process.argv.includes("--check")) writeFileSync(output, text);
-    else if (readFileSync(output, "utf8") !== text) {
-        console.error("dist/trestle-bridge.js is not what its modules make: run `npm run build`");
-        process.exitCode = 1;
-    }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildClassicScript();

@@ -5,20 +5,21 @@ import { Backoff } from "./backoff.js";
 import { Calls } from "./calls.js";
 import { chooseCarrier } from "./carriers/choose.js";
 import { Connection } from "./connection.js";
-import { BridgeError, closedOnPurpose, describe, isObject } from "./errors.js";
-import { Subscriptions } from "./events.js";
+import { BridgeError, closedOnPurpose, isObject } from "./errors.js";
+import { Observers } from "./observers.js";
 import { Outbox } from "./outbox.js";
+import { programName } from "./programName.js";
 import { Provider } from "./providing.js";
 import { RepeatedCalls } from "./repeating.js";
+import { Subscriptions } from "./subscriptions.js";
 import { Timers } from "./timers.js";
 
 const defaults = {
-    hello: {},
-    waitMs: 60_000,
+    maxWait: 60_000,
     maxWaitingCalls: 1024,
     maxWaitingBytes: 4 << 20,
-    graceMs: 2_000,
-    connectTimeoutMs: 10_000,
+    grace: 2_000,
+    connectTimeout: 10_000,
     maxQueuedBytes: 4 << 20,
 };
 
@@ -30,28 +31,31 @@ export class Bridge {
     #provider;
     #subscriptions;
     #connection;
-    #stateListeners = new Set();
-    #problemListeners = new Set();
+    #observers = new Observers();
+    #container = Object.freeze({
+        receive: (message) => this.#connection.receive(message),
+        sessionLost: () => this.#connection.renew(),
+    });
 
     /**
      * Nothing is opened before the first use. The options are documented with the types, in types/trestle-bridge.d.ts.
      */
     constructor(options = {}) {
-        const settings = { ...defaults, ...options };
+        const settings = { ...defaults, ...options, hello: { client: programName(), ...options.hello } };
         const problem = (error) => this.#problem(error);
         const repeat = (task, taskOptions) => this.#repeat(task, taskOptions);
         this.#timers = new Timers(options.clock);
         this.#outbox = new Outbox(settings.maxQueuedBytes, problem);
         this.#calls = new Calls(this.#outbox, this.#timers, {
-            graceMs: settings.graceMs,
-            waitMs: settings.waitMs,
+            grace: settings.grace,
+            maxWait: settings.maxWait,
             maxWaitingCalls: settings.maxWaitingCalls,
             maxWaitingBytes: settings.maxWaitingBytes,
             onWaiting: () => this.#connection.start(),
             onShuttingDown: () => this.#drain(),
         }, problem);
         this.#repeatedCalls = new RepeatedCalls(this.#calls, this.#timers);
-        this.#provider = new Provider(this.#calls, this.#outbox, repeat, problem);
+        this.#provider = new Provider(this.#calls, this.#outbox, this.#timers, repeat, problem);
         this.#subscriptions = new Subscriptions(this.#calls, repeat, problem);
         this.#connection = new Connection({
             makeCarrier: () => (options.makeCarrier ? options.makeCarrier() : chooseCarrier(options)),
@@ -61,7 +65,7 @@ export class Bridge {
         });
     }
 
-    /** What the connection tells. */
+    /** What happens to the connection. */
     #session(settings) {
         return {
             introduce: () => this.#calls.begin("bridge.hello", settings.hello, { isInSession: true }).promise,
@@ -79,6 +83,7 @@ export class Bridge {
             },
             lost: (error) => {
                 this.#provider.sessionLost();
+                this.#subscriptions.sessionLost();
                 this.#calls.connectionLost(error);
             },
             closed: (error) => {
@@ -88,7 +93,7 @@ export class Bridge {
                 this.#provider.sessionLost();
                 this.#subscriptions.close();
             },
-            changed: (change) => this.#tell(this.#stateListeners, change),
+            changed: (change) => this.#observers.stateChanged(change),
             problem: (error) => this.#problem(error),
         };
     }
@@ -161,7 +166,7 @@ export class Bridge {
         }
     }
 
-    send(task, options, { session } = {}) {
+    notify(task, options, { session } = {}) {
         const { promise } = this.#calls.begin(task, options, { session, isOneWay: true });
         // Nobody has to look at what becomes of it.
         promise.catch(() => {});
@@ -174,21 +179,16 @@ export class Bridge {
         return this.#provider.register(task, handler, settings);
     }
 
-    unregister(task) {
-        return this.#provider.unregister(task);
-    }
-
     // Events.
 
-    subscribe(patterns, listener) {
-        return this.#subscriptions.subscribe(patterns, listener);
-    }
-
-    events(patterns, settings) {
-        return this.#subscriptions.events(patterns, settings);
+    subscribe(patterns, listener, settings) {
+        if (typeof listener === "function") return this.#subscriptions.subscribe(patterns, listener, settings);
+        if (listener === undefined || isObject(listener)) return this.#subscriptions.stream(patterns, listener);
+        throw new BridgeError("options.invalid", "a listener is a function; without one there are only settings");
     }
 
     async publish(event, data, { retain } = {}) {
+        if (retain) this.#subscriptions.willRetain(event);
         // What is undefined has no JSON, and so is left out.
         await this.call("bridge.publish", { event, data, retain: retain ? true : undefined });
     }
@@ -232,54 +232,23 @@ export class Bridge {
     }
 
     onState(listener) {
-        this.#stateListeners.add(listener);
-        return () => this.#stateListeners.delete(listener);
+        return this.#observers.onState(listener);
     }
 
     onProblem(listener) {
-        this.#problemListeners.add(listener);
-        return () => this.#problemListeners.delete(listener);
+        return this.#observers.onProblem(listener);
     }
 
-    // For containers.
-
-    receive(message) {
-        this.#connection.receive(message);
-    }
-
-    sessionLost() {
-        this.#connection.renew();
-    }
-
-    // Those who listen to the bridge itself.
-
-    #tell(listeners, value) {
-        for (const listener of [...listeners]) {
-            try {
-                listener(value);
-            } catch (error) {
-                this.#problem(error);
-            }
-        }
-    }
-
-    /** What concerns no call: it is told, or else written to the console. It never stops the library. */
     #problem(error) {
-        if (this.#problemListeners.size === 0) {
-            globalThis.console?.error?.(`trestle-bridge: ${error?.code ? `${error.code}: ` : ""}${describe(error)}`);
-            return;
-        }
-        for (const listener of [...this.#problemListeners]) {
-            try {
-                listener(error);
-            } catch (thrown) {
-                globalThis.console?.error?.(`trestle-bridge: a listener to problems failed: ${describe(thrown)}`);
-            }
-        }
+        this.#observers.reportProblem(error);
+    }
+
+    get container() {
+        return this.#container;
     }
 }
 
 /** Only what is for programs: the other settings are the library's own. */
-function callSettings({ signal, timeout, onProgress, session, attempts, idempotent } = {}) {
-    return { signal, timeout, onProgress, session, attempts, idempotent };
+function callSettings({ signal, timeout, onProgress, session, retry } = {}) {
+    return { signal, timeout, onProgress, session, retry };
 }

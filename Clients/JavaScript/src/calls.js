@@ -6,18 +6,17 @@
 // and end with it. Ids count up and are never used twice, not even across connections, so what comes late or twice
 // matches nothing and is passed over.
 
-import { BridgeError, cancelledHere, closedHere, ending, forCall, notBegun, unreachable } from "./errors.js";
-import { byteLength, callText, cancelText, encodeValue, isLonger } from "./messages.js";
+import { checkArguments } from "./callArguments.js";
+import { BridgeError, cancelledHere, closedHere, ending, notBegun, unreachable } from "./errors.js";
+import { callText, cancelText, isLonger } from "./messages.js";
 import { plainMessage } from "./outbox.js";
 import { WaitingCalls } from "./waitingCalls.js";
 
-/** The longest `timeout` that the daemon takes, a year. */
-const longestTimeoutMs = 365 * 24 * 60 * 60 * 1000;
-/** What the rest of a message needs at most, beside task and options. */
-const envelopeBytes = 96;
+/** The `timeout` of a message that stands for none, in milliseconds: the longest that the daemon knows. */
+const noTimeout = 366 * 24 * 60 * 60 * 1000;
 
 export class Calls {
-    /** The longest message that the daemon takes, in bytes; told by `bridge.hello`. */
+    /** The longest message that the daemon takes, in bytes; from `bridge.hello`. */
     messageBytes = 1 << 20;
     /** How many connections were lost: whoever compares knows whether it was that which ended a call. */
     lossCount = 0;
@@ -28,24 +27,24 @@ export class Calls {
     #onProblem;
     #waiting = new Set();
     /** Those of them that wait for a connection. */
-    #apart;
+    #unconnected;
     #inFlight = new Map();
     #lastId = 0;
     #isUp = false;
     #wasUp = false;
-    /** Why there is no connection: what a call that waited too long is told. */
+    /** Why there is no connection: the reason of a call that waited too long. */
     #reason = undefined;
     #end = undefined;
 
     /**
-     * @param settings `graceMs`, `waitMs`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting`: a call wants a
+     * @param settings `grace`, `maxWait`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting`: a call wants a
      *   connection; `onShuttingDown`: whether to hold calls
      */
     constructor(outbox, timers, settings, onProblem) {
         this.#outbox = outbox;
         this.#timers = timers;
         this.#settings = settings;
-        this.#apart = new WaitingCalls(settings);
+        this.#unconnected = new WaitingCalls(settings);
         this.#onProblem = onProblem;
     }
 
@@ -69,31 +68,11 @@ export class Calls {
 
     #check(call, options) {
         const { task, settings } = call;
-        const { signal, timeout, session } = settings;
-        if (typeof task !== "string" || task === "") {
-            throw notBegun("task.not_found", "a call needs the name of a task; bridge.tasks lists those there are");
-        }
+        Object.assign(call, checkArguments(task, options, settings));
         if (this.#end) throw ending(this.#end, task, false);
-        if (signal?.aborted) throw cancelledHere(task, false, signal.reason);
-        if (timeout !== undefined) {
-            if (typeof timeout !== "number" || !(timeout > 0 && timeout <= longestTimeoutMs)) {
-                throw notBegun("options.invalid", "a timeout is a number of milliseconds above 0, at most a year");
-            }
-            call.timeoutMs = Math.ceil(timeout);
-        }
-        if (session !== undefined && !Number.isSafeInteger(session)) {
-            throw notBegun("options.invalid", "a session is an integer");
-        }
-        if (options !== undefined) {
-            try {
-                call.optionsText = encodeValue(options, "options.invalid", `the options of ${task}`);
-            } catch (error) {
-                throw forCall(error, false);
-            }
-        }
-        call.bytes = envelopeBytes + byteLength(task) + (call.optionsText ? byteLength(call.optionsText) : 0);
+        if (settings.signal?.aborted) throw cancelledHere(task, false, settings.signal.reason);
         if (settings.isInSession) return;
-        if (!this.#isUp) this.#apart.checkRoom(call);
+        if (!this.#isUp) this.#unconnected.checkRoom(call);
         else if (!this.#outbox.hasRoom(call.bytes)) {
             throw new BridgeError("busy", "too much is waiting to be sent already", {
                 data: { started: false }, transient: true, retryAfter: 100,
@@ -110,9 +89,9 @@ export class Calls {
             this.#finish(call, ending(unreachable(`the carrier failed: ${error}`), call.task, false));
         };
         call.madeAt = this.#timers.now();
-        if (call.timeoutMs !== undefined) {
-            call.deadline = call.madeAt + call.timeoutMs;
-            this.#after(call, call.timeoutMs, () => this.#deadlinePassed(call));
+        if (call.timeout !== undefined) {
+            call.deadline = call.madeAt + call.timeout;
+            if (call.timeout !== Infinity) this.#after(call, call.timeout, () => this.#deadlinePassed(call));
         }
         const { signal } = call.settings;
         if (signal) {
@@ -126,20 +105,20 @@ export class Calls {
         call.state = "waiting";
         this.#waiting.add(call);
         if (call.settings.isInSession) return this.#outbox.sendInSession(call);
-        if (!this.#isUp) this.#waitApart(call);
+        if (!this.#isUp) this.#awaitConnection(call);
         this.#outbox.sendCall(call);
         if (call.state === "waiting") this.#settings.onWaiting();
     }
 
     /** Without a deadline of its own, a call waits for a connection no longer than the settings say. */
-    #waitApart(call) {
-        this.#apart.add(call);
+    #awaitConnection(call) {
+        this.#unconnected.add(call);
         if (call.deadline !== undefined || call.waitTimer) return;
-        const { waitMs } = this.#settings;
-        call.waitTimer = this.#after(call, Math.max(0, call.madeAt + waitMs - this.#timers.now()), () => {
+        const { maxWait } = this.#settings;
+        call.waitTimer = this.#after(call, Math.max(0, call.madeAt + maxWait - this.#timers.now()), () => {
             const why = this.#reason ? ` (${this.#reason.message})` : "";
             const what = this.#wasUp ? "the connection was lost, and no other came" : "no connection came";
-            const error = unreachable(`${what} for ${waitMs / 1000} s${why}`, this.#reason?.data);
+            const error = unreachable(`${what} for ${maxWait / 1000} s${why}`, this.#reason?.data);
             error.cause = this.#reason;
             this.#endHere(call, ending(error, call.task, false));
         });
@@ -152,8 +131,7 @@ export class Calls {
         const text = callText({
             task: call.task, id: call.id, optionsText: call.optionsText, session: call.settings.session,
             wantsProgress: typeof call.settings.onProgress === "function",
-            timeoutMs: call.deadline === undefined || call.settings.isOneWay
-                ? undefined : Math.max(1, Math.ceil(call.deadline - this.#timers.now())),
+            timeout: call.settings.isOneWay ? undefined : this.#timeLeft(call),
         });
         if (isLonger(text, this.messageBytes)) {
             const reason = `the call of ${call.task} is longer than the daemon takes, ${this.messageBytes} bytes`;
@@ -169,6 +147,12 @@ export class Calls {
             this.#inFlight.set(call.id, call);
         }
         return text;
+    }
+
+    /** What a message says of the deadline. */
+    #timeLeft({ deadline }) {
+        if (deadline === undefined) return undefined;
+        return deadline === Infinity ? noTimeout : Math.max(1, Math.ceil(deadline - this.#timers.now()));
     }
 
     // The ends of a call.
@@ -190,7 +174,7 @@ export class Calls {
         }
         if (error.code === "daemon.stopping" && error.started === false && this.#settings.onShuttingDown()) {
             // Nothing was done: the call goes to the next daemon, if there is room for it until then.
-            if (!call.settings.isInSession && this.#apart.hasRoom(call)) {
+            if (!call.settings.isInSession && this.#unconnected.hasRoom(call)) {
                 this.#inFlight.delete(call.id);
                 call.lastSequence = -1;
                 return this.#wait(call);
@@ -226,7 +210,7 @@ export class Calls {
             return this.#endHere(call, error(`${what} before the deadline of the call of ${call.task}`, false));
         }
         // The daemon reports the deadline itself, a moment later than it passed here.
-        this.#after(call, this.#settings.graceMs, () => {
+        this.#after(call, this.#settings.grace, () => {
             this.#endHere(call, error(`neither a callback of ${call.task} nor word of its deadline came`, true));
         });
     }
@@ -235,7 +219,7 @@ export class Calls {
         this.#endHere(call, cancelledHere(call.task, call.state === "inFlight", cause));
     }
 
-    /** Ends a call here; the daemon is told where it knows of it. */
+    /** Ends a call here, and cancels it at the daemon where that knows of it. */
     #endHere(call, error) {
         const isKnown = call.state === "inFlight";
         if (!this.#finish(call, error)) return;
@@ -248,7 +232,7 @@ export class Calls {
         call.state = "ended";
         this.#inFlight.delete(call.id);
         if (this.#waiting.delete(call)) this.#outbox.remove(call);
-        this.#apart.delete(call);
+        this.#unconnected.delete(call);
         for (const timer of call.timers) timer.cancel();
         if (call.onAbort) call.settings.signal.removeEventListener("abort", call.onAbort);
         if (error) call.reject(error);
@@ -256,8 +240,8 @@ export class Calls {
         return true;
     }
 
-    #after(call, delayMs, action) {
-        const timer = this.#timers.after(delayMs, action);
+    #after(call, delay, action) {
+        const timer = this.#timers.after(delay, action);
         call.timers.push(timer);
         return timer;
     }
@@ -268,7 +252,7 @@ export class Calls {
     connectionUp() {
         this.#isUp = this.#wasUp = true;
         this.#reason = undefined;
-        for (const call of this.#apart.takeAll()) {
+        for (const call of this.#unconnected.takeAll()) {
             call.waitTimer?.cancel();
             call.waitTimer = undefined;
         }
@@ -277,7 +261,7 @@ export class Calls {
     /** No session takes calls for now. Calls in flight go on. */
     hold() {
         this.#isUp = false;
-        for (const call of this.#waiting) if (!call.settings.isInSession) this.#waitApart(call);
+        for (const call of this.#waiting) if (!call.settings.isInSession) this.#awaitConnection(call);
     }
 
     /** The connection is gone, and its calls with it. Those that waited for one go on waiting. */

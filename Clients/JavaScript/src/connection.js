@@ -1,6 +1,6 @@
 // One connection after the other: opens a carrier, introduces the client, and, where the carrier can be opened anew,
 // does so when it was lost, after a pause that grows. Everything that outlives a connection (calls, registrations,
-// subscriptions) belongs to the bridge and is told of it by the `session` callbacks.
+// subscriptions) belongs to the bridge and is notified of it by the `session` callbacks.
 //
 // States: idle → connecting → open → (lost) → waiting → connecting …, and closed in the end.
 //
@@ -8,7 +8,10 @@
 //
 //   open(events)      Begins. `events` has opened(), message(textOrValue), unreadable(id), drained(), problem(error),
 //                     and closed(error?): the last one, called once.
-//   write(text)       Takes one message in any case; false: wait for drained() before the next.
+//   write(text)       Takes one message in any case; false: wait for drained() before the next. Where there is gather,
+//                     it takes several messages, a line each.
+//   canWrite          Optional: false where it takes nothing any more, although closed() has not come yet.
+//   gather(action)    Optional: runs the action later in this turn, so that one write takes what has come until then.
 //   end()             Delivers what was written, then closes; closed() follows.
 //   destroy()         Closes at once. No event comes any more.
 //   keepAlive(keeps)  Whether it keeps a Node process alive.
@@ -18,10 +21,10 @@
 
 import { BridgeError, closedHere, connectionLost, unreachable } from "./errors.js";
 
-/** How long a daemon may take to close its end after this end has. */
-const closePatienceMs = 1000;
-/** How long after a daemon refused calls because it stops they are tried again on a connection that is still there. */
-const resumeAfterMs = 1000;
+/** How long a daemon may take to close its end after this end has, in milliseconds. */
+const closeTimeout = 1000;
+/** How long, in milliseconds, calls that a stopping daemon refused wait until the same connection is tried again. */
+const resumeDelay = 1000;
 
 export class Connection {
     state = "idle";
@@ -37,7 +40,7 @@ export class Connection {
     #carrier = undefined;
     #sessionCount = 0;
     #openedAt = undefined;
-    #patience = undefined;
+    #limit = undefined;
     #retry = undefined;
     #resuming = undefined;
     #keepsAlive = true;
@@ -50,7 +53,7 @@ export class Connection {
     #closeWaiters = [];
 
     /**
-     * @param session what is told: `introduce()` → promise of hello, `opened(hello)`, `learned(hello)`,
+     * @param session the callbacks: `introduce()` → promise of hello, `opened(hello)`, `learned(hello)`,
      *   `resumed()`, `message(message)`, `unreadable(id)`, `lost(error)`, `closed(error)`, `changed(change)`,
      *   `problem(error)`
      */
@@ -79,7 +82,7 @@ export class Connection {
     #attempt() {
         this.#lastProblem = undefined;
         this.#change("connecting");
-        // Who was told may have closed the bridge.
+        // A listener may have closed the bridge.
         if (this.state === "closed") return;
         let carrier;
         // Events of a carrier that is not the current one any more are passed over.
@@ -87,7 +90,7 @@ export class Connection {
         try {
             carrier = this.#makeCarrier();
             this.#carrier = carrier;
-            this.#patience = this.#timers.after(this.#settings.connectTimeoutMs, () => {
+            this.#limit = this.#timers.after(this.#settings.connectTimeout, () => {
                 this.#lost(unreachable("it takes connections but does not answer"));
             });
             carrier.keepAlive(this.#keepsAlive);
@@ -139,7 +142,7 @@ export class Connection {
     }
 
     #open() {
-        this.#patience?.cancel();
+        this.#limit?.cancel();
         this.#openedAt = this.#timers.now();
         this.#lastProblem = undefined;
         this.state = "open";
@@ -163,7 +166,7 @@ export class Connection {
         for (const item of Array.isArray(value) ? value : [value]) {
             if (this.state === "closed") return;
             const problem = item?.callbackId === null ? BridgeError.from(item.error) : undefined;
-            // Before the connection is open it can only be about that, and the end that follows tells it.
+            // Before the connection is open it can only be about that, and is the reason of the end that follows.
             if (problem && this.state !== "open") this.#lastProblem = problem;
             else this.#session.message(item);
         }
@@ -177,7 +180,7 @@ export class Connection {
         if (!this.#carrier?.canReopen || this.#finalReason || this.#isClosing) return false;
         this.#outbox.isHeld = true;
         // A daemon that hands its sessions on to the next one keeps the connection, and says nothing when it goes on.
-        this.#resuming ??= this.#timers.after(resumeAfterMs, () => this.#resume());
+        this.#resuming ??= this.#timers.after(resumeDelay, () => this.#resume());
         return true;
     }
 
@@ -209,7 +212,7 @@ export class Connection {
     #lost(error) {
         const carrier = this.#carrier;
         this.#carrier = undefined;
-        this.#patience?.cancel();
+        this.#limit?.cancel();
         this.#resuming?.cancel();
         this.#resuming = undefined;
         this.#outbox.detach();
@@ -225,12 +228,12 @@ export class Connection {
         if (reason.cause?.code !== "EAGAIN") {
             for (const waiter of this.#openWaiters.splice(0)) waiter.reject(reason);
         }
-        // Those who were told may have closed the bridge meanwhile.
+        // A listener may have closed the bridge meanwhile.
         if (this.#isClosing) return this.#finish(this.#finalReason);
         if (this.#finalReason || !carrier?.canReopen) return this.#finish(reason);
-        const delayMs = this.#backoff.next();
-        this.#retry = this.#timers.after(delayMs, () => this.#attempt());
-        this.#change("waiting", { error: reason, delayMs });
+        const delay = this.#backoff.next();
+        this.#retry = this.#timers.after(delay, () => this.#attempt());
+        this.#change("waiting", { error: reason, delay });
     }
 
     // The end.
@@ -247,8 +250,8 @@ export class Connection {
             this.#lost(this.#finalReason);
             return done;
         }
-        this.#patience = this.#timers.after(closePatienceMs, () => this.#lost(this.#finalReason));
-        this.#outbox.flush();
+        this.#limit = this.#timers.after(closeTimeout, () => this.#lost(this.#finalReason));
+        this.#outbox.write();
         this.#endWhenWritten();
         return done;
     }
@@ -265,7 +268,7 @@ export class Connection {
     #finish(reason) {
         if (this.state === "closed") return;
         this.#finalReason = reason;
-        this.#patience?.cancel();
+        this.#limit?.cancel();
         this.#retry?.cancel();
         this.#session.closed(reason);
         this.#change("closed", { error: reason });

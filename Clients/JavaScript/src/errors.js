@@ -1,6 +1,7 @@
 // The one kind of error that this library rejects with, and the errors that it makes itself.
 //
-// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and `connection.denied`.
+// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and
+// `connection.denied`.
 
 /** An error of a call: what the daemon or the task said, or what the library found out by itself. */
 export class BridgeError extends Error {
@@ -72,7 +73,8 @@ export function closedHere() {
 
 /** The end that `closeWeb` brings: there shall be no other session. */
 export function closedOnPurpose(info) {
-    return new BridgeError("session.closed", "the daemon closed this session on purpose (closeWeb)", { data: { info } });
+    const message = "the daemon closed this session on purpose (closeWeb)";
+    return new BridgeError("session.closed", message, { data: { info } });
 }
 
 /** The same error, for one call: with what is known of its work. */

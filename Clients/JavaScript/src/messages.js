@@ -1,10 +1,10 @@
-// The text of messages: what the daemon would refuse is found out here, where somebody can still be told. That matters
-// most for answers of provided tasks, because the daemon drops one that it cannot read, and the caller waits in vain.
+// The text of messages: what the daemon would refuse is found out here, where the caller still gets an error. That
+// matters above all for answers of provided tasks: the daemon drops one that it cannot read.
 
 import { BridgeError, describe } from "./errors.js";
 
 /** How deep the daemon lets a message nest, its own braces included. */
-const deepestNesting = 128;
+const maxNesting = 128;
 
 const encoder = new TextEncoder();
 
@@ -34,7 +34,7 @@ export function encodeValue(value, code, what) {
     }
     if (text === undefined) refuse(`it is of the type ${typeof value}`);
     if (hasLoneSurrogate(text)) refuse("there is half a surrogate pair in a string");
-    if (nestingOf(text) >= deepestNesting) refuse(`more than ${deepestNesting - 1} levels are nested`);
+    if (nestingOf(text) >= maxNesting) refuse(`more than ${maxNesting - 1} levels are nested`);
     return text;
 }
 
@@ -45,7 +45,7 @@ function hasLoneSurrogate(text) {
 
 function nestingOf(text) {
     // Each level takes two characters.
-    if (text.length < 2 * deepestNesting) return 0;
+    if (text.length < 2 * maxNesting) return 0;
     let depth = 0;
     let deepest = 0;
     let inString = false;
@@ -67,10 +67,10 @@ function nestingOf(text) {
  * A call. The id stands before the options: of a line that it finds too long the daemon reads the id only near the
  * beginning.
  */
-export function callText({ task, id, timeoutMs, wantsProgress, session, optionsText }) {
+export function callText({ task, id, timeout, wantsProgress, session, optionsText }) {
     let text = `{"task":${JSON.stringify(task)}`;
     if (id !== undefined) text += `,"callbackId":${id}`;
-    if (timeoutMs !== undefined) text += `,"timeout":${timeoutMs}`;
+    if (timeout !== undefined) text += `,"timeout":${timeout}`;
     if (wantsProgress) text += `,"progress":true`;
     if (session !== undefined) text += `,"session":${session}`;
     if (optionsText !== undefined) text += `,"options":${optionsText}`;

@@ -2,9 +2,12 @@
 // calls that restore a session) goes first and ends with the session. Calls of the program wait for a session that
 // takes them, in the order in which they were made; which of them outlive the loss of a connection, Calls knows.
 //
-// A carrier that is full is not written to until it says so. What waits meanwhile is bounded: `hasRoom` says whether
-// one more call may wait. Messages of the session are not refused, because every callback has to be sent; the daemon
-// bounds their number by the calls that it forwards.
+// A carrier that is full is not written to until it says so: what waits here has not left the library, and so is known
+// not to have begun. What waits is bounded: `hasRoom` says whether one more call may wait. Messages of the session are
+// not refused, because every callback has to be sent; the daemon bounds their number by the calls that it forwards.
+
+/** How much is written at once to a carrier that gathers. Of one such write nobody knows how much has left. */
+const maxBatchBytes = 16 << 10;
 
 /**
  * @typedef {object} OutgoingCall
@@ -19,17 +22,18 @@ export class Outbox {
     /** Calls stay where they are while this is set: no session takes them. */
     isHeld = true;
 
-    #mostBytes;
+    #maxBytes;
     #sessionLane = [];
     #callLane = new Map();
     #highestOrder = 0;
     #queuedBytes = 0;
     #carrier = undefined;
     #isFull = false;
+    #isGathering = false;
     #onProblem;
 
-    constructor(mostBytes, onProblem) {
-        this.#mostBytes = mostBytes;
+    constructor(maxBytes, onProblem) {
+        this.#maxBytes = maxBytes;
         this.#onProblem = onProblem;
     }
 
@@ -44,7 +48,7 @@ export class Outbox {
 
     /** Whether a call of so many bytes may wait. One alone always may, so that the bound never forbids a message. */
     hasRoom(bytes) {
-        return this.#queuedBytes === 0 || this.#queuedBytes + bytes <= this.#mostBytes;
+        return this.#queuedBytes === 0 || this.#queuedBytes + bytes <= this.#maxBytes;
     }
 
     attach(carrier) {
@@ -87,22 +91,47 @@ export class Outbox {
     /** The carrier takes more. */
     drained() {
         this.#isFull = false;
-        this.flush();
+        this.write();
     }
 
+    /** Writes what waits: at once, or, where the carrier gathers, with what else comes in this turn. */
     flush() {
-        while (this.#carrier && !this.#isFull) {
-            const message = this.#next();
-            if (!message) return;
-            const text = message.take();
-            if (text === undefined) continue;
+        if (!this.#carrier || this.#isFull || this.#isGathering) return;
+        if (!this.#carrier.gather) return this.write();
+        this.#isGathering = true;
+        this.#carrier.gather(() => {
+            this.#isGathering = false;
+            this.write();
+        });
+    }
+
+    /** Writes what waits, as far as the carrier takes it. */
+    write() {
+        while (this.#carrier && !this.#isFull && this.#carrier.canWrite !== false) {
+            const batch = this.#nextBatch(this.#carrier.gather ? maxBatchBytes : 0);
+            if (batch.length === 0) return;
             try {
-                if (this.#carrier.write(text) === false) this.#isFull = true;
+                if (this.#carrier.write(batch.map(({ text }) => text).join("\n")) === false) this.#isFull = true;
             } catch (error) {
                 this.#onProblem(error);
-                message.failed?.(error);
+                for (const { message } of batch) message.failed?.(error);
             }
         }
+    }
+
+    /** Messages with their texts: one, and further ones until they have so many bytes together. */
+    #nextBatch(bytes) {
+        const batch = [];
+        let batchBytes = 0;
+        while (batch.length === 0 || batchBytes < bytes) {
+            const message = this.#next();
+            if (!message) break;
+            const text = message.take();
+            if (text === undefined) continue;
+            batch.push({ message, text });
+            batchBytes += message.bytes;
+        }
+        return batch;
     }
 
     #next() {

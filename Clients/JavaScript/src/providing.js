@@ -1,15 +1,17 @@
 // The tasks that this end provides, and the calls of them that run. Each call is answered exactly once, in the session
 // in which it came: an answer for a session that is gone is dropped, because another session may use the same id.
 
-import { BridgeError, describe } from "./errors.js";
+import { addDisposal } from "./disposal.js";
+import { BridgeError, cancelledHere, describe } from "./errors.js";
 import { byteLength, encodeValue, errorText, isLonger, progressText, resultText } from "./messages.js";
 
-/** Calls that run at once; beyond, callers are told to come back. */
-const mostRunning = 1024;
+/** Calls that run at once; beyond, callers get `busy`. */
+const maxRunning = 1024;
 
 export class Provider {
     #calls;
     #outbox;
+    #timers;
     #repeat;
     #onProblem;
     #tasks = new Map();
@@ -17,40 +19,68 @@ export class Provider {
     #oneWay = new Set();
 
     /** @param repeat calls a task of the daemon's until it is answered, whatever happens to connections meanwhile */
-    constructor(calls, outbox, repeat, onProblem) {
+    constructor(calls, outbox, timers, repeat, onProblem) {
         this.#calls = calls;
         this.#outbox = outbox;
+        this.#timers = timers;
         this.#repeat = repeat;
         this.#onProblem = onProblem;
     }
 
-    async register(task, handler, { scope = "any" } = {}) {
+    /** Provides a task. Resolves to its registration when the daemon has taken it. */
+    async register(task, handler, { scope = "any", description, signal } = {}) {
         if (typeof handler !== "function") throw new BridgeError("options.invalid", "a task needs a handler");
-        const entry = { handler, scope, isConfirmed: false };
+        if (signal?.aborted) throw cancelledHere("bridge.register", false, signal.reason);
+        const options = { tasks: [task], scope, descriptions: description && { [task]: description } };
+        const entry = { handler, options, isConfirmed: false };
         const earlier = this.#tasks.get(task);
         // Before the daemon knows: the first call may come with the callback.
         this.#tasks.set(task, entry);
         try {
-            await this.#repeat("bridge.register", { tasks: [task], scope });
+            await this.#repeat("bridge.register", options);
             entry.isConfirmed = true;
         } catch (error) {
             if (this.#tasks.get(task) === entry) earlier ? this.#tasks.set(task, earlier) : this.#tasks.delete(task);
             throw error;
         }
+        const registration = this.#registration(task, entry, signal);
+        if (!signal?.aborted) return registration;
+        await registration.unregister();
+        throw cancelledHere("bridge.register", true, signal.reason);
     }
 
-    async unregister(task) {
-        const entry = this.#tasks.get(task);
-        if (entry) entry.isConfirmed = false;
-        await this.#repeat("bridge.unregister", { tasks: [task] });
+    /** What ends the task; once. */
+    #registration(task, entry, signal) {
+        let ending;
+        const unregister = () => {
+            signal?.removeEventListener("abort", onAbort);
+            ending ??= this.#unregister(task, entry);
+            return ending;
+        };
+        const onAbort = () => unregister().catch((error) => this.#onProblem(error));
+        signal?.addEventListener("abort", onAbort, { once: true });
+        const registration = { task, unregister };
+        addDisposal(registration, "asyncDispose", unregister);
+        return registration;
+    }
+
+    async #unregister(task, entry) {
+        // Where the task has been registered again, it is the other registration's.
+        if (this.#tasks.get(task) !== entry) return;
+        entry.isConfirmed = false;
+        try {
+            await this.#repeat("bridge.unregister", { tasks: [task] });
+        } catch (error) {
+            // A bridge that is closed provides nothing.
+            if (!this.#calls.hasEnded) throw error;
+        }
         if (this.#tasks.get(task) === entry) this.#tasks.delete(task);
     }
 
     /** A new session knows nothing of the tasks. */
     restore() {
-        for (const [task, entry] of this.#tasks) {
-            if (!entry.isConfirmed) continue;
-            const options = { tasks: [task], scope: entry.scope };
+        for (const { options, isConfirmed } of this.#tasks.values()) {
+            if (!isConfirmed) continue;
             this.#calls.begin("bridge.register", options, { isInSession: true }).promise.catch((error) => {
                 // A lost connection is restored anew.
                 if (error.code !== "session.closed") this.#onProblem(error);
@@ -74,9 +104,9 @@ export class Provider {
             const reason = `this client provides no task ${message.task}`;
             return this.#answer(call, new BridgeError("task.not_found", reason));
         }
-        if (this.#running.size + this.#oneWay.size >= mostRunning) {
+        if (this.#running.size + this.#oneWay.size >= maxRunning) {
             return this.#answer(call, new BridgeError(
-                "busy", `this client works on ${mostRunning} calls, as many as it does at once`,
+                "busy", `this client works on ${maxRunning} calls, as many as it does at once`,
                 { transient: true, retryAfter: 1000 }));
         }
         if (id === undefined) this.#oneWay.add(call);
@@ -85,20 +115,29 @@ export class Provider {
     }
 
     #run(call, handler, message) {
-        const context = {
-            task: call.task,
-            caller: message.caller,
-            timeoutMs: message.timeout,
-            wantsProgress: call.wantsProgress,
-            isOneWay: call.id === undefined,
-            signal: call.abort.signal,
-            progress: (value) => this.#report(call, value),
-        };
         const options = message.options === undefined ? {} : message.options;
+        const context = this.#incoming(call, message);
         // A handler that throws at once is a handler that rejects.
         new Promise((resolve) => resolve(handler(options, context))).then(
             (result) => this.#answer(call, undefined, result),
             (thrown) => this.#answer(call, this.#errorOf(call, thrown)));
+    }
+
+    /** What a handler knows of its call. */
+    #incoming(call, { caller, timeout }) {
+        const timers = this.#timers;
+        const deadline = timeout === undefined ? undefined : timers.now() + timeout;
+        return {
+            task: call.task,
+            caller,
+            get timeRemaining() {
+                return deadline === undefined ? undefined : Math.max(0, deadline - timers.now());
+            },
+            wantsProgress: call.wantsProgress,
+            isOneWay: call.id === undefined,
+            signal: call.abort.signal,
+            reportProgress: (value) => this.#report(call, value),
+        };
     }
 
     #errorOf(call, thrown) {
@@ -156,7 +195,7 @@ export class Provider {
         this.#running.get(id)?.abort.abort();
     }
 
-    /** The session in which calls came is gone: handlers are told, and their answers go nowhere. */
+    /** The session in which calls came is gone: their signals are aborted, and their answers go nowhere. */
     sessionLost() {
         const calls = [...this.#running.values()];
         this.#running.clear();

@@ -1,8 +1,10 @@
-// Calls that may be made more than once: where nothing was done, or where the program says that doing it twice does no
-// harm, and the error says that it may go better later. Each attempt is a call of its own; to the program they are one.
+// Calls that may be made again, as their `retry` says. Each attempt is a call of its own; to the program they are one.
 
 import { Backoff } from "./backoff.js";
-import { BridgeError } from "./errors.js";
+import { notBegun } from "./errors.js";
+
+/** How often a call is made, the first time included. */
+const maxAttempts = 5;
 
 export class RepeatedCalls {
     #calls;
@@ -14,16 +16,15 @@ export class RepeatedCalls {
         this.#timers = timers;
     }
 
-    /** As Calls.begin, with `attempts` and `idempotent` among the settings. */
+    /** As Calls.begin, with `retry` among the settings. */
     begin(task, options, settings) {
-        const { attempts = 1, idempotent = false, timeout } = settings;
-        if (attempts === 1) return this.#calls.begin(task, options, settings);
-        if (!(Number.isSafeInteger(attempts) && attempts > 0)) {
-            const reason = "the attempts of a call are an integer above 0";
-            const error = new BridgeError("options.invalid", reason, { data: { started: false } });
+        const { retry = "never", timeout } = settings;
+        if (retry === "never") return this.#calls.begin(task, options, settings);
+        if (retry !== "unstarted" && retry !== "transient") {
+            const error = notBegun("options.invalid", "retry is one of never, unstarted and transient");
             return { promise: Promise.reject(error), cancel: () => {} };
         }
-        const call = { task, options, settings, attemptsLeft: attempts, idempotent, cancel: undefined };
+        const call = { task, options, settings, attemptsLeft: maxAttempts, retry, cancel: undefined };
         // A timeout that makes no sense is found out by the first attempt.
         call.deadline = typeof timeout === "number" ? this.#timers.now() + timeout : undefined;
         return { promise: this.#run(call), cancel: () => call.cancel?.() };
@@ -39,17 +40,17 @@ export class RepeatedCalls {
             try {
                 return await promise;
             } catch (error) {
-                const pauseMs = error.retryAfter ?? backoff.next();
-                if (call.deadline !== undefined) timeout = call.deadline - this.#timers.now() - pauseMs;
+                const pause = error.retryAfter ?? backoff.next();
+                if (call.deadline !== undefined) timeout = call.deadline - this.#timers.now() - pause;
                 const hasTime = call.deadline === undefined || timeout > 0;
-                if (call.attemptsLeft === 0 || !hasTime || !mayRepeat(error, call.idempotent)) throw error;
-                if (!await this.#pause(call, pauseMs)) throw error;
+                if (call.attemptsLeft === 0 || !hasTime || !mayRepeat(error, call.retry)) throw error;
+                if (!await this.#pause(call, pause)) throw error;
             }
         }
     }
 
     /** Resolves with whether the pause came to its end. */
-    #pause(call, pauseMs) {
+    #pause(call, duration) {
         return new Promise((resolve) => {
             const { signal } = call.settings;
             const end = (isOver) => {
@@ -59,7 +60,7 @@ export class RepeatedCalls {
                 resolve(isOver);
             };
             const stop = () => end(false);
-            const timer = this.#timers.after(pauseMs, () => end(true));
+            const timer = this.#timers.after(duration, () => end(true));
             this.#pausing.add(end);
             call.cancel = stop;
             signal?.addEventListener("abort", stop, { once: true });
@@ -73,8 +74,8 @@ export class RepeatedCalls {
     }
 }
 
-/** Whether the same call may go better, and does no harm. */
-function mayRepeat(error, idempotent) {
+/** Whether the error says that the same call may succeed, and `retry` allows to make it. */
+function mayRepeat(error, retry) {
     // Where a limit is reached nothing has been begun.
-    return error.transient && (idempotent || error.started === false || error.code === "busy");
+    return error.transient && (retry === "transient" || error.started === false || error.code === "busy");
 }

@@ -1,12 +1,12 @@
-// Timers that can be longer than the platform's, can be let go of all at once, and come from a clock that a test may
+// Timers that can be longer than the platform's, need not keep a process alive, and come from a clock that a test may
 // replace. A clock has `now()` in milliseconds (monotonic), `setTimeout` and `clearTimeout`.
 
-/** The longest delay that setTimeout takes; beyond, it fires at once. */
-const longestDelayMs = 2 ** 31 - 1;
+/** The longest delay in milliseconds that setTimeout takes; beyond, it fires at once. */
+const maxDelay = 2 ** 31 - 1;
 
 export const systemClock = {
     now: () => globalThis.performance.now(),
-    setTimeout: (action, delayMs) => globalThis.setTimeout(action, delayMs),
+    setTimeout: (action, delay) => globalThis.setTimeout(action, delay),
     clearTimeout: (handle) => globalThis.clearTimeout(handle),
 };
 
@@ -25,18 +25,18 @@ export class Timers {
     }
 
     /** Runs the action once after the delay, unless it is cancelled before. */
-    after(delayMs, action) {
+    after(delay, action) {
         const timer = { handle: undefined, cancel: () => this.#cancel(timer) };
-        const due = this.now() + delayMs;
+        const due = this.now() + delay;
         const arm = () => {
-            const leftMs = Math.max(0, due - this.now());
+            const left = Math.max(0, due - this.now());
             timer.handle = this.#clock.setTimeout(
                 () => {
                     if (due - this.now() > 1) return arm();
                     this.#running.delete(timer);
                     action();
                 },
-                Math.min(leftMs, longestDelayMs));
+                Math.min(left, maxDelay));
             // Browsers' handles are numbers, and keep nothing alive.
             if (!this.#keepsAlive) timer.handle?.unref?.();
         };

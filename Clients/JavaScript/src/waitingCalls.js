@@ -2,22 +2,22 @@
 
 import { BridgeError } from "./errors.js";
 
-/** What a caller is told to wait for when too many wait: about as long as the first attempts to connect take. */
-const waitingFullRetryAfter = 1000;
+/** `retryAfter` where too many wait, in milliseconds: about as long as the first attempts to connect take. */
+const retryAfterFull = 1000;
 
 export class WaitingCalls {
-    #mostCalls;
-    #mostBytes;
+    #maxCalls;
+    #maxBytes;
     #calls = new Set();
     #bytes = 0;
 
     constructor({ maxWaitingCalls, maxWaitingBytes }) {
-        this.#mostCalls = maxWaitingCalls;
-        this.#mostBytes = maxWaitingBytes;
+        this.#maxCalls = maxWaitingCalls;
+        this.#maxBytes = maxWaitingBytes;
     }
 
     hasRoom(call) {
-        return this.#calls.size < this.#mostCalls && this.#bytes + call.bytes <= this.#mostBytes;
+        return this.#calls.size < this.#maxCalls && this.#bytes + call.bytes <= this.#maxBytes;
     }
 
     /** @throws {BridgeError} `busy`, where there is no room for one more */
@@ -25,7 +25,7 @@ export class WaitingCalls {
         if (this.hasRoom(call)) return;
         const reason = `${this.#calls.size} calls with ${this.#bytes} bytes wait for a connection to the daemon`;
         throw new BridgeError("busy", `${reason}, as many as may`, {
-            data: { started: false }, transient: true, retryAfter: waitingFullRetryAfter,
+            data: { started: false }, transient: true, retryAfter: retryAfterFull,
         });
     }
 

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { buildClassicScript } from "../scripts/build-classic.mjs";
 import { LineSplitter } from "../src/carriers/lineSplitter.js";
 import { chromium, startPage } from "./support/chromium.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
@@ -48,6 +49,7 @@ async function startServer(t) {
 }
 
 test("in Chromium", { skip: reasonToSkip }, async (t) => {
+    buildClassicScript();
     const ending = lastFirst(t);
     const daemon = await startDaemon(ending);
     const address = await startServer(ending);
@@ -79,7 +81,7 @@ test("in Chromium", { skip: reasonToSkip }, async (t) => {
         await t.test(`${title}: calls, provides a task, listens`, async () => {
             page.evaluate(`begin(${JSON.stringify(name)})`);
             peer.cancelled = 0;
-            checkFindings(await within(Promise.race([peer.reports.take(), page.ended]), "what it found", page.tell));
+            checkFindings(await within(Promise.race([peer.reports.take(), page.ended]), "what it found", page.report));
             assert.equal(peer.cancelled, 2);
             // What it provides has the same name as what the next one does.
             const socket = connections.get(name);

@@ -33,9 +33,9 @@ test("a call made while there is no connection is sent on the next one, with wha
 });
 
 test("a call without a timeout waits for a connection only so long", async () => {
-    const { bridge, clock } = driven({ waitMs: 500 }, { canReopen: true, opensAtOnce: false });
+    const { bridge, clock } = driven({ maxWait: 500 }, { canReopen: true, opensAtOnce: false });
     const call = failure(bridge.call("Echo"));
-    const oneWay = failure(bridge.send("Echo"));
+    const oneWay = failure(bridge.notify("Echo"));
     clock.advance(500);
     for (const error of [await call, await oneWay]) {
         assert.deepEqual([error.code, error.started], ["daemon.unreachable", false]);
@@ -53,7 +53,7 @@ test("a timeout that passes without a connection ends the call, which was not be
 });
 
 test("a daemon that neither answers nor reports the deadline does not leave a call hanging", async () => {
-    const { bridge, carriers, clock } = driven({ graceMs: 200 });
+    const { bridge, carriers, clock } = driven({ grace: 200 });
     await bridge.open();
     const call = failure(bridge.call("Echo", {}, { timeout: 50 }));
     const [{ callbackId, timeout }] = carriers[0].calls;
@@ -68,7 +68,7 @@ test("a daemon that neither answers nor reports the deadline does not leave a ca
 });
 
 test("a timeout may be longer than the platform's timers", async () => {
-    const { bridge, clock, carriers } = driven({ graceMs: 0 });
+    const { bridge, clock, carriers } = driven({ grace: 0 });
     await bridge.open();
     const year = 365 * 24 * 60 * 60 * 1000;
     const call = failure(bridge.call("Echo", {}, { timeout: year }));
@@ -76,17 +76,17 @@ test("a timeout may be longer than the platform's timers", async () => {
     assert.equal(carriers[0].calls.length, 1);
     clock.advance(1000);
     assert.equal((await call).code, "call.timeout");
-    for (const timeout of [0, -1, NaN, Infinity, "5", year + 1]) {
+    for (const timeout of [0, -1, NaN, -Infinity, "5", year + 1]) {
         assert.equal((await failure(bridge.call("Echo", {}, { timeout }))).code, "options.invalid");
     }
     await bridge.close();
 });
 
-test("a call with attempts is made again where nothing was done, after the pause that the error names", async () => {
+test("retry \"unstarted\" makes a call again where nothing was done, after the pause that the error names", async () => {
     const busy = { code: "busy", transient: true, retryAfter: 300 };
     const unavailable = { code: "plugin.unavailable", transient: true, data: { started: false } };
     const { bridge, carrier, clock, refuse } = await refusing([busy, unavailable]);
-    const call = bridge.call("Echo", 1, { attempts: 3, timeout: 1000 });
+    const call = bridge.call("Echo", 1, { retry: "unstarted", timeout: 1000 });
     await refuse();
     clock.advance(299);
     await settled();
@@ -102,19 +102,50 @@ test("a call with attempts is made again where nothing was done, after the pause
     await bridge.close();
 });
 
-test("a call that may have begun is made again only where that does no harm", async () => {
+test("a call that may have begun is made again only with retry \"transient\"", async () => {
     const lost = { code: "session.closed", transient: true, data: { started: true } };
     const { bridge, carrier, clock, refuse } = await refusing([lost, lost, { code: "internal" }]);
-    const careful = failure(bridge.call("pay", {}, { attempts: 2 }));
+    const careful = failure(bridge.call("pay", {}, { retry: "unstarted" }));
     await refuse();
     assert.equal((await careful).code, "session.closed");
-    const harmless = failure(bridge.call("look", {}, { attempts: 5, idempotent: true }));
+    const harmless = failure(bridge.call("look", {}, { retry: "transient" }));
     await refuse();
     clock.advance(100);
     await settled();
     await refuse();
     assert.deepEqual([(await harmless).code, carrier.calls.length], ["internal", 3]);
-    assert.equal((await failure(bridge.call("look", {}, { attempts: 0 }))).code, "options.invalid");
+    await bridge.close();
+});
+
+test("a call is made five times at most, and once unless retry says otherwise", async () => {
+    const busy = { code: "busy", transient: true, retryAfter: 10 };
+    const { bridge, carrier, clock, refuse } = await refusing(Array.from({ length: 7 }, () => busy));
+    for (const [retry, count] of [["transient", 5], [undefined, 1], ["never", 1]]) {
+        carrier.sent.length = 0;
+        const call = failure(bridge.call("look", {}, { retry }));
+        for (let attempt = 0; attempt < count; attempt += 1) {
+            await refuse();
+            clock.advance(10);
+            await settled();
+        }
+        assert.deepEqual([(await call).code, carrier.calls.length], ["busy", count]);
+    }
+    const error = await failure(bridge.call("look", {}, { retry: "always" }));
+    assert.deepEqual([error.code, error.started, carrier.calls.length], ["options.invalid", false, 1]);
+    await bridge.close();
+});
+
+test("a timeout of Infinity waits without end, for a connection as for the result", async () => {
+    const { bridge, carriers, clock } = driven({ maxWait: 500, connectTimeout: 1e12 }, { opensAtOnce: false });
+    const call = bridge.call("Echo", {}, { timeout: Infinity });
+    clock.advance(10_000_000);
+    carriers[0].events.opened();
+    await settled();
+    const [{ callbackId, timeout }] = carriers[0].calls;
+    assert.equal(timeout, 366 * 24 * 60 * 60 * 1000);
+    clock.advance(2 * timeout);
+    carriers[0].receive({ callbackId, result: "late" });
+    assert.equal(await call, "late");
     await bridge.close();
 });
 
@@ -122,14 +153,14 @@ test("a pause between attempts ends with the last error when the call is aborted
     const busy = { code: "busy", transient: true, retryAfter: 300 };
     const { bridge, clock, refuse } = await refusing([busy, busy, busy]);
     const abort = new AbortController();
-    const aborted = failure(bridge.call("Echo", 1, { attempts: 3, signal: abort.signal }));
+    const aborted = failure(bridge.call("Echo", 1, { retry: "unstarted", signal: abort.signal }));
     await refuse();
     abort.abort();
     assert.equal((await aborted).code, "busy");
-    const late = failure(bridge.call("Echo", 1, { attempts: 3, timeout: 200 }));
+    const late = failure(bridge.call("Echo", 1, { retry: "unstarted", timeout: 200 }));
     await refuse();
     assert.equal((await late).code, "busy");
-    const closed = failure(bridge.call("Echo", 1, { attempts: 3 }));
+    const closed = failure(bridge.call("Echo", 1, { retry: "unstarted" }));
     await refuse();
     await bridge.close();
     assert.equal((await closed).code, "busy");
@@ -185,7 +216,7 @@ test("a call that is cancelled before it was written is never sent, nor is its c
     await bridge.close();
 });
 
-test("exceptions of callbacks and listeners stop nothing and are told", async () => {
+test("exceptions of callbacks and listeners stop nothing and are reported", async () => {
     const { bridge, carriers } = driven();
     const problems = [];
     bridge.onProblem(({ message }) => problems.push(message));

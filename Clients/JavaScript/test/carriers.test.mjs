@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { MessageChannel, Worker } from "node:worker_threads";
 
-import { classicScript } from "../scripts/build-classic.mjs";
+import { buildClassicScript, classicScript } from "../scripts/build-classic.mjs";
 import { LineSplitter } from "../src/carriers/lineSplitter.js";
 import { socketPath } from "../src/carriers/socketLocation.js";
 import { Bridge, connect } from "../src/index.js";
@@ -27,19 +27,21 @@ function page(surroundings = {}) {
     return { sent, globals, WebBridge: globals.WebBridge, calls };
 }
 
-test("the plain script is what its modules make", () => {
-    const written = readFileSync(fileURLToPath(new URL("../dist/trestle-bridge.js", import.meta.url)), "utf8");
-    assert.ok(written === classicScript(), "dist/trestle-bridge.js is out of date: run `npm run build`");
+test("the build writes the plain script where the package names it", () => {
+    const { exports: { "./classic": path } } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
+    const built = buildClassicScript();
+    assert.equal(built, fileURLToPath(new URL(`../${path}`, import.meta.url)));
+    assert.ok(readFileSync(built, "utf8") === classicScript());
 });
 
-test("a page in a web view calls through its container, which answers with receive()", async () => {
+test("a page in a web view calls through its container, which answers with container.receive()", async () => {
     const { WebBridge, calls } = page();
     const heard = [];
     WebBridge.call("Alert", { content: "Hello", btn: "Fine" }, (...values) => heard.push(values));
     const [{ task, callbackId, options }] = calls();
     assert.deepEqual([task, options], ["Alert", { content: "Hello", btn: "Fine" }]);
-    WebBridge.receive(JSON.stringify({ callbackId, result: { button: "Fine" } }));
-    WebBridge.receive({ callbackId, result: "twice" });
+    WebBridge.container.receive(JSON.stringify({ callbackId, result: { button: "Fine" } }));
+    WebBridge.container.receive({ callbackId, result: "twice" });
     await settled();
     // What was parsed in the page has prototypes of the page's own.
     assert.deepEqual(JSON.parse(JSON.stringify(heard)), [[{ button: "Fine" }, null]]);
@@ -51,7 +53,7 @@ test("a container may hand over values, arrays of messages, and events", async (
     WebBridge.subscribe("page.*", ({ event }) => names.push(event));
     const answers = [WebBridge.call("Echo", 1), WebBridge.call("Echo", 2)];
     const [subscription, ...echoes] = calls();
-    WebBridge.receive([
+    WebBridge.container.receive([
         { callbackId: subscription.callbackId, result: { events: ["page.*"] } },
         { event: "page.shown", data: null },
         ...echoes.map(({ callbackId, options }) => ({ callbackId, result: options })),
@@ -63,19 +65,19 @@ test("a page's calls need no container that knows bridge.hello", async () => {
     const { WebBridge, sent, calls } = page();
     const call = WebBridge.call("Echo", "at once");
     assert.equal(calls().length, 1);
-    WebBridge.receive({
+    WebBridge.container.receive({
         callbackId: sent[0].callbackId, error: { code: "task.not_found", message: "there is no task bridge.hello" },
     });
-    WebBridge.receive({ callbackId: calls()[0].callbackId, result: "at once" });
+    WebBridge.container.receive({ callbackId: calls()[0].callbackId, result: "at once" });
     assert.equal(await call, "at once");
 });
 
 test("a page provides tasks to its container", async () => {
     const { WebBridge, calls } = page();
     const registered = WebBridge.register("ui.color", () => "#ff8800");
-    WebBridge.receive({ callbackId: calls()[0].callbackId, result: { tasks: ["ui.color"] } });
+    WebBridge.container.receive({ callbackId: calls()[0].callbackId, result: { tasks: ["ui.color"] } });
     await registered;
-    WebBridge.receive({ task: "ui.color", callbackId: 5 });
+    WebBridge.container.receive({ task: "ui.color", callbackId: 5 });
     await settled();
     assert.deepEqual(calls()[1], { callbackId: 5, result: "#ff8800" });
 });
@@ -83,26 +85,26 @@ test("a page provides tasks to its container", async () => {
 test("a container that has lost its session says so: calls end, tasks and subscriptions are restored", async () => {
     const { WebBridge, sent, calls } = page();
     const registered = WebBridge.register("ui.color", () => "#ff8800");
-    WebBridge.receive({ callbackId: calls()[0].callbackId, result: {} });
+    WebBridge.container.receive({ callbackId: calls()[0].callbackId, result: {} });
     await registered;
     const call = failure(WebBridge.call("slow"));
     sent.length = 0;
-    WebBridge.sessionLost();
+    WebBridge.container.sessionLost();
     const error = await call;
     assert.deepEqual([error.code, error.started], ["session.closed", true]);
     assert.deepEqual(sent.map(({ task }) => task), ["bridge.hello", "bridge.register"]);
     assert.equal(WebBridge.state, "open");
 });
 
-test("a page that is told to close is closed", async () => {
+test("a page that gets web.close is closed", async () => {
     const { WebBridge } = page();
     const call = failure(WebBridge.call("slow"));
-    WebBridge.receive({ event: "web.close", data: { info: null } });
+    WebBridge.container.receive({ event: "web.close", data: { info: null } });
     assert.equal((await call).code, "session.closed");
     assert.equal(WebBridge.state, "closed");
 });
 
-test("a container whose handler throws, or rejects, ends the call or is told of, and nothing more", async () => {
+test("a container whose handler throws, or rejects, ends the call or is reported, and nothing more", async () => {
     const bridge = new Bridge({ handler: { postMessage: () => {
         throw new Error("no such handler");
     } } });

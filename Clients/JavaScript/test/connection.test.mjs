@@ -1,21 +1,12 @@
-// Connecting, losing a connection and coming back, and the end of a bridge.
+// Losing a connection and coming back, and the end of a bridge.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { connect } from "../src/index.js";
-import { temporaryDirectory } from "./support/daemon.mjs";
 import { driven, failure, pair } from "./support/driven.mjs";
 import { fakeDaemon, settled } from "./support/fakes.mjs";
-
-test("connecting where nobody listens is daemon.unreachable", async (t) => {
-    const socket = join(temporaryDirectory(t), "none.sock");
-    const error = await failure(connect({ socket }));
-    assert.deepEqual([error.code, error.transient, error.data.path], ["daemon.unreachable", true, socket]);
-});
 
 test("a call in flight when the connection is lost ends with session.closed, and may have begun", async (t) => {
     const { bridge, peer } = await pair(t);
@@ -29,7 +20,7 @@ test("a call in flight when the connection is lost ends with session.closed, and
 test("attempts to connect come at growing intervals, and a connection that lasted begins anew", async () => {
     const { bridge, carriers, clock, changes } = driven({}, { canReopen: true });
     await bridge.open();
-    const delays = () => changes.filter(({ state }) => state === "waiting").map(({ delayMs }) => delayMs);
+    const delays = () => changes.filter(({ state }) => state === "waiting").map(({ delay }) => delay);
     for (let loss = 0; loss < 6; loss += 1) {
         carriers.at(-1).events.closed();
         clock.advance(delays().at(-1));
@@ -46,7 +37,7 @@ test("intervals are scattered between a half and all of themselves", async () =>
     const { bridge, carriers, changes } = driven({ backoff: { random: () => 0 } }, { canReopen: true });
     await bridge.open();
     carriers[0].events.closed();
-    assert.equal(changes.at(-1).delayMs, 50);
+    assert.equal(changes.at(-1).delay, 50);
     await bridge.close();
 });
 
@@ -168,52 +159,6 @@ test("answers of handlers do not reach the session behind the one in which they 
     await bridge.close();
 });
 
-test("a daemon that takes connections and says nothing is given up", async () => {
-    const { bridge, carriers, clock } = driven({ connectTimeoutMs: 1000 }, { canReopen: true, hello: null });
-    const opened = failure(bridge.open());
-    await settled();
-    clock.advance(1000);
-    assert.equal((await opened).code, "daemon.unreachable");
-    assert.equal(carriers[0].isDestroyed, true);
-    await bridge.close();
-});
-
-test("a connection that ends before the daemon has answered was never open", async () => {
-    const { bridge, carriers } = driven({}, { canReopen: true, hello: null });
-    const opened = failure(bridge.open());
-    carriers[0].events.closed();
-    assert.equal((await opened).code, "daemon.unreachable");
-    assert.equal(bridge.state, "waiting");
-    await bridge.close();
-});
-
-test("why a daemon sends a new connection away is told", async (t) => {
-    const daemon = await fakeDaemon(t, { answersHello: false });
-    const connecting = failure(connect({ socket: daemon.socket }));
-    const peer = await daemon.next();
-    await peer.next();
-    peer.peer.end("{\"callbackId\":null,\"error\":{\"code\":\"busy\",\"message\":\"too many sessions\"}}\n");
-    assert.equal((await connecting).code, "busy");
-});
-
-test("a client that may not introduce itself may still call", async () => {
-    const { bridge, carriers } = driven({}, { hello: null });
-    const opened = bridge.open();
-    const { callbackId } = carriers[0].sent[0];
-    carriers[0].receive({ callbackId, error: { code: "permission.denied", message: "no" } });
-    assert.equal(await opened, undefined);
-    await bridge.close();
-});
-
-test("an origin that the daemon refuses closes the bridge", async () => {
-    const { bridge, carriers } = driven({ hello: { origin: "https://a.example" } }, { hello: null, canReopen: true });
-    const opened = failure(bridge.open());
-    const { callbackId } = carriers[0].sent[0];
-    carriers[0].receive({ callbackId, error: { code: "permission.denied", message: "no" } });
-    assert.equal((await opened).code, "permission.denied");
-    assert.equal(bridge.state, "closed");
-});
-
 test("a closed bridge leaves no timer behind", async () => {
     const { bridge, carriers, clock } = driven({}, { canReopen: true });
     await bridge.open();
@@ -244,7 +189,7 @@ test("an open bridge keeps a process alive, and one that was let go of does not"
     assert.equal(await run("await bridge.close();").ended, "ended\n");
     await daemon.next();
     await daemon.next();
-    const alive = run("console.error('idle'); bridge.send('note');");
+    const alive = run("console.error('idle'); bridge.notify('note');");
     t.after(() => alive.child.kill());
     // The process has nothing else to do when this comes, and stays for the next one's answer.
     const peer = await daemon.next();

@@ -16,13 +16,13 @@ async function apart(options = {}) {
     return driving;
 }
 
-test("a call of a connection that is lost tells whether it had been given to the carrier", async () => {
+test("a call of a connection that is lost says whether it had been given to the carrier", async () => {
     const { bridge, carriers, clock } = driven({}, { canReopen: true });
     await bridge.open();
     carriers[0].isFull = true;
     const given = failure(bridge.call("Echo", "given"));
     const kept = failure(bridge.call("Echo", "kept"));
-    const oneWay = failure(bridge.send("Echo", "kept"));
+    const oneWay = failure(bridge.notify("Echo", "kept"));
     carriers[0].events.closed();
     const lost = "the connection to the daemon was lost (it was closed); the call of Echo ";
     const outcome = ({ code, message, started, transient }) => [code, message, started, transient];
@@ -53,7 +53,7 @@ test("only so many calls wait for a connection", async () => {
     const { bridge, carriers, clock } = await apart({ maxWaitingCalls: 2 });
     const waiting = [bridge.call("Echo", 1), bridge.call("Echo", 2)];
     for (const promise of waiting) promise.catch(() => {});
-    for (const refused of [bridge.call("Echo", 3), bridge.send("Echo", 3)]) {
+    for (const refused of [bridge.call("Echo", 3), bridge.notify("Echo", 3)]) {
         const error = await failure(refused);
         assert.deepEqual(
             [error.code, error.data, error.transient, error.retryAfter], ["busy", { started: false }, true, 1000]);

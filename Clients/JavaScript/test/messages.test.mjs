@@ -98,7 +98,7 @@ test("a provided call is answered once, and a handler that goes on after that is
     carriers[0].receive({ task: "mine", callbackId: 16777216, progress: true });
     carriers[0].receive({ task: "mine", callbackId: 16777216, progress: true });
     await settled();
-    assert.equal(late.progress("late"), false);
+    assert.equal(late.reportProgress("late"), false);
     carriers[0].receive({ cancel: 16777216 });
     await settled();
     assert.deepEqual(carriers[0].calls.slice(1), [{ callbackId: 16777216, result: "once" }]);
@@ -122,10 +122,10 @@ test("a handler that fails because its call was cancelled answers call.cancelled
     await bridge.close();
 });
 
-test("a slow reader of events loses the oldest and is told how many", async () => {
+test("a slow reader of events loses the oldest and hears how many", async () => {
     const { bridge, carriers } = driven();
     await bridge.open();
-    const events = bridge.events("tick", { capacity: 2 });
+    const events = bridge.subscribe("tick", { capacity: 2 });
     for (let number = 0; number < 5; number += 1) carriers[0].receive({ event: "tick", data: number });
     const heard = [await events.next(), await events.next(), await events.next()].map(({ value }) => value);
     assert.deepEqual(heard, [

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 
+import { classicScript } from "../scripts/build-classic.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -55,7 +56,7 @@ test("programs of the README", { skip: withoutDaemon }, async (suite) => {
     }
 });
 
-test("the page of the README calls through its container, and is answered as a container is told to", async () => {
+test("the page of the README calls through its container, which answers as the README says", async () => {
     const [{ code }] = blocks("html");
     const sent = [];
     const heard = [];
@@ -64,10 +65,10 @@ test("the page of the README calls through its container, and is answered as a c
         console: { log: (value) => heard.push(value), error: (value) => heard.push(value) },
         webkit: { messageHandlers: { bridge: { postMessage: (text) => void sent.push(JSON.parse(text)) } } },
     });
-    runInContext(readFileSync(join(root, "dist/trestle-bridge.js"), "utf8"), page);
+    runInContext(classicScript(), page);
     for (const [, script] of code.matchAll(/<script>([^]*?)<\/script>/g)) runInContext(script, page);
     const { callbackId, options } = sent.find(({ task }) => task === "Alert");
-    page.WebBridge.receive(JSON.stringify({ callbackId, result: { ...options, button: "Fine", index: 0 } }));
+    page.WebBridge.container.receive(JSON.stringify({ callbackId, result: { ...options, button: "Fine", index: 0 } }));
     const container = blocks("js").find(({ code: text }) => !text.includes("import ")).code;
     runInContext(container, page);
     await new Promise(setImmediate);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { buildClassicScript } from "../scripts/build-classic.mjs";
 import { startDaemon } from "./support/daemon.mjs";
 import { checkFindings, checkFindingsOfLoss, startPeer } from "./support/peer.mjs";
 import { lastFirst, within } from "./support/processes.mjs";
@@ -11,6 +12,7 @@ import { prepareContainer, reasonWithoutWebView } from "./support/webView.mjs";
 const page = new URL("./pages/webView.html", import.meta.url).href;
 
 test("a page in WebKitGTK", { skip: reasonWithoutWebView() }, async (t) => {
+    buildClassicScript();
     const ending = lastFirst(t);
     const origin = "https://page.example";
     // A page does not have the rights of its user, nor do its programs' calls come to it without "serve".

@@ -1,150 +1,12 @@
 // The types of the library's public interface. All durations are in milliseconds.
 
-/** Any JSON. */
-export type JSONValue = null | boolean | number | string | JSONValue[] | { [key: string]: JSONValue };
+import type { BridgeError } from "./errors.js";
+import type { BridgeEvent, EventStream, StreamSettings, SubscribeSettings, Subscription } from "./events.js";
+import type { Callback, CallSettings, CancellableCall, Registration, RegisterSettings, TaskHandler } from "./tasks.js";
 
-/** An error object as it travels. */
-export interface ErrorObject<Data = unknown> {
-    /** What went wrong, for programs; stable. */
-    code: string;
-    /** A sentence for a person; may change from version to version. */
-    message: string;
-    data?: Data;
-    /** The same call may succeed later. */
-    transient?: boolean;
-    /** Milliseconds after which trying again makes sense. */
-    retryAfter?: number;
-}
-
-/**
- * What every call of this library rejects with. Codes are those of the protocol; the library adds `daemon.unreachable`
- * (nobody listens, or nobody answers) and `connection.denied` (this user may not open the socket).
- */
-export class BridgeError<Data = unknown> extends Error {
-    constructor(
-        code: string, message: string,
-        details?: { data?: Data; transient?: boolean; retryAfter?: number; cause?: unknown });
-    readonly name: "BridgeError";
-    /** What went wrong, for programs; stable. */
-    readonly code: string;
-    readonly data: Data;
-    /** The same call may succeed later. */
-    readonly transient: boolean;
-    /** Milliseconds after which trying again makes sense. */
-    readonly retryAfter: number | undefined;
-    /** What is behind it: the reason of an AbortSignal, or an error of the socket. */
-    readonly cause?: unknown;
-    /**
-     * Whether the work of the call may have begun: `false` means that nothing was done and sending it again is safe,
-     * `true` that it may have had its effect, `undefined` that nobody says.
-     */
-    readonly started: boolean | undefined;
-    /** The error object as it travels. */
-    toJSON(): ErrorObject<Data>;
-    /** Reads an error object; undefined where it is none. */
-    static from(json: unknown): BridgeError | undefined;
-}
-
-export interface CallSettings<Progress = unknown> {
-    /** Aborting it cancels the call, which ends at once with `call.cancelled`. Aborted already: nothing is sent. */
-    signal?: AbortSignal;
-    /**
-     * How long to wait, above 0, at most a year; the time of waiting for a connection counts. The call ends with
-     * `call.timeout` then, even where no daemon is there to say so. Without it the task's or the daemon's own deadline
-     * holds, and a call that cannot be sent ends after `waitMs`.
-     */
-    timeout?: number;
-    /** Called with each intermediate result, in order, before the call ends. Numbers may be missing. */
-    onProgress?: (value: Progress, sequence: number) => void;
-    /** Only the provider of this session. */
-    session?: number;
-    /**
-     * How often the call may be made in all, 1 at least and unless told otherwise. It is made again where its error is
-     * transient and nothing was done (`started` is false, or it is `busy`), after the error's `retryAfter` or a growing
-     * pause, within the `timeout`.
-     */
-    attempts?: number;
-    /** Doing it twice does no harm: with `attempts`, whatever is transient is made again. */
-    idempotent?: boolean;
-}
-
-/** How hybrid pages hear of a call's end: one argument on success, `undefined` and the error otherwise. */
-export type Callback<Result = unknown> = (result: Result | undefined, error: BridgeError | null) => void;
-
-/** A call that was made with a callback. */
-export interface CancellableCall {
-    /** Ends the call with `call.cancelled`; does nothing where it has ended. */
-    cancel(): void;
-}
-
-/** Who calls, as the daemon says. */
-export interface Caller {
-    /** The caller's session; 0: the daemon or a plugin. */
-    session: number;
-    uid?: number;
-    /** What the session speaks for; `local` unless it named something else. */
-    origin: string;
-    /** Who is logged in there. */
-    user: string | null;
-}
-
-/** A call of a task that this end provides. */
-export interface IncomingCall<Progress = unknown> {
-    readonly task: string;
-    readonly caller: Caller;
-    /** What is left of the deadline when the call came; undefined: it has none. */
-    readonly timeoutMs: number | undefined;
-    /** Whether the caller takes intermediate results. */
-    readonly wantsProgress: boolean;
-    /** Nobody hears what becomes of the call. */
-    readonly isOneWay: boolean;
-    /** Aborted when nobody waits any more: the caller cancelled, timed out or left, or the connection was lost. */
-    readonly signal: AbortSignal;
-    /**
-     * Sends an intermediate result. Returns false where it was not: the caller wants none, the call has ended, or too
-     * much is waiting to be sent.
-     * @throws BridgeError where the value has no JSON.
-     */
-    progress(value: Progress): boolean;
-}
-
-/**
- * What a provided task does with a call. What it returns is the result (`undefined` is null); a BridgeError that it
- * throws is the call's error, any other exception becomes `internal` with the exception's message.
- */
-export type TaskHandler<Options = any, Result = unknown, Progress = unknown> =
-    (options: Options, call: IncomingCall<Progress>) => Result | Promise<Result>;
-
-export interface RegisterSettings {
-    /** `any` (the default): everybody's calls; `session`: only those that name this session. */
-    scope?: "any" | "session";
-}
-
-export interface BridgeEvent<Data = unknown> {
-    /** Its name. */
-    event: string;
-    data: Data;
-}
-
-/** Ends a subscription. */
-export interface Unsubscribe {
-    (): void;
-    /**
-     * Resolves when the daemon has been told of the subscription; rejects with its refusal. It need not be looked at.
-     */
-    readonly ready: Promise<void>;
-}
-
-/**
- * Events for one reader. One that falls behind loses the oldest and gets the event `bridge.events_dropped` with their
- * `count` instead. Ends when the bridge is closed, and with `break` or `return()`.
- */
-export interface EventQueue<Data = unknown> extends AsyncIterableIterator<BridgeEvent<Data>> {
-    readonly ready: Promise<void>;
-    /** Ends the subscription. What waits is still handed out. */
-    end(): void;
-    return(): Promise<IteratorResult<BridgeEvent<Data>>>;
-}
+export * from "./errors.js";
+export * from "./events.js";
+export * from "./tasks.js";
 
 /** What the daemon says of itself. */
 export interface Hello {
@@ -169,8 +31,8 @@ export interface StateChange {
     state: BridgeState;
     /** `waiting`, `closed`: why. */
     error?: BridgeError;
-    /** `waiting`: milliseconds until the next attempt. */
-    delayMs?: number;
+    /** `waiting`: the time until the next attempt. */
+    delay?: number;
     /** `open`: what the daemon said of itself; undefined where it was not let ask, or a container has yet to answer. */
     hello?: Hello;
 }
@@ -190,38 +52,51 @@ export interface BridgeOptions {
     window?: PortLike;
     /** With `window`: its origin. There is no default. */
     origin?: string;
-    /** A handler of a web view's container; what comes in has to be given to `receive`. */
+    /** A handler of a web view's container; what comes in has to be given to `container.receive`. */
     handler?: { postMessage(text: string): unknown };
-    /** What this client says of itself. */
+    /** What this client says of itself. In Node `client` is the name of the program's file unless another is given. */
     hello?: {
         client?: string; version?: string; userAgent?: string; origin?: string;
         page?: { url?: string; title?: string };
     };
-    /** How long a call without a `timeout` waits for a connection; 60,000 unless told otherwise. */
-    waitMs?: number;
+    /** How long a call without a `timeout` waits for a connection; 60,000. */
+    maxWait?: number;
     /** How many calls may wait for a connection; beyond, they end with `busy`. 1,024. */
     maxWaitingCalls?: number;
     /** How long the messages of calls that wait for a connection may be together, about; beyond, `busy`. 4 MiB. */
     maxWaitingBytes?: number;
     /** How much later than a call's timeout this end gives up waiting for the daemon to report it; 2,000. */
-    graceMs?: number;
+    grace?: number;
     /** How long a daemon may take to answer when connecting; 10,000. */
-    connectTimeoutMs?: number;
+    connectTimeout?: number;
     /** Bytes that may wait to be sent over a connection; beyond, calls end with `busy`. 4 MiB. */
     maxQueuedBytes?: number;
     /** Node: the longest line that is read from the daemon, in bytes; 64 MiB. */
     maxLineBytes?: number;
-    /**
-     * Pauses between attempts to connect: from `firstMs` (100) doubling up to `longestMs` (15,000), scattered by
-     * `random`.
-     */
-    backoff?: { firstMs?: number; longestMs?: number; random?: () => number };
+    /** Pauses between attempts to connect: from `first` (100) doubling up to `max` (15,000), scattered by `random`. */
+    backoff?: { first?: number; max?: number; random?: () => number };
     /** Where the library takes its time from; for tests. */
     clock?: {
         now(): number;
-        setTimeout(action: () => void, delayMs: number): unknown;
+        setTimeout(action: () => void, delay: number): unknown;
         clearTimeout(handle: any): void;
     };
+}
+
+export interface ConnectOptions extends BridgeOptions {
+    /** Try again where no daemon answers, or it is busy, until one does. */
+    waitForDaemon?: boolean;
+}
+
+/** What containers of web views do with the bridge of their page. */
+export interface Container {
+    /** A message for the page, or an array of them, as text or as a value. */
+    receive(message: string | object): void;
+    /**
+     * The page's session is over and messages now go to a new one. Calls in flight end with `session.closed`;
+     * registrations and subscriptions follow.
+     */
+    sessionLost(): void;
 }
 
 /** A bridge to the daemon. Nothing is opened before its first use. */
@@ -241,8 +116,8 @@ export class Bridge {
     ): Promise<Result>;
 
     /**
-     * The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of which goes on
-     * where the one before ended. The settings are those of each call.
+     * The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of which goes
+     * on where the one before ended. The settings are those of each call.
      */
     pages<Page extends { cursor?: string } = any, Options extends object = object>(
         task: string, options?: Options, settings?: CallSettings
@@ -252,22 +127,25 @@ export class Bridge {
      * Calls a task without hearing what became of it. Resolves when the message was handed to the carrier; rejects
      * where it could not be sent. The promise need not be looked at.
      */
-    send<Options = unknown>(task: string, options?: Options, settings?: { session?: number }): Promise<void>;
+    notify<Options = unknown>(task: string, options?: Options, settings?: { session?: number }): Promise<void>;
 
     /**
-     * Provides a task until `unregister`, over reconnects too. Resolves when the daemon has taken it.
+     * Provides a task until its registration ends, over reconnects too. Resolves when the daemon has taken it.
      * @throws `task.exists` where the name belongs to a plugin, or what else the daemon says.
      */
     register<Options = any, Result = unknown, Progress = unknown>(
-        task: string, handler: TaskHandler<Options, Result, Progress>, settings?: RegisterSettings): Promise<void>;
-    /** Provides a task no more; calls that have come already go on. */
-    unregister(task: string): Promise<void>;
+        task: string, handler: TaskHandler<Options, Result, Progress>, settings?: RegisterSettings
+    ): Promise<Registration>;
 
-    /** Listens to events: names, or beginnings of names with `*` behind; over reconnects too. */
+    /**
+     * Listens to events: names, or beginnings of names with `*` behind; over reconnects too.
+     * @throws `options.invalid` where the patterns, the listener or the settings make no sense.
+     */
     subscribe<Data = any>(
-        patterns: string | readonly string[], listener: (event: BridgeEvent<Data>) => void): Unsubscribe;
-    /** The same for a reader. `capacity`: how many events wait for it, 1 at least; 1,024 unless told otherwise. */
-    events<Data = any>(patterns: string | readonly string[], settings?: { capacity?: number }): EventQueue<Data>;
+        patterns: string | readonly string[], listener: (event: BridgeEvent<Data>) => void,
+        settings?: SubscribeSettings): Subscription;
+    /** The same for a reader, which takes the events one by one. */
+    subscribe<Data = any>(patterns: string | readonly string[], settings?: StreamSettings): EventStream<Data>;
     /** Sends an event to its subscribers. `retain`: and to those who subscribe later. */
     publish(event: string, data?: unknown, settings?: { retain?: boolean }): Promise<void>;
 
@@ -290,29 +168,23 @@ export class Bridge {
     /** Lets a Node process end although the bridge is open. */
     unref(): void;
 
-    /** Tells of each change of `state`. Returns the function that ends it. */
+    /** Reports each change of `state`. Returns the function that ends it. */
     onState(listener: (change: StateChange) => void): () => void;
     /**
-     * Tells what concerns no call: a message that was not understood, an exception of a callback or listener, a
+     * Reports what concerns no call: a message that was not understood, an exception of a callback or listener, a
      * registration that the next daemon refused. Without a listener such things are written to the console. Returns the
      * function that ends it.
      */
     onProblem(listener: (problem: unknown) => void): () => void;
 
-    /** For containers of web views: a message for the page, or an array of them, as text or as a value. */
-    receive(message: string | object): void;
-    /**
-     * For containers: the page's session is over and messages now go to a new one. Registrations and subscriptions
-     * follow.
-     */
-    sessionLost(): void;
+    readonly container: Container;
 }
 
 /**
- * Opens a bridge; rejects where the first attempt fails, and leaves nothing behind then. In a web view, where no
- * carrier is named, it is WebBridge.
+ * Opens a bridge; rejects where the first attempt fails, and leaves nothing behind then. With `waitForDaemon` it
+ * rejects only where a further attempt makes no sense. In a web view, where no carrier is named, it is WebBridge.
  */
-export function connect(options?: BridgeOptions): Promise<Bridge>;
+export function connect(options?: ConnectOptions): Promise<Bridge>;
 
 /** The bridge that a page or a program shares: over what its surroundings offer, opened with its first use. */
 export const WebBridge: Bridge;

@@ -36,7 +36,7 @@ async function freePort() {
 
 /** A page of the same origin that is only its logic, and the means to use the one in the engine. */
 async function startOther(t, daemon, origin) {
-    const bridge = await connect({ socket: daemon.socket, hello: { origin }, backoff: { firstMs: 10, longestMs: 50 } });
+    const bridge = await connect({ socket: daemon.socket, hello: { origin }, backoff: { first: 10, max: 50 } });
     t.after(() => bridge.close());
     const notes = new Notes(bridge);
     t.after(() => notes.close());

@@ -137,7 +137,7 @@ testOfPages("an answer that comes behind a newer change does not undo it", async
     await show([other], ["older"]);
     await other.notes.edit(key, "newer", other.notes.get(key).version);
     await show([one, other], ["newer"]);
-    one.container.bridge.receive(answer);
+    one.container.bridge.container.receive(answer);
     await edited;
     assert.deepEqual(texts(one), ["newer"]);
 });
@@ -167,7 +167,7 @@ testOfPages("a page from which events were kept, because it was slow, reads the 
     await bridge.call("bridge.ping");
     assert.deepEqual(texts(one), []);
     one.container.hears = () => true;
-    bridge.receive({ event: "bridge.events_dropped", data: { count: 3 } });
+    bridge.container.receive({ event: "bridge.events_dropped", data: { count: 3 } });
     await show([one], ["unheard as well"]);
     await other.notes.add("heard", undefined, 3);
     await show([one], ["unheard as well", "heard"]);
@@ -218,7 +218,7 @@ testOfPages("a page whose notes cannot be read says why, and tries again", async
     container.inspect = ({ task, callbackId }) => {
         if (task !== "persistence.watch" || refusals === 0) return true;
         refusals -= 1;
-        queueMicrotask(() => container.bridge.receive({ callbackId, error: { code: "plugin.unavailable", message: "away" } }));
+        queueMicrotask(() => container.bridge.container.receive({ callbackId, error: { code: "plugin.unavailable", message: "away" } }));
         return false;
     };
     await container.reconnect();

@@ -38,7 +38,7 @@ export class Container {
             rest = lines.pop();
             for (const line of lines.map((item) => JSON.parse(item))) {
                 if (current !== this.#socket || line.callbackId === "container") continue;
-                if (this.hears(line)) this.bridge.receive(line);
+                if (this.hears(line)) this.bridge.container.receive(line);
             }
         });
     }
@@ -53,7 +53,7 @@ export class Container {
         this.cut();
         this.hears = () => true;
         await this.connect();
-        this.bridge.sessionLost();
+        this.bridge.container.sessionLost();
     }
 
     close() {
@@ -96,8 +96,8 @@ export function until({ notes }, isSo) {
         stop = notes.onChange(look);
         look();
     });
-    const tell = () => JSON.stringify({ isLive: notes.isLive, list: notes.list() });
-    return within(come, String(isSo), tell).finally(() => stop());
+    const report = () => JSON.stringify({ isLive: notes.isLive, list: notes.list() });
+    return within(come, String(isSo), report).finally(() => stop());
 }
 
 export function texts({ notes }) {

@@ -16,6 +16,10 @@ export function lazySocketCarrier(options) {
                 carrier.keepAlive(keepsAlive);
             }).catch((error) => events.closed(unreachable(String(error))));
         },
+        get canWrite() {
+            return carrier.canWrite;
+        },
+        gather: (action) => carrier.gather(action),
         write: (text) => carrier.write(text),
         end: () => carrier.end(),
         destroy() {

@@ -1,12 +1,12 @@
 // Lines out of pieces of a stream. A piece may end in the middle of a line, or of a character: only whole lines are
-// turned into text. A line beyond the bound is thrown away while it arrives; its beginning tells whose callback it was.
+// turned into text. A line beyond the bound is thrown away while it arrives; its beginning says whose callback it was.
 
 const lineFeed = 0x0a;
 /** How much of a line that is too long is looked at. */
 const headBytes = 256;
 
 export class LineSplitter {
-    #longestBytes;
+    #maxBytes;
     #onLine;
     #onTooLong;
     #pieces = [];
@@ -14,12 +14,12 @@ export class LineSplitter {
     #isTooLong = false;
 
     /**
-     * @param {number} longestBytes the longest line, its end not counted
+     * @param {number} maxBytes the longest line, its end not counted
      * @param {(text: string) => void} onLine
      * @param {(head: string) => void} onTooLong with the beginning of the line
      */
-    constructor(longestBytes, onLine, onTooLong) {
-        this.#longestBytes = longestBytes;
+    constructor(maxBytes, onLine, onTooLong) {
+        this.#maxBytes = maxBytes;
         this.#onLine = onLine;
         this.#onTooLong = onTooLong;
     }
@@ -39,7 +39,7 @@ export class LineSplitter {
         if (this.#isTooLong) return;
         this.#pieces.push(piece);
         this.#bytes += piece.length;
-        if (this.#bytes <= this.#longestBytes) return;
+        if (this.#bytes <= this.#maxBytes) return;
         this.#isTooLong = true;
         this.#onTooLong(Buffer.concat(this.#pieces).subarray(0, headBytes).toString("utf8"));
         this.#pieces = [];

@@ -11,7 +11,6 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
     const socket = net.connect({ path });
     let failure;
     let isOpen = false;
-    let isCorked = false;
     const splitter = new LineSplitter(maxLineBytes, (text) => events.message(text), (head) => {
         events.problem(new BridgeError("message.too_large", `a line came that is longer than ${maxLineBytes} bytes`));
         const id = /^\s*\{\s*"callbackId"\s*:\s*(\d+)\s*,\s*"(?:result|error)"/.exec(head)?.[1];
@@ -22,23 +21,28 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
         events.opened();
     });
     socket.on("data", (piece) => splitter.push(piece));
-    socket.on("drain", () => events.drained());
     socket.on("error", (error) => {
         failure = error;
     });
     socket.on("close", () => events.closed(isOpen ? lost(failure) : refused(path, failure)));
     return {
+        /** False as soon as Node knows of the end, which is before `closed`. */
+        get canWrite() {
+            return socket.writable;
+        },
+        /** What comes in one turn of the loop leaves in one system call. */
+        gather(action) {
+            process.nextTick(action);
+        },
         write(text) {
-            // What is written in one turn of the loop leaves in one system call.
-            if (!isCorked) {
-                isCorked = true;
-                socket.cork();
-                process.nextTick(() => {
-                    isCorked = false;
-                    socket.uncork();
-                });
-            }
-            return socket.write(`${text}\n`);
+            let isTaken = false;
+            socket.write(`${text}\n`, (error) => {
+                if (!isTaken && !error) events.drained();
+            });
+            // Node writes at once what the kernel takes. The rest waits in Node, where nobody could say how much of it
+            // has left; so nothing more is written until it has.
+            isTaken = socket.writableLength === 0;
+            return isTaken;
         },
         end() {
             socket.end();

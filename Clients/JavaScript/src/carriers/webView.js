@@ -1,5 +1,5 @@
 // The carrier of a page in a web view: messages go out through a handler of the container, and come in by the container
-// calling `WebBridge.receive`.
+// calling `WebBridge.container.receive`.
 
 /** The handler that a container offers under the name `bridge`; undefined where there is none. */
 export function webViewHandler() {

@@ -69,12 +69,12 @@ class Container:
                 sys.exit(line)
             return
         # What is a string in JSON is one in JavaScript.
-        self._evaluate(f"WebBridge.receive({json.dumps(line)})")
+        self._evaluate(f"WebBridge.container.receive({json.dumps(line)})")
         if message.get("event") == "web.close":
             GLib.source_remove(self._watch)
-            self._evaluate("WebBridge.state", self._tell_state)
+            self._evaluate("WebBridge.state", self._print_state)
 
-    def _tell_state(self, view, result):
+    def _print_state(self, view, result):
         print("state:", view.evaluate_javascript_finish(result).to_string(), flush=True)
         Gtk.main_quit()
 
@@ -88,7 +88,7 @@ class Container:
         GLib.source_remove(self._watch)
         self._socket.close()
         self._connect()
-        self._evaluate("WebBridge.sessionLost()")
+        self._evaluate("WebBridge.container.sessionLost()")
         return GLib.SOURCE_CONTINUE
 
 

@@ -1,5 +1,5 @@
 // What a page does with its bridge in the tests of real browsers: a plain script for pages and workers. It needs the
-// tasks of support/peer.mjs, which another connection provides, and tells that one what it found.
+// tasks of support/peer.mjs, which another connection provides, and reports to that one what it found.
 
 /** Everything that a page may do, over its first connection. */
 globalThis.exerciseBridge = async function (bridge) {
@@ -31,14 +31,14 @@ globalThis.exerciseBridge = async function (bridge) {
     findings.timeout = await bridge.call("peer.wait", {}, { timeout: 20 }).catch(inWords);
 
     await bridge.register("page.add", async ({ a, b }, call) => {
-        call.progress({ adding: true });
+        call.reportProgress({ adding: true });
         if (a === undefined) throw new TypeError("nothing to add");
         return a + b;
     });
     findings.registered = await bridge.call("peer.call", { task: "page.add", options: { a: 1, b: 2 } });
     findings.registeredAndFails = await bridge.call("peer.call", { task: "page.add" }).catch(inWords);
 
-    globalThis.pageEvents = bridge.events("page.*");
+    globalThis.pageEvents = bridge.subscribe("page.*");
     await globalThis.pageEvents.ready;
     findings.event = await publishedByOther(bridge, { event: "page.shown", data: ["弹", null] });
     findings.caller = await bridge.call("peer.caller");
@@ -51,6 +51,7 @@ globalThis.exerciseLoss = async function (bridge) {
     // It is while this call runs that the connection goes.
     findings.lost = await bridge.call("peer.drop").catch(inWords);
     findings.registered = await bridge.call("peer.call", { task: "page.add", options: { a: 3, b: 4 } });
+    findings.missed = (await globalThis.pageEvents.next()).value;
     findings.event = await publishedByOther(bridge, { event: "page.again", data: 1 });
     findings.caller = await bridge.call("peer.caller");
     await bridge.call("peer.report", findings);

@@ -31,8 +31,8 @@ export async function startPage(t, { home, url, binding, onText }) {
     const [, , , commands, answers] = program.stdio;
     // It may be gone already; its end is heard of elsewhere.
     commands.on("error", () => {});
-    const tell = () => `${log.join("\n")}\n${program.output}`;
-    const ended = program.ended.then((code) => Promise.reject(new Error(`Chromium ended: ${code}. ${tell()}`)));
+    const report = () => `${log.join("\n")}\n${program.output}`;
+    const ended = program.ended.then((code) => Promise.reject(new Error(`Chromium ended: ${code}. ${report()}`)));
     ended.catch(() => {});
 
     let rest = "";
@@ -72,7 +72,7 @@ export async function startPage(t, { home, url, binding, onText }) {
         });
         await inPage("Page.navigate", { url });
         await isLoaded;
-        // What it evaluates to is of no interest; what it throws is told with the rest.
+        // What it evaluates to is of no interest; what it throws is logged with the rest.
         return (expression) => {
             inPage("Runtime.evaluate", { expression }).then(
                 ({ exceptionDetails }) => exceptionDetails && log.push(JSON.stringify(exceptionDetails)),
@@ -80,5 +80,5 @@ export async function startPage(t, { home, url, binding, onText }) {
         };
     }
 
-    return { evaluate: await within(Promise.race([open(), ended]), "a page in Chromium", tell), ended, tell };
+    return { evaluate: await within(Promise.race([open(), ended]), "a page in Chromium", report), ended, report };
 }

@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { Bridge, connect } from "../../src/index.js";
 import { fakeDaemon, FakeCarrier, FakeClock } from "./fakes.mjs";
 
-const fast = { firstMs: 1, longestMs: 2 };
+const fast = { first: 1, max: 2 };
 
-/** A client of a fake daemon, its connection, and the problems that it tells. */
+/** A client of a fake daemon, its connection, and the problems that it reports. */
 export async function pair(t, options = {}, daemonOptions = {}) {
     const daemon = await fakeDaemon(t, daemonOptions);
     const bridge = await connect({ socket: daemon.socket, backoff: fast, ...options });
@@ -23,7 +23,7 @@ export function driven(options = {}, carrierOptions = {}) {
     const clock = new FakeClock();
     const changes = [];
     const bridge = new Bridge({
-        clock, backoff: { firstMs: 100, longestMs: 1000, random: () => 1 },
+        clock, backoff: { first: 100, max: 1000, random: () => 1 },
         makeCarrier: () => {
             carriers.push(new FakeCarrier(carrierOptions));
             return carriers.at(-1);

@@ -1,5 +1,5 @@
 // Stand-ins: a daemon that does what a real one never would, a carrier that a test drives by hand, and a clock that
-// goes when it is told to.
+// goes when a test advances it.
 
 import { once } from "node:events";
 import net from "node:net";
@@ -53,6 +53,11 @@ class FakeConnection {
         return this.#messages.take();
     }
 
+    /** How many messages have come that nobody has taken. */
+    get waiting() {
+        return this.#messages.waiting;
+    }
+
     send(message) {
         this.write(`${JSON.stringify(message)}\n`);
     }
@@ -79,9 +84,11 @@ export function mailbox() {
     };
 }
 
-/** A carrier that a test drives: `sent` is what was written, `events` tells the bridge. */
+/** A carrier that a test drives: `sent` is what was written, `events` notifies the bridge. */
 export class FakeCarrier {
     sent = [];
+    /** How many messages each write had. */
+    writes = [];
     isFull = false;
     isDestroyed = false;
     canReopen = false;
@@ -98,10 +105,13 @@ export class FakeCarrier {
     }
 
     write(text) {
-        const message = JSON.parse(text);
-        this.sent.push(message);
-        if (message.task === "bridge.hello" && this.hello !== null) {
-            this.receive({ callbackId: message.callbackId, result: this.hello ?? { session: 1 } });
+        const messages = text.split("\n").map((line) => JSON.parse(line));
+        this.writes.push(messages.length);
+        for (const message of messages) {
+            this.sent.push(message);
+            if (message.task === "bridge.hello" && this.hello !== null) {
+                this.receive({ callbackId: message.callbackId, result: this.hello ?? { session: 1 } });
+            }
         }
         return !this.isFull;
     }
@@ -126,6 +136,11 @@ export class FakeCarrier {
     receive(message) {
         this.events.message(JSON.stringify(message));
     }
+
+    /** Answers the last message with a result. */
+    answer(result = {}) {
+        this.receive({ callbackId: this.sent.at(-1).callbackId, result });
+    }
 }
 
 /** A clock that stands still until `advance`. */
@@ -137,8 +152,8 @@ export class FakeClock {
         return this.#now;
     }
 
-    setTimeout(action, delayMs) {
-        const timer = { action, due: this.#now + delayMs };
+    setTimeout(action, delay) {
+        const timer = { action, due: this.#now + delay };
         this.#timers.add(timer);
         return timer;
     }
@@ -151,8 +166,8 @@ export class FakeClock {
         return this.#timers.size;
     }
 
-    advance(durationMs) {
-        const end = this.#now + durationMs;
+    advance(duration) {
+        const end = this.#now + duration;
         for (;;) {
             const due = [...this.#timers].filter((timer) => timer.due <= end).sort((one, two) => one.due - two.due)[0];
             if (!due) break;

@@ -19,11 +19,11 @@ export async function startPeer(t, socket, drop) {
             peer.cancelled += 1;
             reject(call.signal.reason);
         });
-        call.progress("it waits");
+        call.reportProgress("it waits");
     });
     const tasks = {
         "peer.count": ({ to }, call) => {
-            for (let number = 1; number <= to; number += 1) call.progress({ number });
+            for (let number = 1; number <= to; number += 1) call.reportProgress({ number });
             return "counted";
         },
         "peer.wait": (options, call) => wait(call),
@@ -72,6 +72,7 @@ export function checkFindingsOfLoss(findings, { origin }) {
     assert.deepEqual(findings, {
         lost: { code: "session.closed", started: true, isBridgeError: true },
         registered: 7,
+        missed: { event: "bridge.events_dropped", data: { count: null } },
         event: { event: "page.again", data: 1 },
         caller: origin,
     });

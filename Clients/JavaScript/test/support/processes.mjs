@@ -64,11 +64,11 @@ function killGroup(child) {
     }
 }
 
-/** The promise's value, unless it is too late. `tell` says more of what happened meanwhile. */
-export async function within(promise, what, tell = () => "") {
+/** The promise's value, unless it is too late. `report` says more of what happened meanwhile. */
+export async function within(promise, what, report = () => "") {
     let timer;
     const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`${what} did not come in time. ${tell()}`)), patienceMs);
+        timer = setTimeout(() => reject(new Error(`${what} did not come in time. ${report()}`)), patienceMs);
     });
     try {
         return await Promise.race([promise, late]);

@@ -64,7 +64,7 @@ export function substituted(value, names) {
 export async function run(steps, bridge) {
     const names = new Map();
     const events = [];
-    const context = { bridge, names, events, place: "" };
+    const context = { bridge, names, events, registrations: new Map(), place: "" };
     for (const [index, step] of steps.entries()) {
         context.place = `step ${index + 1}, ${JSON.stringify(step)}`;
         await carryOut(step, context);
@@ -76,15 +76,15 @@ async function carryOut(step, context) {
     if (step.call !== undefined) return call(step, context);
     if (step.subscribe !== undefined) {
         const patterns = substituted(step.subscribe, names);
-        const queue = bridge.events(patterns);
-        await queue.ready;
-        context.events.push({ queue, pending: undefined });
+        const stream = bridge.subscribe(patterns);
+        await stream.ready;
+        context.events.push({ stream, pending: undefined });
     } else if (step.event !== undefined) {
         fits(step.event, await nextEvent(context), names, place);
     } else if (step.register !== undefined) {
-        await bridge.register(step.register, handler(step.answer));
+        context.registrations.set(step.register, await bridge.register(step.register, handler(step.answer)));
     } else if (step.unregister !== undefined) {
-        await bridge.unregister(step.unregister);
+        await context.registrations.get(step.unregister).unregister();
     } else assert.fail(`${place}: no such step`);
 }
 
@@ -104,7 +104,7 @@ async function call(step, { bridge, names, place }) {
 async function nextEvent(context) {
     assert.ok(context.events.length > 0, `${context.place}: nothing was subscribed to`);
     for (const source of context.events) {
-        source.pending ??= source.queue.next().then(({ value }) => ({ source, value }));
+        source.pending ??= source.stream.next().then(({ value }) => ({ source, value }));
     }
     let timer;
     const late = new Promise((done, failed) => {
@@ -124,7 +124,7 @@ function handler(answer) {
         if (answer.echo) return options;
         if (answer.never) return new Promise(() => {});
         if (answer.error) throw new BridgeError(answer.error.code, answer.error.message, answer.error);
-        for (const value of answer.progress ?? []) call.progress(value);
+        for (const value of answer.progress ?? []) call.reportProgress(value);
         return answer.result;
     };
 }

@@ -1,10 +1,16 @@
 // Events on their way to a reader that takes them one by one. Bounded: of what nobody takes the oldest are dropped, and
-// the reader is told how many by an event of its own, named as the daemon's.
+// the reader gets their number in an event of its own, named as the daemon's.
 
-export class EventQueue {
+import { addDisposal } from "./disposal.js";
+
+/** Says that events were missed: `count` of them, null where nobody knows how many. */
+export const eventsDropped = "bridge.events_dropped";
+
+export class EventStream {
     #capacity;
     #onEnd;
     #events = [];
+    /** How many were dropped since the last read; null where nobody knows. */
     #dropped = 0;
     #readers = [];
     #hasEnded = false;
@@ -12,6 +18,7 @@ export class EventQueue {
     constructor(capacity, onEnd) {
         this.#capacity = capacity;
         this.#onEnd = onEnd;
+        addDisposal(this, "asyncDispose", () => this.return());
     }
 
     put(event) {
@@ -19,8 +26,9 @@ export class EventQueue {
         const reader = this.#readers.shift();
         if (reader) return reader({ value: event, done: false });
         if (this.#events.length >= this.#capacity) {
-            this.#events.shift();
-            this.#dropped += 1;
+            const { event: name } = this.#events.shift();
+            // An event about dropped ones stands for any number of them.
+            this.#dropped = name === eventsDropped || this.#dropped === null ? null : this.#dropped + 1;
         }
         this.#events.push(event);
     }
@@ -34,8 +42,8 @@ export class EventQueue {
     }
 
     next() {
-        if (this.#dropped > 0) {
-            const value = { event: "bridge.events_dropped", data: { count: this.#dropped } };
+        if (this.#dropped !== 0) {
+            const value = { event: eventsDropped, data: { count: this.#dropped } };
             this.#dropped = 0;
             return Promise.resolve({ value, done: false });
         }

@@ -1,0 +1,164 @@
+// What this end listens to. The daemon knows each pattern once, however many listeners want it, and every new session
+// subscribes anew.
+
+import { addDisposal } from "./disposal.js";
+import { BridgeError, cancelledHere } from "./errors.js";
+import { eventsDropped, EventStream } from "./eventStream.js";
+import { matches } from "./patterns.js";
+import { RetainedEvents } from "./retained.js";
+
+/** Events that wait for a slow reader, unless it says otherwise. */
+const defaultCapacity = 1024;
+
+export class Subscriptions {
+    #calls;
+    #repeat;
+    #onProblem;
+    #listeners = new Set();
+    #streams = new Set();
+    #retained = new RetainedEvents();
+
+    /** @param repeat as in Provider */
+    constructor(calls, repeat, onProblem) {
+        this.#calls = calls;
+        this.#repeat = repeat;
+        this.#onProblem = onProblem;
+    }
+
+    /** Begins to listen. Returns the function that ends it; its `ready` resolves when the daemon sends the events. */
+    subscribe(patterns, listener, { signal } = {}) {
+        const subscription = this.#add(patterns, listener, false, signal);
+        addDisposal(subscription, "dispose", subscription);
+        return subscription;
+    }
+
+    /** The same, for a reader that takes events one by one. */
+    stream(patterns, { capacity = defaultCapacity } = {}) {
+        if (!(capacity >= 1)) throw new BridgeError("options.invalid", "a stream has room for one event at least");
+        const stream = new EventStream(capacity, () => {
+            this.#streams.delete(stream);
+            stop();
+        });
+        const stop = this.#add(patterns, (event) => stream.put(event), true);
+        this.#streams.add(stream);
+        stream.ready = stop.ready;
+        // Nothing would ever come.
+        stop.ready.catch(() => stream.end());
+        return stream;
+    }
+
+    #add(patterns, deliver, isStream, signal) {
+        const listener = { patterns: checked(patterns), deliver, isStream, isConfirmed: false };
+        const stop = () => {
+            signal?.removeEventListener("abort", stop);
+            this.#remove(listener);
+        };
+        stop.ready = this.#begin(listener, signal);
+        // Nobody has to look at it.
+        stop.ready.catch(() => signal?.removeEventListener("abort", stop));
+        signal?.addEventListener("abort", stop, { once: true });
+        return stop;
+    }
+
+    async #begin(listener, signal) {
+        const { patterns } = listener;
+        if (signal?.aborted) throw cancelledHere("bridge.subscribe", false, signal.reason);
+        // Before the daemon knows: the first event may come right behind the callback.
+        this.#listeners.add(listener);
+        this.#handOut(listener);
+        try {
+            await this.#repeat("bridge.subscribe", { events: patterns });
+            listener.isConfirmed = true;
+            this.#retained.follow(this.#wanted(patterns));
+        } catch (error) {
+            this.#listeners.delete(listener);
+            throw error;
+        }
+    }
+
+    /** What is retained and comes to this session no more; not before the listener's owner has the handle. */
+    #handOut(listener) {
+        const events = this.#retained.matching(listener.patterns);
+        if (events.length === 0) return;
+        Promise.resolve().then(() => {
+            for (const event of events) if (this.#listeners.has(listener)) this.#deliver(listener, event);
+        });
+    }
+
+    #remove(listener) {
+        if (!this.#listeners.delete(listener)) return;
+        const wanted = new Set(this.#wanted(listener.patterns));
+        const unwanted = listener.patterns.filter((pattern) => !wanted.has(pattern));
+        if (unwanted.length === 0) return;
+        this.#retained.unfollow(unwanted);
+        // Where it fails the session is gone, and the subscription with it.
+        this.#calls.begin("bridge.unsubscribe", { events: unwanted }).promise.catch(() => {});
+    }
+
+    /** Those of the patterns that somebody listens to. */
+    #wanted(patterns) {
+        const all = new Set([...this.#listeners].flatMap((listener) => listener.patterns));
+        return patterns.filter((pattern) => all.has(pattern));
+    }
+
+    /** The session is over. */
+    sessionLost() {
+        this.#retained.clear();
+    }
+
+    /** A new session knows nothing of the patterns, and what was published since the last one is missed. */
+    restore() {
+        const confirmed = [...this.#listeners].filter((listener) => listener.isConfirmed);
+        for (const listener of confirmed) this.#deliverTo([listener], { event: eventsDropped, data: { count: null } });
+        const patterns = [...new Set(confirmed.flatMap((listener) => listener.patterns))];
+        if (patterns.length === 0) return;
+        this.#calls.begin("bridge.subscribe", { events: patterns }, { isInSession: true }).promise.then(
+            () => this.#retained.follow(this.#wanted(patterns)),
+            (error) => {
+                if (error.code !== "session.closed") this.#onProblem(error);
+            });
+    }
+
+    receive(message) {
+        const event = { event: message.event, data: message.data };
+        if (this.#deliverTo([...this.#listeners], event)) this.#retained.receive(event);
+    }
+
+    /** Returns whether one of them asked for it. */
+    #deliverTo(listeners, event) {
+        let isWanted = false;
+        for (const listener of listeners) {
+            if (!this.#listeners.has(listener)) continue;
+            const wants = listener.patterns.some((pattern) => matches(pattern, event.event));
+            if (wants || (listener.isStream && event.event === eventsDropped)) this.#deliver(listener, event);
+            isWanted ||= wants;
+        }
+        return isWanted;
+    }
+
+    #deliver(listener, event) {
+        try {
+            listener.deliver(event);
+        } catch (error) {
+            this.#onProblem(error);
+        }
+    }
+
+    /** This bridge publishes a retained event of this name. */
+    willRetain(name) {
+        this.#retained.expect(name);
+    }
+
+    close() {
+        this.#listeners.clear();
+        for (const stream of [...this.#streams]) stream.end();
+    }
+}
+
+/** @throws {BridgeError} where these are no patterns */
+function checked(patterns) {
+    const list = [...new Set(Array.isArray(patterns) ? patterns : [patterns])];
+    if (list.length > 0 && list.every((pattern) => typeof pattern === "string" && pattern !== "")) return list;
+    const reason = "a subscription needs names of events, or beginnings of names with * behind";
+    throw new BridgeError("options.invalid", reason);
+}
