@@ -138,6 +138,15 @@ class ProvidingTests(AsyncTestCase):
             await pending.result()
         self.assertEqual(raised.exception.code, "session.closed")
 
+    async def test_a_handler_that_would_stop_the_event_loop_is_refused(self) -> None:
+        async def handler(options: Any, call: IncomingCall) -> bool:
+            return call.wait_cancelled()
+
+        await self.bridge.register("blocks", handler)
+        with self.assertRaises(BridgeError) as raised:
+            await self.bridge.call("blocks")
+        self.assertIn("would stop the event loop", raised.exception.message)
+
     async def test_a_task_that_is_unregistered_is_not_found(self) -> None:
         async def handler(options: Any, call: IncomingCall) -> int:
             return 1

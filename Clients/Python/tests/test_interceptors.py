@@ -1,18 +1,11 @@
-"""Interceptors, against a daemon's side that the tests speak, and in a daemon."""
+"""Interceptors, against a daemon's side that the tests speak."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 from typing import Any
-
-from trestle_bridge import BridgeError, connect
 
 from .plugin_support import SampleTestCase  # first: it skips where there is no tomllib
 from .fake_daemon import PluginError
-from .support import PACKAGE_FOLDER, Daemon
 
 
 class InterceptorTests(SampleTestCase):
@@ -69,43 +62,3 @@ class InterceptorTests(SampleTestCase):
         self.assertEqual(self.daemon.call("plugin.configure", {"late": ["a", "b*"]}), {})
         started = self.daemon.call("plugin.start", {"stateDirectory": "/state"})
         self.assertEqual(started, {"interceptors": {"look": ["greet", "se*"], "late": ["a", "b*"]}})
-
-
-class RealDaemonTests(unittest.TestCase):
-    PROGRAM = """
-from trestle_bridge import BridgeError, Decision, Plugin
-
-plugin = Plugin()
-
-@plugin.task("greet")
-def greet(options, call):
-    return f"Hello, {options['who']}"
-
-@plugin.interceptor("greet.polite", tasks=lambda: ["greet"])
-def polite(asked):
-    who = asked.options["who"]
-    if who == "nobody":
-        raise BridgeError("greet.nobody", "there is nobody")
-    if who == "twice":
-        return Decision.answer([asked.proceed(), asked.proceed()])
-    return Decision.rewrite({"who": who.title()})
-
-plugin.run()
-"""
-
-    def test_an_interceptor_stands_before_a_task_in_a_daemon(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
-        self.addCleanup(folder.cleanup)
-        (Path(folder.name) / "greet.py").write_text(self.PROGRAM, "utf-8")
-        manifest = f'command = ["{sys.executable}", "greet.py"]\nenvironment = {{ PYTHONPATH = "{PACKAGE_FOLDER}" }}\n'
-        (Path(folder.name) / "greet.plugin.toml").write_text(manifest, "utf-8")
-        daemon = Daemon(Path(folder.name))
-        self.addCleanup(daemon.close)
-        with connect(daemon.path) as bridge:
-            self.assertEqual(bridge.call("greet", {"who": "ann"}), "Hello, Ann")
-            self.assertEqual(bridge.call("greet", {"who": "twice"}), ["Hello, twice"] * 2)
-            with self.assertRaises(BridgeError) as raised:
-                bridge.call("greet", {"who": "nobody"})
-            self.assertEqual(raised.exception.code, "greet.nobody")
-            report = bridge.call("bridge.status")["interceptors"][0]
-            self.assertEqual((report["asked"], report["tasks"]), (3, ["greet"]))

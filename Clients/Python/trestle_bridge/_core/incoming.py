@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from dataclasses import dataclass
@@ -131,5 +132,26 @@ class IncomingCall(ProvidedCall):
 
         Returns:
             Whether it was cancelled.
+
+        Raises:
+            RuntimeError: this is the thread of an event loop.
         """
+        refuse_on_event_loop("wait_cancelled", "an async function is cancelled as its task")
         return self._cancelled.wait(timeout)
+
+
+def refuse_on_event_loop(name: str, instead: str) -> None:
+    """Refuses to wait on the thread of an event loop, whose other tasks would stop.
+
+    Args:
+        name: what would wait.
+        instead: what to do there.
+
+    Raises:
+        RuntimeError: this is such a thread.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"{name} waits, and would stop the event loop: {instead}")

@@ -15,7 +15,6 @@ A manifest beside the program, `greet.plugin.toml` with `command = ["./greet.py"
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import sys
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any, Callable, Literal, Optional, Sequence
 
 from .._core.errors import SESSION_CLOSED, BridgeError, started_data
+from .._core.incoming import refuse_on_event_loop
 from .._core.messages import ABSENT
 from .._core.settings import Limits
 from . import wire
@@ -132,9 +132,7 @@ class Plugin(PluginDeclarations):
             ValueError: the timeout is not valid.
             RuntimeError: this is the thread of an event loop, which must not wait: use `submit` there.
         """
-        if _is_loop_thread():
-            raise RuntimeError(
-                "Plugin.call waits, and would stop the event loop: use await asyncio.wrap_future(plugin.submit(…))")
+        refuse_on_event_loop("Plugin.call", "use await asyncio.wrap_future(plugin.submit(…))")
         return self.submit(task, options, timeout=timeout, session=session).result()
 
     def submit(
@@ -237,11 +235,3 @@ def _daemon_socket() -> socket.socket:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, errors="backslashreplace")
     return connected
-
-
-def _is_loop_thread() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

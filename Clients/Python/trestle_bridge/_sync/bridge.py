@@ -193,8 +193,7 @@ class Bridge:
         self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})
 
     def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
-        encoded = None if options is ABSENT else jsontext.encode(options)
-        return Call(jsontext.encode(task), encoded, sink, **more)
+        return Call(jsontext.encode(task), None if options is ABSENT else jsontext.encode(options), sink, **more)
 
     # Providing and subscribing
 
