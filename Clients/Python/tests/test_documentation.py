@@ -39,8 +39,8 @@ class ReadmeTests(DaemonTestCase):
 
 class TypingTests(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
-    def test_the_package_is_strictly_typed(self) -> None:
-        end = run("-m", "mypy", "--strict", "--cache-dir", os.devnull, "trestle_bridge")
+    def test_the_package_its_tests_and_a_program_are_strictly_typed(self) -> None:
+        end = run("-m", "mypy", "--strict", "--cache-dir", os.devnull, "trestle_bridge", "tests")
         self.assertEqual(end.returncode, 0, end.stdout + end.stderr)
 
 

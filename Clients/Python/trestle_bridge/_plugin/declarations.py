@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Awaitable, Callable, Iterable, Mapping, Optional, Union
 
 from .._core.description import Schema
@@ -35,7 +36,7 @@ class Handler:
         """The one that answers to these options."""
         return self if self.choose is None else self.choose(options)
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         """Whether the function is a coroutine function."""
         return inspect.iscoroutinefunction(self.function)
