@@ -162,12 +162,12 @@ def configure(section: Any) -> None:
 @plugin.on_start
 def start() -> None:
     configuration["state"] = str(plugin.state_directory)
-    configuration["arguments"] = list(plugin.launch_arguments)
+    configuration["arguments"] = list(plugin.launch.arguments)
 
 
 @plugin.launch_worker("warm", after=["store"], required=True)
 async def warm() -> None:
-    configuration["launched"] = str(plugin.state_directory)
+    configuration["launched"] = [str(plugin.state_directory), dict(plugin.launch.environment)]
 
 
 @plugin.on_session

@@ -34,15 +34,16 @@ class HelloTests(SampleTestCase):
         })
 
     def test_configuration_start_and_launch_come_to_its_functions(self) -> None:
-        launch = {"worker": "warm", "stateDirectory": "/state", "launch": {"arguments": ["a"]}}
-        self.assertEqual(self.daemon.call("plugin.launch", launch), {})
+        launch = {"arguments": ["a"], "environment": {"B": "c"}}
+        options = {"worker": "warm", "stateDirectory": "/state", "launch": launch}
+        self.assertEqual(self.daemon.call("plugin.launch", options), {})
         self.assertEqual(self.fails("plugin.launch", {"worker": "cold"})["code"], "task.not_found")
         self.assertEqual(self.fails("plugin.configure", {"bad": 1})["data"], {"path": "bad"})
         self.assertEqual(
             self.daemon.call("plugin.reconfigure", {"b": 2}), {"interceptors": {"look": ["greet", "se*"], "late": []}})
         self.assertEqual(
             self.daemon.call("seen")["configuration"],
-            {"a": 1, "state": "/state", "arguments": [], "launched": "/state", "b": 2})
+            {"a": 1, "state": "/state", "arguments": [], "launched": ["/state", {"B": "c"}], "b": 2})
 
     def test_another_section_is_checked_and_not_taken(self) -> None:
         self.assertEqual(self.daemon.call("plugin.check", {"b": 2}), {})

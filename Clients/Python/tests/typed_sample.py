@@ -1,5 +1,5 @@
-"""What a type checker knows of programs that use the package. Never run: `mypy --strict` fails where an expectation here
-does not hold, an error that is expected and does not come included."""
+"""What a type checker knows of programs that use the package. Never run: `mypy --strict` fails where an expectation
+here does not hold, an error that is expected and does not come included."""
 
 from __future__ import annotations
 

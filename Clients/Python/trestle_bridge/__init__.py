@@ -22,6 +22,7 @@ from ._core.settings import Limits
 from ._plugin.calls import PluginCall
 from ._plugin.declaring import SessionChange
 from ._plugin.interceptors import Decision, InterceptedCall
+from ._plugin.launch import LaunchOptions
 from ._plugin.log import PluginLog, PluginLogHandler
 from ._plugin.plugin import Plugin
 from ._sync.bridge import Bridge
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Backoff", "Bridge", "BridgeError", "Caller", "Decision", "Event", "EventStream", "Handler", "IncomingCall",
-    "InterceptedCall", "JSONValue", "Limits", "PendingCall", "Plugin", "PluginCall", "PluginLog", "PluginLogHandler",
-    "Registration", "Retry", "Schema", "SessionChange", "TaskDescription", "aio", "connect", "default_socket",
+    "InterceptedCall", "JSONValue", "LaunchOptions", "Limits", "PendingCall", "Plugin", "PluginCall", "PluginLog",
+    "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange", "TaskDescription", "aio", "connect",
+    "default_socket",
 ]

@@ -73,7 +73,7 @@ class PluginDeclarations:
         check_timeout(timeout)
 
         def declare(function: Task) -> Task:
-            check_takes(function, 2, "the options and the call")
+            check_takes(function, 2, "two arguments, the options and the call")
             concurrency_of_threads = None if inspect.iscoroutinefunction(function) else THREADED_CONCURRENCY
             self._declared.add_task(name, function, {
                 "summary": summary or _first_line(function) or name, "permission": permission,
@@ -107,7 +107,7 @@ class PluginDeclarations:
         """
 
         def declare(function: Interceptor) -> Interceptor:
-            check_takes(function, 1, "the intercepted call")
+            check_takes(function, 1, "one argument, the intercepted call")
             about = {"summary": summary or _first_line(function) or name, wire.ON_FAILURE: on_failure}
             self._declared.add_interceptor(name, function, tasks, about)
             return function
@@ -132,12 +132,12 @@ class PluginDeclarations:
         Args:
             schema: a JSON Schema of the section.
             reloadable: whether the function may get another section while the plugin runs.
-            check: gets a section before the function does, and where the daemon asks whether another one is valid. It
-                has no effect but to raise `BridgeError("configuration.invalid", …, {"path", "expected", "got"})`. It is
+            check: gets a section before the function does, and where the daemon asks whether another one is valid. Its
+                only effect is to raise `BridgeError("configuration.invalid", …, {"path", "expected", "got"})`. It is
                 not `async`, and does not wait.
         """
         if check is not None:
-            check_takes(check, 1, "the section")
+            check_takes(check, 1, "one argument, the section")
             check_waits_not(check, "a check of the configuration")
 
         def arguments(section: Any) -> tuple[Any]:
@@ -146,7 +146,7 @@ class PluginDeclarations:
             return (section,)
 
         def declare(function: Configure) -> Configure:
-            check_takes(function, 1, "the section")
+            check_takes(function, 1, "one argument, the section")
             configure = adapted(function, arguments)
             self._declared.set_configuration(schema, reloadable)
             self._declared.add_hook(wire.CONFIGURE, configure)
@@ -168,14 +168,14 @@ class PluginDeclarations:
         return self._add_hook(wire.CLEAN, function)
 
     def _add_hook(self, task: str, function: Hook) -> Hook:
-        check_takes(function, 0, "nothing")
+        check_takes(function, 0, "no arguments")
         self._declared.add_hook(task, adapted(function, lambda options: ()))
         return function
 
     def on_session(self, function: OnSession) -> OnSession:
         """Declares a function to get a `SessionChange` and a `Caller` when something happens to a session. It runs on
         one thread, in order, and is not `async`."""
-        check_takes(function, 2, "the change and the session's caller")
+        check_takes(function, 2, "two arguments, the change and the session's caller")
         check_waits_not(function, "a function of sessions")
         if self._declared.on_session is not None:
             raise ValueError("there are two functions of sessions; a plugin has one")
@@ -186,7 +186,7 @@ class PluginDeclarations:
         """Declares a function that gets the numbers of sessions that go on in another daemon or another process of the
         plugin, and returns what the plugin knows of them: any JSON by number. Sessions that it leaves out have no
         state. No call is in flight, and `on_stop` follows. Where it raises, it is called again with fewer of them."""
-        check_takes(function, 1, "the sessions")
+        check_takes(function, 1, "one argument, the sessions")
         save = adapted(function, lambda options: (list(options[wire.SAVED_SESSIONS]),))
         self._declared.add_hook(wire.SAVE_SESSIONS, _then(save, _saved))
         return function
@@ -195,14 +195,14 @@ class PluginDeclarations:
         """Declares a function that gets what `save_sessions` returned, perhaps in another version of the plugin, and
         returns the numbers of those sessions that cannot go on; None: all can. Calls follow. It is called several
         times, each time with some of the sessions."""
-        check_takes(function, 1, "the states")
+        check_takes(function, 1, "one argument, the states")
         restore = adapted(function, lambda options: (_states(options),))
         self._declared.add_hook(wire.RESTORE_SESSIONS, _then(restore, lambda lost: {wire.LOST: list(lost or ())}))
         return function
 
 
 def check_takes(function: Callable[..., Any], count: int, what: str) -> None:
-    """Refuses a function that cannot be called so.
+    """Refuses a function that does not take so many arguments by position.
 
     Raises:
         TypeError: it takes more arguments, or fewer.
@@ -211,7 +211,7 @@ def check_takes(function: Callable[..., Any], count: int, what: str) -> None:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
         name = getattr(function, "__name__", "the function")
-        raise TypeError(f"{name} must take {what}, {count} arguments by position") from None
+        raise TypeError(f"{name} must take {what}") from None
     except ValueError:
         pass  # a function of C whose arguments are not known
 

@@ -30,6 +30,7 @@ from . import wire
 from .connection import Connection
 from .declarations import adapted
 from .declaring import Hook, PluginDeclarations, check_takes
+from .launch import LaunchOptions
 from .log import Level, PluginLog
 
 
@@ -49,7 +50,7 @@ class Plugin(PluginDeclarations):
         self._limits = limits
         self._connection: Optional[Connection] = None
         self._state_directory: Optional[Path] = None
-        self._launch_arguments: tuple[str, ...] = ()
+        self._launch = LaunchOptions()
         self._on_start: Optional[Callable[[], Any]] = None
         self.log = PluginLog(self._write_log)
         """The daemon's log."""
@@ -57,9 +58,9 @@ class Plugin(PluginDeclarations):
     # Before it runs
 
     def on_start(self, function: Hook) -> Hook:
-        """Declares what is done before the first call, without arguments. `state_directory` and `launch_arguments` are
-        known by then."""
-        check_takes(function, 0, "nothing")
+        """Declares what is done before the first call, without arguments. `state_directory` and `launch` are known by
+        then."""
+        check_takes(function, 0, "no arguments")
         if self._on_start is not None:
             raise ValueError("there are two functions of the start; a plugin has one")
         self._on_start = function
@@ -78,7 +79,7 @@ class Plugin(PluginDeclarations):
         """
 
         def declare(function: Hook) -> Hook:
-            check_takes(function, 0, "nothing")
+            check_takes(function, 0, "no arguments")
             about = {"phase": phase, "after": after, "required": required}
             self._declared.add_launch_worker(name, adapted(function, self._take_start), about)
             return function
@@ -113,9 +114,9 @@ class Plugin(PluginDeclarations):
         return self._state_directory
 
     @property
-    def launch_arguments(self) -> tuple[str, ...]:
-        """The arguments that the daemon was launched with for its plugins; known from the start on."""
-        return self._launch_arguments
+    def launch(self) -> LaunchOptions:
+        """How the daemon was launched; empty before the daemon has started the plugin."""
+        return self._launch
 
     def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
@@ -198,8 +199,7 @@ class Plugin(PluginDeclarations):
     def _take_start(self, options: Any) -> tuple[()]:
         if wire.STATE_DIRECTORY in options:
             self._state_directory = Path(options[wire.STATE_DIRECTORY])
-        launch = options.get(wire.LAUNCH_OPTIONS)
-        self._launch_arguments = tuple(launch.get(wire.LAUNCH_ARGUMENTS, ())) if isinstance(launch, dict) else ()
+        self._launch = LaunchOptions.from_json(options.get(wire.LAUNCH_OPTIONS))
         return ()
 
     def _write_log(self, level: Level, message: str) -> None:
