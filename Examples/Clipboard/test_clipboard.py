@@ -155,7 +155,7 @@ class ClipboardTests(unittest.TestCase):
             self.assertEqual(self.bridge.call("clipboard.read", {"selection": selection}), {"text": f"{selection} é"})
 
     def test_a_hundred_writes_at_once_end_with_the_last_and_one_process(self) -> None:
-        calls = [self.bridge.start("clipboard.write", {"text": str(number)}) for number in range(100)]
+        calls = [self.bridge.submit("clipboard.write", {"text": str(number)}) for number in range(100)]
         for call in calls:
             call.result()
         self.assertEqual(self.screen.paste(), b"99")

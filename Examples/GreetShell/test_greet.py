@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent.parent / "Clients/Python"))
 
-from tests.fake_daemon import FakeDaemon, WorkerError  # noqa: E402
+from tests.fake_daemon import FakeDaemon, PluginError  # noqa: E402
 from tests.support import daemon_folder  # noqa: E402
 
 MANIFEST = FOLDER / "greet.plugin.toml"
@@ -35,7 +35,7 @@ class GreetTests(unittest.TestCase):
 
     def test_a_cancel_is_passed_over_and_an_unknown_task_answered(self) -> None:
         self.daemon.send({"cancel": 7})
-        with self.assertRaises(WorkerError) as raised:
+        with self.assertRaises(PluginError) as raised:
             self.daemon.call("nope")
         self.assertEqual(raised.exception.code, "task.not_found")
         self.assertEqual(self.daemon.call("greet", {"who": "you"}), "Hello, you")

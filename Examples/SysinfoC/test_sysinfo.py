@@ -52,7 +52,7 @@ class SysinfoTests(unittest.TestCase):
     def test_disk(self) -> None:
         found = os.statvfs("/")
         self.assertEqual(self.bridge.call("sysinfo.disk", {"path": "/"})["totalBytes"], found.f_blocks * found.f_frsize)
-        pending = [self.bridge.start("sysinfo.disk", {"path": "/proc"}) for _ in range(200)]
+        pending = [self.bridge.submit("sysinfo.disk", {"path": "/proc"}) for _ in range(200)]
         self.assertEqual({call.result()["totalBytes"] for call in pending}, {0})
 
     def test_paths_of_every_kind(self) -> None:

@@ -1,4 +1,4 @@
-"""The worker, against a daemon's side that the tests speak, its function alone, and as `trestle plugin check` sees it."""
+"""The plugin, against a daemon's side that the tests speak, its function alone, and as `trestle plugin check` sees it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ except ImportError:
     raise unittest.SkipTest("Pillow is not installed: python3-pil, for /usr/bin/python3") from None
 
 import thumbnail  # noqa: E402
-from tests.fake_daemon import FakeDaemon, WorkerError, read_manifest  # noqa: E402
+from tests.fake_daemon import FakeDaemon, PluginError, read_manifest  # noqa: E402
 from tests.support import daemon_folder  # noqa: E402
 from trestle_bridge import BridgeError  # noqa: E402
 
@@ -48,7 +48,7 @@ def claiming(width: int, height: int) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + parts).decode("ascii")
 
 
-class WorkerTests(unittest.TestCase):
+class PluginTests(unittest.TestCase):
     def setUp(self) -> None:
         self.daemon = FakeDaemon.of_manifest(MANIFEST, {"PYTHONPATH": str(PACKAGE)}, memory_bytes=1 << 30, descriptors=64)
         self.addCleanup(self.daemon.close)
@@ -62,7 +62,7 @@ class WorkerTests(unittest.TestCase):
         return result, image
 
     def fails(self, data: str) -> str:
-        with self.assertRaises(WorkerError) as raised:
+        with self.assertRaises(PluginError) as raised:
             self.daemon.call("thumbnail", {"data": data, "width": 10, "height": 10})
         return str(raised.exception.code)
 
@@ -127,8 +127,9 @@ class CancelledAt:
         self.at = at
         self.said: Optional[str] = None
 
-    def progress(self, value: Any) -> None:
+    def report_progress(self, value: Any) -> bool:
         self.said = value["step"]
+        return True
 
     def check_cancelled(self) -> None:
         if self.said == self.at:
@@ -148,7 +149,7 @@ class CheckTests(unittest.TestCase):
         if programs is None:
             self.skipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
         with tempfile.TemporaryDirectory(prefix="trestle-thumbnail-") as name:
-            # As the page has it: the package lies beside the worker.
+            # As the page has it: the package lies beside the plugin.
             plugins = Path(name)
             for file in FOLDER.glob("thumbnail.*"):
                 shutil.copy(file, plugins)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A worker that makes thumbnails, with Pillow. Pictures come as data and never as paths: the daemon's user may read files
+"""A plugin that makes thumbnails, with Pillow. Pictures come as data and never as paths: the daemon's user may read files
 that a caller may not."""
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from typing import Any
 
 from PIL import Image, ImageOps
 
-from trestle_bridge import BridgeError, worker
-from trestle_bridge.worker import WorkerCall
+from trestle_bridge import BridgeError, Plugin, PluginCall
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 """What is read. Of the others that Pillow knows some run programs, and most have had fewer eyes on them."""
 
-MOST_PIXELS = 24_000_000
+MAX_PIXELS = 24_000_000
 """A camera's picture. A file of some kilobytes may claim to be a thousand times larger, and would have its memory."""
 
 ORIENTATION = 0x0112
 """The tag of EXIF that says how the camera was held; from 5 on, on its side."""
 
+plugin = Plugin()
+
 # Pillow warns of what is larger than it likes, and the bound here is smaller.
-Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
 
 
-@worker.task("thumbnail")
-def thumbnail(options: Any, call: WorkerCall) -> Any:
+@plugin.task("thumbnail")
+def thumbnail(options: Any, call: PluginCall) -> Any:
     """Makes a small picture of a large one. Its manifest says the rest."""
     bounds = (options["width"], options["height"])
     image = open_image(options["data"])
-    call.progress({"step": "opened", "format": image.format, "width": image.width, "height": image.height})
+    call.report_progress({"step": "opened", "format": image.format, "width": image.width, "height": image.height})
     # What can be decoded at half its size or less, is; which way up is not known yet.
     image.draft("RGB", (max(bounds) * 2, max(bounds) * 2))
     decode(image)
@@ -74,7 +75,7 @@ def open_image(text: str) -> Image.Image:
     except Exception as error:
         # Whatever a parser of hostile bytes may raise.
         raise no_image(error) from None
-    if image.width * image.height > MOST_PIXELS:
+    if image.width * image.height > MAX_PIXELS:
         raise too_large(f"{image.width} × {image.height}")
     return image
 
@@ -97,9 +98,9 @@ def orientation(image: Image.Image) -> int:
         return 1
 
 
-def done(call: WorkerCall, step: str) -> None:
+def done(call: PluginCall, step: str) -> None:
     """Between two steps is the place to see whether anybody still waits."""
-    call.progress({"step": step})
+    call.report_progress({"step": step})
     call.check_cancelled()
 
 
@@ -119,10 +120,10 @@ def no_image(error: Exception) -> BridgeError:
 
 def too_large(size: str) -> BridgeError:
     return BridgeError(
-        "thumbnail.too_large", f"the picture has {size} pixels, and {MOST_PIXELS:,} are taken",
-        {"mostPixels": MOST_PIXELS},
+        "thumbnail.too_large", f"the picture has {size} pixels, and {MAX_PIXELS:,} are taken",
+        {"mostPixels": MAX_PIXELS},
     )
 
 
 if __name__ == "__main__":
-    worker.run()
+    plugin.run()

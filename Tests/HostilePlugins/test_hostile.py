@@ -13,7 +13,7 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent.parent / "Clients/Python"))
 
-from tests.fake_daemon import LINE_BYTES, BadLine, FakeDaemon, WorkerEnded, read_manifest  # noqa: E402
+from tests.fake_daemon import LINE_BYTES, BadLine, FakeDaemon, PluginEnded, read_manifest  # noqa: E402
 
 MANIFESTS = {path.name.removesuffix(".plugin.toml"): path for path in FOLDER.glob("*.plugin.toml")}
 
@@ -40,7 +40,7 @@ class CrashTests(HostileTestCase):
     def test_before_hello_and_at_the_start(self) -> None:
         self.assertEqual(self.begin("crash-at-load").wait_end(), 3)
         daemon = self.begin("crash-at-start")
-        with self.assertRaises(WorkerEnded):
+        with self.assertRaises(PluginEnded):
             daemon.start()
         self.assertEqual(daemon.wait_end(), -signal.SIGSEGV)
 

@@ -128,8 +128,8 @@ struct DevelopmentTests {
         let development = try Development(path)
         let socket = try socket(in: try development.says("--socket "))
         try edit(
-            path + "/greet_worker.py", "    return",
-            #"    worker.log(f"for {options['who']}", level="notice")"# + "\n    return",
+            path + "/greet_plugin.py", "    return",
+            #"    plugin.log.notice(f"for {options['who']}")"# + "\n    return",
             in: folder)
         try development.says("Reloaded: greet")
         #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hello, World"}"# + "\n")
@@ -143,15 +143,15 @@ struct DevelopmentTests {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
         // What is in the repository is a source; what runs is made of it.
-        try edit(path + "/greet.plugin.toml", "greet_worker.py", "out/worker.py", in: folder)
-        let makefile = "out/worker.py: greet_worker.py\n\tmkdir -p out && cp greet_worker.py out/worker.py\n"
+        try edit(path + "/greet.plugin.toml", "greet_plugin.py", "out/worker.py", in: folder)
+        let makefile = "out/worker.py: greet_plugin.py\n\tmkdir -p out && cp greet_plugin.py out/worker.py\n"
         try folder.write(makefile, to: "greet/Makefile")
         let development = try Development(path)
         try development.says("Building: make")
         let socket = try socket(in: try development.says("--socket "))
         try edit(
-            path + "/greet_worker.py", "    return",
-            #"    worker.log(f"for {options['who']}", level="debug")"# + "\n    return", in: folder)
+            path + "/greet_plugin.py", "    return",
+            #"    plugin.log.debug(f"for {options['who']}")"# + "\n    return", in: folder)
         // What make writes reloads it, too: the last of all counts.
         let deadline = Deadline()
         while !contents(of: path + "/out/worker.py").contains("debug"), !deadline.isOver {}
@@ -168,7 +168,7 @@ struct DevelopmentTests {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
         try edit(
-            path + "/greet_worker.py", "if __name__",
+            path + "/greet_plugin.py", "if __name__",
             """
             import os, time
             with open(os.path.dirname(os.path.realpath(__file__)) + "/started.txt", "a") as file:
@@ -180,7 +180,7 @@ struct DevelopmentTests {
         let socket = try socket(in: try development.says("--socket "))
         #expect(try development.says("is written by the plugin itself").contains("started.txt"))
         let before = contents(of: path + "/started.txt")
-        try edit(path + "/greet_worker.py", "Hello", "Hi", in: folder)
+        try edit(path + "/greet_plugin.py", "Hello", "Hi", in: folder)
         try development.says("Reloaded: greet")
         #expect(try call(socket, "greet", "who=World").output == #"{"greeting":"Hi, World"}"# + "\n")
         #expect(contents(of: path + "/started.txt") != before)

@@ -37,14 +37,16 @@ struct PageSessionTests {
                     """
                     import sys
                     sys.path.insert(0, "\(Place.package)/Clients/Python")
-                    from trestle_bridge import worker
+                    from trestle_bridge import Plugin
 
-                    @worker.task("witness", summary="Answers with its caller.")
+                    plugin = Plugin()
+
+                    @plugin.task("witness", summary="Answers with its caller.")
                     def witness(options, call):
                         caller = call.caller
                         return {"trusted": caller.trusted, "origin": caller.origin, "uid": caller.uid}
 
-                    worker.run()
+                    plugin.run()
                     """, to: "witness.py")
                 try folder.write("command = [\"python3\", \"witness.py\"]", to: "witness.plugin.toml")
             }

@@ -141,12 +141,12 @@ struct PluginChangeTests {
                     """
                     import sys
                     sys.path.insert(0, "\(Place.package)/Clients/Python")
-                    from trestle_bridge import worker
-                    worker.version("2")
-                    @worker.task("more", summary="More.")
+                    from trestle_bridge import Plugin
+                    plugin = Plugin(version="2")
+                    @plugin.task("more", summary="More.")
                     def more(options, call):
                         return 2
-                    worker.run()
+                    plugin.run()
                     """, to: "more.py")
                 try folder.write("command = [\"python3\", \"more.py\"]", to: "specimen.plugin.toml")
             } else {

@@ -50,7 +50,7 @@ struct PluginInstallTests {
         }
         #expect(mode(prefix.localPlugins) == 0o755 && mode(place) == 0o755 && mode(place + "/data") == 0o755)
         #expect(mode(place + "/greet.plugin.toml") == 0o644 && mode(place + "/data/x") == 0o644)
-        #expect(mode(place + "/greet_worker.py") == 0o755)
+        #expect(mode(place + "/greet_plugin.py") == 0o755)
         #expect(exists(place + "/data/link") && !exists(place + "/__pycache__") && !exists(place + "/.gitignore"))
         try withDaemon(in: prefix.home) { daemon in
             #expect(try daemon.connect().result("greet", ["who": "Ada"]) == ["greeting": "Hello, Ada"])

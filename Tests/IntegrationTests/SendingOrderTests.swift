@@ -73,20 +73,22 @@ struct SendingOrderTests {
                 """
                 import sys, threading
                 sys.path.insert(0, "\(Place.package)/Clients/Python")
-                from trestle_bridge import worker
+                from trestle_bridge import Plugin
 
-                @worker.task("python", summary="Sends from a thread.")
+                plugin = Plugin()
+
+                @plugin.task("python", summary="Sends from a thread.")
                 def send(options, call):
                     def work():
                         for value in range(10):
-                            call.reportProgress(value)
-                        worker.publish("fixture.sent", options)
+                            call.report_progress(value)
+                        plugin.publish("fixture.sent", options)
                     thread = threading.Thread(target=work)
                     thread.start()
                     thread.join()
                     return options
 
-                worker.run()
+                plugin.run()
                 """, to: "python.py")
             try folder.write("command = [\"python3\", \"python.py\"]", to: "python.plugin.toml")
         }

@@ -37,15 +37,17 @@ struct UnforeseenErrorTests {
                     """
                     import sys
                     sys.path.insert(0, "\(Place.package)/Clients/Python")
-                    from trestle_bridge import BridgeError, worker
+                    from trestle_bridge import BridgeError, Plugin
 
-                    @worker.task("python", summary="Fails.")
+                    plugin = Plugin()
+
+                    @plugin.task("python", summary="Fails.")
                     def fail(options, call):
                         if options["c"] == "t":
                             raise BridgeError("fixture.chosen", "The author chose this sentence.")
                         raise OSError("\(Self.words)")
 
-                    worker.run()
+                    plugin.run()
                     """, to: "python.py")
                 try folder.write("command = [\"python3\", \"python.py\"]", to: "python.plugin.toml")
             }

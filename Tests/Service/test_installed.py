@@ -184,7 +184,7 @@ class Deployed(ServiceTest):
         self.addCleanup(self.uninstall, "greet")
         run("trestle", "plugin", "install", f"{folder}/greet.plugin.toml")
         self.assertEqual(call("greet", {"who": "World"}), {"greeting": "Hello, World"})
-        for path in (self.LOCAL, f"{self.LOCAL}/greet", f"{self.LOCAL}/greet/greet_worker.py"):
+        for path in (self.LOCAL, f"{self.LOCAL}/greet", f"{self.LOCAL}/greet/greet_plugin.py"):
             status = os.stat(path)
             self.assertEqual((status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)), (0, 0, 0o755), path)
         run("systemctl", "restart", SERVICE)

@@ -110,7 +110,7 @@ class Face(Protocol):
 
 def _answer(answer: dict[str, Any], options: Any, call: trestle_bridge.IncomingCall) -> Any:
     for value in answer.get("progress", []):
-        call.progress(value)
+        call.report_progress(value)
     if "error" in answer:
         raise BridgeError.from_json(answer["error"])
     return options if answer.get("echo") else answer["result"]
@@ -121,7 +121,8 @@ class SyncFace:
 
     async def open(self, path: str) -> None:
         self._bridge = trestle_bridge.connect(path, reconnect=False)
-        self._events = self._bridge.listen("*")
+        self._events = self._bridge.subscribe("*", local=True)
+        self._registrations: dict[str, trestle_bridge.Registration] = {}
 
     async def close(self) -> None:
         self._bridge.close()
@@ -142,10 +143,10 @@ class SyncFace:
                 time.sleep(POLL)
             return None if answer.get("never") else _answer(answer, options, call)
 
-        self._bridge.register(task, handler)
+        self._registrations[task] = self._bridge.register(task, handler)
 
     async def unregister(self, task: str) -> None:
-        self._bridge.unregister(task)
+        self._registrations[task].close()
 
 
 class AsyncFace:
@@ -153,7 +154,8 @@ class AsyncFace:
 
     async def open(self, path: str) -> None:
         self._bridge = await aio.connect(path, reconnect=False)
-        self._events = self._bridge.listen("*")
+        self._events = self._bridge.subscribe("*", local=True)
+        self._registrations: dict[str, aio.Registration] = {}
 
     async def close(self) -> None:
         await self._bridge.close()
@@ -174,10 +176,10 @@ class AsyncFace:
                 await asyncio.sleep(POLL)
             return None if answer.get("never") else _answer(answer, options, call)
 
-        await self._bridge.register(task, handler)
+        self._registrations[task] = await self._bridge.register(task, handler)
 
     async def unregister(self, task: str) -> None:
-        await self._bridge.unregister(task)
+        await self._registrations[task].close()
 
 
 FACES: dict[str, type[Face]] = {"sync": SyncFace, "asyncio": AsyncFace}

@@ -8,10 +8,10 @@ import unittest
 from typing import Any, Optional
 
 from trestle_bridge import Backoff, BridgeError, Event, Limits
-from trestle_bridge._core.calls import Call, Outcome, Success
+from trestle_bridge._core.call import Call, Outcome, Success
 from trestle_bridge._core.core import Core
+from trestle_bridge._core.incoming import IncomingCall
 from trestle_bridge._core.jsontext import encode
-from trestle_bridge._core.providing import IncomingCall
 from trestle_bridge._core.settings import Settings
 
 
@@ -62,6 +62,7 @@ class CoreTestCase(unittest.TestCase):
 
     limits = Limits()
     backoff: Optional[Backoff] = Backoff(random=lambda: 1.0)
+    wait_for_daemon = 0.0
 
     def setUp(self) -> None:
         # What the core logs is not what these tests are about.
@@ -72,7 +73,8 @@ class CoreTestCase(unittest.TestCase):
         self.closes: list[BridgeError] = []
         self.running: list[IncomingCall] = []
         self.cancelled: list[IncomingCall] = []
-        settings = Settings("/s", client="test", backoff=self.backoff, limits=self.limits)
+        settings = Settings(
+            "/s", client="test", backoff=self.backoff, limits=self.limits, wait_for_daemon=self.wait_for_daemon)
         self.core = Core(settings, self, self, lambda: self.now)
         self.core.start()
 
@@ -94,8 +96,8 @@ class CoreTestCase(unittest.TestCase):
     def cancel(self, call: IncomingCall) -> None:
         self.cancelled.append(call)
 
-    def report(self, call: IncomingCall, value: bytes) -> None:
-        self.core.provided.progress(call, value)
+    def report(self, call: IncomingCall, value: bytes) -> bool:
+        return self.core.provided.has_room(call, value) and self.core.provided.progress(call, value)
 
     # The driver
 

@@ -1,4 +1,4 @@
-"""The daemon's side of a worker, as docs/workers.md says it, for tests without a daemon: of the package, of the
+"""The daemon's side of a plugin process, as docs/workers.md says it, for tests without a daemon: of the package, of the
 examples, and of the bad workers in Tests/HostilePlugins."""
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from trestle_bridge._plugin import wire
+
 # Not an import statement: Python 3.10 has no such module, and the client is checked as code of that version.
 _toml: Any = importlib.import_module("tomllib")
 
@@ -30,22 +32,22 @@ CALLER = {
 }
 
 
-# Here descriptor 3 must be open, or a child's is one that subprocess needs itself until the worker is there.
+# Here descriptor 3 must be open, or a child's is one that subprocess needs itself until the plugin is there.
 while (_taken := os.open(os.devnull, os.O_RDONLY)) < 3:
     pass
 if _taken > 3:
     os.close(_taken)
 
 
-class WorkerEnded(Exception):
-    """The worker's end of the socket is closed."""
+class PluginEnded(Exception):
+    """The plugin's end of the socket is closed."""
 
 
 class BadLine(Exception):
-    """What a daemon kills a worker for: no message, or a line that is too long."""
+    """What a daemon kills a plugin's process for: no message, or a line that is too long."""
 
 
-class WorkerError(Exception):
+class PluginError(Exception):
     """The error of a callback."""
 
     def __init__(self, error: dict[str, Any]) -> None:
@@ -62,7 +64,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 class FakeDaemon:
-    """A worker that is started, and what it has said. Killed, with all of its group, by `close`."""
+    """A plugin that is started, and what it has said. Killed, with all of its group, by `close`."""
 
     def __init__(
         self, command: Sequence[str], folder: Path, *, name: str = "test", environment: Optional[dict[str, str]] = None,
@@ -79,10 +81,10 @@ class FakeDaemon:
         self.log: queue.SimpleQueue[str] = queue.SimpleQueue()
         """What it wrote to standard output and standard error, by lines."""
         inherited = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
-        inherited |= {"TRESTLE_PLUGIN_FD": "3", "TRESTLE_PLUGIN": name, **(environment or {})}
+        inherited |= {wire.DESCRIPTOR: "3", "TRESTLE_PLUGIN": name, **(environment or {})}
 
         def prepare() -> None:
-            # In the child, before it becomes the worker.
+            # In the child, before it becomes the plugin.
             os.setpgid(0, 0)
             os.dup2(theirs.fileno(), 3)
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -99,7 +101,7 @@ class FakeDaemon:
 
     @staticmethod
     def of_manifest(path: Path, environment: Optional[dict[str, str]] = None, **settings: Any) -> FakeDaemon:
-        """Starts the worker of a manifest."""
+        """Starts the plugin of a manifest."""
         manifest = read_manifest(path)
         program, *arguments = manifest["command"]
         if "/" in program:
@@ -129,15 +131,15 @@ class FakeDaemon:
         """The next message.
 
         Raises:
-            WorkerEnded: there is none.
+            PluginEnded: there is none.
             BadLine: it is none.
         """
         try:
             line = self._lines.readline(LINE_BYTES + 1)
         except ConnectionError as error:
-            raise WorkerEnded from error
+            raise PluginEnded from error
         if not line:
-            raise WorkerEnded
+            raise PluginEnded
         if not line.endswith(b"\n"):
             raise BadLine("a line that is too long" if len(line) > LINE_BYTES else "half a line")
         try:
@@ -165,12 +167,12 @@ class FakeDaemon:
         """How a call ended.
 
         Raises:
-            WorkerError: with an error.
+            PluginError: with an error.
         """
         while "progress" in (message := self.next(callbackId=call_id)):
             pass
         if "error" in message:
-            raise WorkerError(message["error"])
+            raise PluginError(message["error"])
         return message["result"]
 
     def call(self, task: str, options: Any = None, **fields: Any) -> Any:
@@ -178,10 +180,10 @@ class FakeDaemon:
         return self.result(self.start_call(task, options, **fields))
 
     def ask(self, task: str, options: Any = None) -> Any:
-        """Calls a task about the worker itself; None: it does not know it."""
+        """Calls a task about the plugin itself; None: it does not know it."""
         try:
             return self.call(task, options)
-        except WorkerError as error:
+        except PluginError as error:
             if error.code != "task.not_found":
                 raise
             return None
@@ -189,12 +191,12 @@ class FakeDaemon:
     def hello(self) -> Any:
         """The beginning of everything."""
         return self.ask("plugin.hello", {
-            "protocol": {"name": "trestle-plugin", "version": "1.0"}, "plugin": "test",
+            "protocol": {"name": wire.PROTOCOL, "version": wire.PROTOCOL_VERSION}, "plugin": "test",
             "daemon": {"name": "trestled", "version": "0"}, "limits": {"messageBytes": MESSAGE_BYTES},
         })
 
     def start(self, configuration: Any = None, state: str = "/nonexistent") -> Any:
-        """All that comes before the first call; what the worker said of itself."""
+        """All that comes before the first call; what the plugin said of itself."""
         hello = self.hello()
         self.ask("plugin.configure", configuration)
         self.ask("plugin.start", {"stateDirectory": state, "launch": {"arguments": []}})
@@ -216,11 +218,11 @@ class FakeDaemon:
         return "\n".join(lines)
 
     def wait_end(self) -> int:
-        """Reads until the worker closes, and waits for its process; its exit status, negative for a signal."""
+        """Reads until the plugin closes, and waits for its process; its exit status, negative for a signal."""
         try:
             while True:
                 self.read()
-        except WorkerEnded:
+        except PluginEnded:
             return self.process.wait(PATIENCE)
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_FOLDER.parent.parent
 PATIENCE = 10.0
 """Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
-SOON = Backoff(first=0.001, longest=0.005)
+SOON = Backoff(first=0.001, max_pause=0.005)
 """A back-off for tests that connect again."""
 
 
@@ -145,16 +145,21 @@ class FakeServer:
     """Takes connections and greets them; the rest is the test's. One that is not greeted is none for
     `peer`."""
 
-    def __init__(self, greeting: Greeting = greet) -> None:
+    def __init__(self, greeting: Greeting = greet, *, listening: bool = True) -> None:
         self.greeting = greeting
         self._folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
         self.path = f"{self._folder.name}/s.sock"
         self._peers: queue.SimpleQueue[Peer] = queue.SimpleQueue()
         self._all: list[Peer] = []
         self._listener = socket.socket(socket.AF_UNIX)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        if listening:
+            self.listen()
+
+    def listen(self) -> None:
+        """Begins to take connections."""
         self._listener.bind(self.path)
         self._listener.listen()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def peer(self) -> Peer:

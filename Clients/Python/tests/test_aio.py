@@ -1,51 +1,14 @@
-"""The asyncio face with a real daemon."""
+"""Calls and tasks of the asyncio face with a real daemon."""
 
 from __future__ import annotations
 
 import asyncio
-import unittest
 from typing import Any
 
-from trestle_bridge import BridgeError, Event, IncomingCall, aio
+from trestle_bridge import BridgeError, IncomingCall, TaskDescription, aio
 
-from .support import PATIENCE, SOON, Daemon
-
-
-class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
-    daemon: Daemon
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.daemon = Daemon()
-        cls.addClassCleanup(cls.daemon.close)
-
-    async def connect(self, **options: Any) -> aio.Bridge:
-        bridge = await aio.connect(self.daemon.path, **options)
-        self.addAsyncCleanup(bridge.close)
-        return bridge
-
-    async def asyncSetUp(self) -> None:
-        # A busy machine is not what these tests are about.
-        asyncio.get_running_loop().slow_callback_duration = PATIENCE
-        self.bridge = await self.connect()
-
-    async def provide(self, task: str = "wait") -> tuple[asyncio.Event, asyncio.Event]:
-        """Another client provides a task that never answers; events of its begin and of its being
-        cancelled."""
-        begun, cancelled = asyncio.Event(), asyncio.Event()
-
-        async def handler(options: Any, call: IncomingCall) -> None:
-            begun.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                cancelled.set()
-
-        await (await self.connect()).register(task, handler)
-        return begun, cancelled
-
-    async def within(self, event: asyncio.Event) -> None:
-        await asyncio.wait_for(event.wait(), PATIENCE)
+from .aio_support import AsyncTestCase
+from .support import PATIENCE
 
 
 class CallTests(AsyncTestCase):
@@ -84,7 +47,7 @@ class CallTests(AsyncTestCase):
 
     async def test_a_pending_call_is_cancelled_with_the_daemons_word(self) -> None:
         begun, _ = await self.provide()
-        pending = self.bridge.start("wait")
+        pending = self.bridge.submit("wait")
         await self.within(begun)
         pending.cancel()
         self.assertFalse(pending.done)
@@ -116,7 +79,7 @@ class ProvidingTests(AsyncTestCase):
     async def test_a_handler_reports_progress_and_answers(self) -> None:
         async def handler(options: Any, call: IncomingCall) -> Any:
             for n in range(options):
-                call.progress(n)
+                call.report_progress(n)
                 await asyncio.sleep(0)
             return call.caller.session
 
@@ -125,7 +88,7 @@ class ProvidingTests(AsyncTestCase):
         seen: list[int] = []
         self.assertEqual(await other.call("steps", 20, on_progress=seen.append), other.session)
         self.assertEqual(seen, list(range(20)))
-        pending = other.start("steps", 3, progress=True)
+        pending = other.submit("steps", 3, progress=True)
         self.assertEqual([value async for value in pending.progress()], [0, 1, 2])
         self.assertEqual(await pending.result(), other.session)
 
@@ -167,121 +130,41 @@ class ProvidingTests(AsyncTestCase):
                 ended.set()
 
         await provider.register("held", handler)
-        pending = self.bridge.start("held")
+        pending = self.bridge.submit("held")
         await self.within(begun)
         await provider.close()
         self.assertTrue(ended.is_set())
         with self.assertRaises(BridgeError) as raised:
             await pending.result()
-        self.assertEqual(raised.exception.code, "session.closed")
+        self.assertEqual(raised.exception.code, "provider.closed")
+
+    async def test_a_handler_that_would_stop_the_event_loop_is_refused(self) -> None:
+        async def handler(options: Any, call: IncomingCall) -> bool:
+            return call.wait_cancelled()
+
+        await self.bridge.register("blocks", handler)
+        with self.assertRaises(BridgeError) as raised:
+            await self.bridge.call("blocks")
+        self.assertIn("would stop the event loop", raised.exception.message)
 
     async def test_a_task_that_is_unregistered_is_not_found(self) -> None:
         async def handler(options: Any, call: IncomingCall) -> int:
             return 1
 
-        await self.bridge.register("short", handler)
-        await self.bridge.unregister("short")
+        async with await self.bridge.register("short", handler):
+            self.assertEqual(await self.bridge.call("short"), 1)
         with self.assertRaises(BridgeError) as raised:
             await self.bridge.call("short")
         self.assertEqual(raised.exception.code, "task.not_found")
 
 
-class EventTests(AsyncTestCase):
-    async def publish(self, event: str, data: Any = None) -> None:
-        await self.bridge.call("bridge.publish", {"event": event, "data": data})
+    async def test_a_handler_learns_whether_its_progress_was_taken(self) -> None:
+        taken: dict[bool, bool] = {}
 
-    async def test_iterating_subscribes_and_brings_events_in_order(self) -> None:
-        events = self.bridge.subscribe("door.*")
-        first = asyncio.ensure_future(anext(events))
-        # A call behind the subscription: once it is answered, the subscription is in force.
-        await asyncio.sleep(0)
-        await self.bridge.call("Echo")
-        await self.publish("door.open", 1)
-        await self.publish("door.shut", 2)
-        self.assertEqual([await first, await anext(events)], [Event("door.open", 1), Event("door.shut", 2)])
-        events.close()
-        self.assertEqual([event async for event in events], [])
+        async def handler(options: Any, call: IncomingCall) -> None:
+            taken[call.wants_progress] = call.report_progress(1)
 
-    async def test_a_stream_ends_with_its_context_and_with_its_bridge(self) -> None:
-        async with self.bridge.subscribe("end") as events:
-            await self.publish("end")
-        self.assertEqual([event.name async for event in events], ["end"])
-        other = await self.connect()
-        streams = [await other.subscribe("end"), other.listen("*")]
-        await other.close()
-        for stream in streams:
-            self.assertEqual([event async for event in stream], [])
-
-    async def test_a_reader_that_is_too_slow_loses_the_oldest_and_is_told(self) -> None:
-        async with self.bridge.subscribe("fast", max_events=2) as events:
-            for n in range(5):
-                await self.publish("fast", n)
-            self.assertEqual(await anext(events), Event("bridge.events_dropped", {"count": 3}))
-            self.assertEqual([(await anext(events)).data for _ in range(2)], [3, 4])
-
-    async def test_what_the_daemon_sends_unasked_is_heard_by_listening(self) -> None:
-        events = self.bridge.listen("record.*")
-        await self.bridge.call("persistence.watch", {"table": "watched"})
-        await self.bridge.call("persistence.create", {"table": "watched", "key": "k", "record": {}})
-        self.assertEqual((await anext(events)).data["change"], "create")
-
-    async def test_a_pattern_that_is_none_is_refused(self) -> None:
-        with self.assertRaises(BridgeError):
-            await self.bridge.subscribe("a*b")
-        with self.assertRaises(ValueError):
-            self.bridge.subscribe()
-
-    async def test_a_reader_that_is_cancelled_loses_nothing(self) -> None:
-        async with self.bridge.subscribe("kept") as events:
-            reading = asyncio.ensure_future(anext(events))
-            await asyncio.sleep(0)
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-            await self.publish("kept", 1)
-            self.assertEqual((await anext(events)).data, 1)
-
-
-class EndTests(AsyncTestCase):
-    async def test_close_ends_calls_in_flight_and_leaves_no_task(self) -> None:
-        begun, cancelled = await self.provide()
-        before = asyncio.all_tasks()
-        async with aio.connect(self.daemon.path) as bridge:
-            self.assertTrue(bridge.connected)
-            pending = bridge.start("wait")
-            await self.within(begun)
-        with self.assertRaises(BridgeError) as raised:
-            await pending.result()
-        self.assertEqual(raised.exception.code, "session.closed")
-        await self.within(cancelled)
-        for use in (bridge.call("Echo"), bridge.send("Echo"), bridge.subscribe("x")):
-            with self.assertRaises(BridgeError) as raised:
-                await use
-            self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", False))
-        await bridge.close()
-        self.assertLessEqual({task for task in asyncio.all_tasks() if not task.done()}, before)
-
-    async def test_one_way_calls_right_before_the_end_are_delivered(self) -> None:
-        async with self.bridge.subscribe("last.word") as events:
-            async with aio.connect(self.daemon.path) as other:
-                await other.send("bridge.publish", {"event": "last.word"})
-            self.assertEqual((await anext(events)).name, "last.word")
-
-    async def test_a_session_that_close_web_ends_does_not_come_back(self) -> None:
-        closed = await self.connect(reconnect=SOON)
-        events = closed.listen("web.*")
-        await self.bridge.call("closeWeb", {"session": closed.session, "info": 1})
-        self.assertEqual((await anext(events)).data, {"info": 1})
-        with self.assertRaises(BridgeError) as raised:
-            await anext(events)
-        self.assertEqual(raised.exception.data, {"info": 1})
-
-    async def test_a_daemon_that_is_not_there_is_unreachable(self) -> None:
-        with self.assertRaises(BridgeError) as raised:
-            await aio.connect(f"{self.daemon.path}.none")
-        self.assertEqual(raised.exception.code, "daemon.unreachable")
-
-    async def test_a_bridge_that_is_forgotten_says_so(self) -> None:
-        bridge = await aio.connect(self.daemon.path)
-        with self.assertWarns(ResourceWarning):
-            bridge.__del__()
-        await bridge.close()
+        await self.bridge.register("asks", handler, description=TaskDescription("Asks."))
+        await self.bridge.call("asks")
+        await self.bridge.call("asks", on_progress=lambda value: None)
+        self.assertEqual(taken, {False: False, True: True})

@@ -6,7 +6,7 @@ import asyncio
 import unittest
 from typing import Any
 
-from trestle_bridge import BridgeError, IncomingCall, Limits, aio
+from trestle_bridge import BridgeError, Event, IncomingCall, Limits, aio
 
 from .support import PATIENCE, SOON, FakeServer, Peer
 
@@ -48,13 +48,13 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         subscribing = asyncio.ensure_future(events.__aenter__())
         peer.answer(await self.read(peer), {})
         await subscribing
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         self.assertEqual((await self.read(peer))["task"], "Echo")
         peer.close()
         with self.assertRaises(BridgeError) as raised:
             await pending.result()
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
-        waiting = bridge.start("Echo", 2, timeout=PATIENCE)
+        waiting = bridge.submit("Echo", 2, timeout=PATIENCE)
         peer = await self.peer()
         told = [await self.read(peer) for _ in range(3)]
         tasks = [message["task"] for message in told]
@@ -62,13 +62,14 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         peer.answer(told[2], 2)
         self.assertEqual(await waiting.result(), 2)
         peer.send({"event": "door.open"}, {"task": "scan", "callbackId": 1, "options": 3})
+        self.assertEqual(await anext(events), Event("bridge.events_dropped", {"count": None}))
         self.assertEqual((await anext(events)).name, "door.open")
         self.assertEqual(await self.read(peer), {"callbackId": 1, "result": 3})
         await asyncio.wait_for(came_back.wait(), PATIENCE)
 
     async def test_without_reconnecting_the_loss_is_the_end(self) -> None:
         bridge, peer = await self.connect(reconnect=False)
-        events = bridge.listen("*")
+        events = bridge.subscribe("*", local=True)
         peer.close()
         with self.assertRaises(BridgeError):
             await anext(events)
@@ -77,7 +78,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_garbage_and_single_bytes_harm_nobody(self) -> None:
         bridge, peer = await self.connect()
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         own = (await self.read(peer))["callbackId"]
         answer = '\xff garbage\n{"callbackId":%d,"result":"弹😀"}\n' % own
 
@@ -90,11 +91,11 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await pending.result(), "弹😀")
 
     async def test_a_daemon_that_never_reads_makes_calls_busy_and_loses_nothing(self) -> None:
-        bridge, peer = await self.connect(limits=Limits(queued_bytes=1 << 20, close_timeout=0.05))
+        bridge, peer = await self.connect(limits=Limits(max_queued_bytes=1 << 20, close_timeout=0.05))
         sent, options = 0, "x" * 500_000
         with self.assertRaises(BridgeError) as raised:
             while True:
-                await bridge.send("Echo", options)
+                await bridge.notify("Echo", options)
                 sent += 1
         self.assertEqual(raised.exception.code, "busy")
         for _ in range(sent):
@@ -107,6 +108,15 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(raised.exception.code, "call.timeout")
         call = await self.read(peer)
         self.assertEqual(await self.read(peer), {"cancel": call["callbackId"]})
+
+    async def test_a_daemon_that_comes_later_may_be_waited_for(self) -> None:
+        server = FakeServer(listening=False)
+        self.addCleanup(server.close)
+        connecting = asyncio.ensure_future(aio.connect(server.path, reconnect=SOON, wait_for_daemon=True))
+        await asyncio.sleep(0)
+        self.assertFalse(connecting.done())
+        server.listen()
+        await (await connecting).close()
 
     async def test_cancelling_the_connecting_leaves_nothing(self) -> None:
         greeted = asyncio.Event()

@@ -2,87 +2,14 @@
 
 from __future__ import annotations
 
-import unittest
+import math
 from typing import Any
 
-from trestle_bridge import BridgeError, Limits
-from trestle_bridge._core.core import State
-from trestle_bridge._core.driver import _connect_error
-from trestle_bridge._core.events import Subscription
+from trestle_bridge import Limits
 from trestle_bridge._core.jsontext import encode
+from trestle_bridge._core.state import State
 
-from .core_support import CoreTestCase, Listener
-
-
-class ConnectErrorTests(unittest.TestCase):
-    def test_a_socket_that_this_user_may_not_open_is_another_error_than_none(self) -> None:
-        denied = _connect_error("/s", PermissionError())
-        absent = _connect_error("/s", FileNotFoundError(2, "none"))
-        self.assertEqual((denied.code, denied.transient), ("connection.denied", False))
-        self.assertEqual((absent.code, absent.message), ("daemon.unreachable", "no daemon at /s: none"))
-
-
-class ConnectingTests(CoreTestCase):
-    def test_a_daemon_that_is_not_there_ends_the_first_attempt(self) -> None:
-        self.core.connect_failed(BridgeError("daemon.unreachable", "m"), again=False)
-        self.assertEqual([error.code for error in self.closes], ["daemon.unreachable"])
-
-    def test_a_daemon_without_room_is_tried_again_until_the_time_is_over(self) -> None:
-        for _ in range(3):
-            self.core.connect_failed(BridgeError("daemon.unreachable", "m"), again=True)
-            self.assertFalse(self.core.wants_connection)
-            self.after(0.02)
-            self.assertTrue(self.core.wants_connection)
-        self.after(10)
-        self.assertEqual([error.code for error in self.closes], ["daemon.unreachable"])
-
-    def test_a_daemon_that_does_not_answer_hello_is_unreachable(self) -> None:
-        self.core.connected()
-        self.after(10)
-        self.assertEqual([error.code for error in self.closes], ["daemon.unreachable"])
-        self.assertFalse(self.core.has_connection)
-
-    def test_a_daemon_that_has_no_room_says_why(self) -> None:
-        self.core.connected()
-        self.feed({"callbackId": None, "error": {"code": "busy", "message": "too many sessions"}})
-        self.core.lost("it ended its output")
-        self.assertEqual([error.code for error in self.closes], ["busy"])
-
-    def test_who_may_not_ask_who_it_is_may_still_call(self) -> None:
-        self.core.connected()
-        [hello] = self.written()
-        self.feed({"callbackId": hello["callbackId"], "error": {"code": "permission.denied", "message": "m"}})
-        self.assertEqual((self.opens, self.core.hello), ([True], None))
-
-    def test_pauses_grow_until_a_connection_has_lasted(self) -> None:
-        self.greet()
-        for pause in (0.1, 0.2, 0.4):
-            self.core.lost("gone")
-            self.after(pause - 0.01)
-            self.assertFalse(self.core.wants_connection)
-            self.after(0.01)
-            self.greet()
-        self.after(5)
-        self.core.lost("gone")
-        self.after(0.1)
-        self.assertTrue(self.core.wants_connection)
-        self.assertEqual(self.opens, [True, False, False, False])
-
-    def test_a_session_that_close_web_ended_is_not_made_again(self) -> None:
-        self.greet()
-        _, sink = self.make()
-        self.feed({"event": "web.close", "data": {"info": "bye"}})
-        self.core.lost("it ended its output")
-        self.assertEqual(self.core.state, State.CLOSED)
-        self.assertEqual((self.closes[0].code, self.closes[0].data), ("session.closed", {"info": "bye"}))
-        self.assertEqual(sink.error.code, "session.closed")
-
-    def test_an_event_of_that_name_long_before_the_end_means_nothing(self) -> None:
-        self.greet()
-        self.feed({"event": "web.close", "data": {"info": None}})
-        self.after(6)
-        self.core.lost("it ended its output")
-        self.assertEqual(self.core.state, State.APART)
+from .core_support import CoreTestCase
 
 
 class CallTests(CoreTestCase):
@@ -215,8 +142,21 @@ class CallTests(CoreTestCase):
         self.assertEqual(self.written(), [{"task": "Echo"}])
 
 
+class NoTimeoutTests(CoreTestCase):
+    def test_a_call_without_a_timeout_says_so_to_the_daemon_and_waits_without_end(self) -> None:
+        self.greet()
+        _, sink = self.make(timeout=math.inf)
+        [message] = self.written()
+        self.assertEqual(message["timeout"], 366 * 24 * 3600 * 1000)
+        self.core.lost("gone")
+        self.assertEqual(sink.error.code, "session.closed")
+        _, waiting = self.make(timeout=math.inf)
+        self.after(10_000)
+        self.assertEqual(waiting.ends, [])
+
+
 class BoundTests(CoreTestCase):
-    limits = Limits(queued_bytes=150, waiting_calls=2)
+    limits = Limits(max_queued_bytes=150, max_waiting_calls=2)
 
     def test_calls_beyond_the_bound_are_refused_until_some_was_written(self) -> None:
         self.greet()
@@ -266,16 +206,3 @@ class ClosingTests(CoreTestCase):
         _, sink = self.make()
         self.core.close()
         self.assertEqual((sink.error.code, len(self.closes)), ("session.closed", 1))
-
-
-class ForGoodTests(CoreTestCase):
-    backoff = None
-
-    def test_without_reconnecting_a_loss_is_the_end(self) -> None:
-        self.greet()
-        listener = Listener()
-        self.core.requests.listen(Subscription(["*"], listener, unasked=True))
-        self.core.lost("gone")
-        self.assertEqual([error.code for error in self.closes], ["session.closed"])
-        self.assertEqual([error.code for error in listener.finishes if error], ["session.closed"])
-        self.assertIs(self.make()[1].error.started, False)

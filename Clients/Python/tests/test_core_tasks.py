@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trestle_bridge import BridgeError, Limits
+from trestle_bridge import BridgeError, IncomingCall, Limits, TaskDescription
 from trestle_bridge._core.events import Subscription
 from trestle_bridge._core.jsontext import encode
+from trestle_bridge._core.providing import ProvidedTask
 
 from .core_support import CoreTestCase, Listener, Recorder
 
@@ -28,7 +29,7 @@ class RestoringTests(CoreTestCase):
         self.greet()
 
     def test_registrations_and_subscriptions_are_told_anew_before_calls_that_waited(self) -> None:
-        self.core.requests.register("t", "session", object(), Recorder())
+        self.core.requests.register(ProvidedTask("t", object(), "session"), Recorder())
         self.core.requests.subscribe(Subscription(["a", "b.*"], Listener()), Recorder())
         self.core.requests.subscribe(Subscription(["a"], Listener()), Recorder())
         self.confirm()
@@ -45,16 +46,17 @@ class RestoringTests(CoreTestCase):
 
     def test_what_the_daemon_refused_or_this_end_gave_up_is_not_told_anew(self) -> None:
         refused, kept = Recorder(), Listener()
-        self.core.requests.register("Echo", "any", object(), refused)
+        self.core.requests.register(ProvidedTask("Echo", object()), refused)
         [message] = self.written()
         self.feed({"callbackId": message["callbackId"], "error": {"code": "task.exists", "message": "m"}})
         self.assertEqual(refused.error.code, "task.exists")
-        self.core.requests.register("gone", "any", object(), Recorder())
+        provided = ProvidedTask("gone", object())
+        self.core.requests.register(provided, Recorder())
         gone = Subscription(["gone", "kept"], Listener())
         self.core.requests.subscribe(gone, Recorder())
         self.core.requests.subscribe(Subscription(["kept"], kept), Recorder())
         self.confirm()
-        self.core.requests.unregister("gone", Recorder())
+        self.core.requests.unregister(provided, Recorder())
         self.core.requests.unsubscribe(gone)
         unsubscribed = self.confirm()[1]
         self.assertEqual(unsubscribed["options"], {"events": ["gone"]})
@@ -62,10 +64,11 @@ class RestoringTests(CoreTestCase):
         self.assertEqual([message["options"] for message in self.written()], [{"events": ["kept"]}])
 
     def test_unregistering_succeeds_where_the_session_ends_first(self) -> None:
-        self.core.requests.register("t", "any", object(), Recorder())
+        provided = ProvidedTask("t", object())
+        self.core.requests.register(provided, Recorder())
         self.confirm()
         sink = Recorder()
-        self.core.requests.unregister("t", sink)
+        self.core.requests.unregister(provided, sink)
         self.written()
         self.again()
         self.assertEqual((sink.result, self.written()), (None, []))
@@ -81,12 +84,12 @@ class RestoringTests(CoreTestCase):
 
 
 class ProvidingTests(CoreTestCase):
-    limits = Limits(running_calls=2)
+    limits = Limits(max_running_calls=2)
 
     def setUp(self) -> None:
         super().setUp()
         self.greet()
-        self.core.requests.register("t", "any", object(), Recorder())
+        self.core.requests.register(ProvidedTask("t", object()), Recorder())
         self.written()
 
     def test_each_call_is_answered_once_with_its_id_as_it_came(self) -> None:
@@ -108,9 +111,9 @@ class ProvidingTests(CoreTestCase):
         self.feed({"task": "t", "callbackId": 1, "progress": True}, {"task": "t", "callbackId": 2})
         wants, quiet = self.running
         for call in (wants, quiet, wants):
-            call.progress("x")
+            call.report_progress("x")
         self.core.provided.answer(wants, b"1", None)
-        wants.progress("late")
+        wants.report_progress("late")
         progress = [{"callbackId": 1, "progress": "x", "sequence": number} for number in (0, 1)]
         self.assertEqual(self.written(), [*progress, {"callbackId": 1, "result": 1}])
 
@@ -142,5 +145,103 @@ class ProvidingTests(CoreTestCase):
         caller = {"session": 3, "uid": 1000, "origin": "https://e.org", "user": "ada"}
         self.feed({"task": "t", "callbackId": 1, "timeout": 1500, "caller": caller}, {"task": "t"})
         first, second = self.running
-        self.assertEqual((first.timeout, first.caller.user, first.caller.session), (1.5, "ada", 3))
-        self.assertEqual((second.timeout, second.one_way, second.caller.uid), (None, True, None))
+        self.assertEqual((first.caller.user, first.caller.session, first.deadline is None), ("ada", 3, False))
+        self.assertEqual((second.time_remaining, second.deadline), (None, None))
+        self.assertEqual((second.one_way, second.caller.uid), (True, None))
+
+    def test_the_time_that_remains_is_computed_when_it_is_read(self) -> None:
+        now = [10.0]
+        message = {"task": "t", "timeout": 1500}
+        call = IncomingCall(message, 1, lambda call, value: True, clock=lambda: now[0])
+        self.assertEqual((call.deadline, call.time_remaining), (11.5, 1.5))
+        now[0] = 11.0
+        self.assertEqual((call.deadline, call.time_remaining), (11.5, 0.5))
+        now[0] = 20.0
+        self.assertEqual(call.time_remaining, 0.0)
+
+    def test_a_function_that_works_in_steps_ends_where_its_call_was_cancelled(self) -> None:
+        self.feed({"task": "t", "callbackId": 1})
+        [call] = self.running
+        call.check_cancelled()
+        self.feed({"cancel": 1})
+        with self.assertRaises(BridgeError) as raised:
+            call.check_cancelled()
+        self.assertEqual((raised.exception.code, raised.exception.started), ("call.cancelled", True))
+
+    def test_a_description_goes_with_the_registration_in_every_session(self) -> None:
+        description = TaskDescription("Scans.", options={"type": "object"})
+        self.core.requests.register(ProvidedTask("scan", object(), "any", description), Recorder())
+        expected = {
+            "tasks": ["scan"], "scope": "any",
+            "descriptions": {"scan": {"summary": "Scans.", "options": {"type": "object"}}},
+        }
+        [message] = self.written()
+        self.assertEqual(message["options"], expected)
+        self.feed({"callbackId": message["callbackId"], "result": {}})
+        self.core.lost("gone")
+        self.after(1)
+        self.greet()
+        self.assertEqual([message["options"] for message in self.written()], [expected])
+
+
+class ProgressTests(CoreTestCase):
+    limits = Limits(max_queued_bytes=200)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.greet()
+        self.core.requests.register(ProvidedTask("t", object()), Recorder())
+        self.written()
+        self.feed({"task": "t", "callbackId": 1, "progress": True}, {"task": "t", "callbackId": 2})
+        self.wants, self.quiet = self.running
+
+    def test_whether_progress_was_taken_is_returned(self) -> None:
+        self.assertTrue(self.wants.report_progress(1))
+        self.assertFalse(self.quiet.report_progress(1))
+        with self.assertRaises(BridgeError):
+            self.wants.report_progress(float("nan"))
+        self.core.provided.answer(self.wants, b"1", None)
+        self.assertFalse(self.wants.report_progress(2))
+        self.assertEqual([message.get("progress") for message in self.written()], [1, None])
+
+    def test_progress_is_not_taken_where_the_daemon_reads_too_slowly_or_it_is_too_long(self) -> None:
+        self.assertFalse(self.wants.report_progress("x" * 1000))
+        while self.wants.report_progress("x" * 50):
+            pass
+        self.assertGreater(len(self.written()), 1)
+        self.assertTrue(self.wants.report_progress("x" * 50))
+
+    def test_progress_of_a_cancelled_call_is_not_taken(self) -> None:
+        self.feed({"cancel": 1})
+        self.assertFalse(self.wants.report_progress(1))
+
+
+class RegistrationTests(CoreTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.greet()
+        self.first, self.second = ProvidedTask("t", object()), ProvidedTask("t", object())
+
+    def register(self, provided: ProvidedTask) -> None:
+        self.core.requests.register(provided, Recorder())
+        [message] = self.written()
+        self.feed({"callbackId": message["callbackId"], "result": {}})
+
+    def test_closing_one_leaves_the_registration_that_took_its_place(self) -> None:
+        self.register(self.first)
+        self.register(self.second)
+        sink = Recorder()
+        self.core.requests.unregister(self.first, sink)
+        self.assertEqual((sink.result, self.written()), (None, []))
+        self.core.requests.unregister(self.second, Recorder())
+        self.assertEqual([message["task"] for message in self.written()], ["bridge.unregister"])
+
+    def test_without_a_session_a_task_is_unregistered_at_once(self) -> None:
+        self.register(self.first)
+        self.core.lost("gone")
+        sink = Recorder()
+        self.core.requests.unregister(self.first, sink)
+        self.assertIsNone(sink.result)
+        self.after(1)
+        self.greet()
+        self.assertEqual(self.written(), [])

@@ -39,8 +39,8 @@ class ReadmeTests(DaemonTestCase):
 
 class TypingTests(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
-    def test_the_package_is_strictly_typed(self) -> None:
-        end = run("-m", "mypy", "--strict", "--cache-dir", os.devnull, "trestle_bridge")
+    def test_the_package_its_tests_and_a_program_are_strictly_typed(self) -> None:
+        end = run("-m", "mypy", "--strict", "--cache-dir", os.devnull, "trestle_bridge", "tests")
         self.assertEqual(end.returncode, 0, end.stdout + end.stderr)
 
 
@@ -48,8 +48,9 @@ class LayeringTests(unittest.TestCase):
     """What may import what."""
 
     ORDER = [
-        "errors", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "messages",
-        "waiting", "calls", "providing", "events", "requests", "core", "driver", "retry",
+        "errors", "wire", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "connecting",
+        "messages", "waiting", "description", "incoming", "call", "calls", "providing", "events", "requests",
+        "attempts", "state", "core", "driver", "retry",
     ]
 
     def test_modules_of_the_core_import_only_those_below_them(self) -> None:
@@ -58,18 +59,34 @@ class LayeringTests(unittest.TestCase):
         for place, name in enumerate(self.ORDER):
             text = (folder / f"{name}.py").read_text("utf-8")
             imported = set(re.findall(r"^from \.(\w+) import", text, re.MULTILINE))
-            if "from . import messages" in text:
-                imported.add("messages")
+            for names in re.findall(r"^from \. import (.+)$", text, re.MULTILINE):
+                imported.update(names.split(", "))
             self.assertLessEqual(imported, set(self.ORDER[:place]), name)
 
-    def test_modules_of_workers_import_only_those_below_them(self) -> None:
-        order = ["own_calls", "calls", "interceptors", "declarations", "running", "connection"]
-        folder = PACKAGE_FOLDER / "trestle_bridge/_worker"
+    def test_modules_of_plugins_import_only_those_below_them(self) -> None:
+        order = [
+            "wire", "launch", "log", "own_calls", "calls", "aio_calls", "interceptors", "declarations", "running",
+            "connection", "declaring", "plugin",
+        ]
+        folder = PACKAGE_FOLDER / "trestle_bridge/_plugin"
         self.assertEqual({path.stem for path in folder.glob("*.py")} - {"__init__"}, set(order))
         for place, name in enumerate(order):
             text = (folder / f"{name}.py").read_text("utf-8")
             self.assertLessEqual(set(re.findall(r"^from \.(\w+) import", text, re.MULTILINE)), set(order[:place]), name)
             self.assertNotIn("from .._sync", text)
+
+    def test_names_that_go_over_the_wire_stand_in_one_module(self) -> None:
+        package = PACKAGE_FOLDER / "trestle_bridge"
+        wire = [package / "_core/wire.py", package / "_plugin/wire.py"]
+        texts = [path.read_text("utf-8") for path in wire]
+        names = [name for text in texts for name in re.findall(r'^[A-Z_]+ = "(.+)"$', text, re.MULTILINE)]
+        # Others are words of the language, too.
+        names = [name for name in names if re.search(r"[.A-Z-]", name) or name in ("open", "direct", "reloadable")]
+        self.assertGreater(len(names), 30)
+        for path in set(package.rglob("*.py")) - set(wire):
+            text = re.sub(r'""".*?"""|#.*', "", path.read_text("utf-8"), flags=re.DOTALL)
+            used = [name for name in names if f'"{name}"' in text]
+            self.assertEqual(used, [], path.name)
 
     def test_the_faces_do_not_import_each_other(self) -> None:
         for face, other in (("_sync", "aio"), ("aio", "_sync")):

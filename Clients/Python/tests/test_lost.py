@@ -59,7 +59,7 @@ class LostTests(CoreTestCase):
 
 
 class BoundTests(CoreTestCase):
-    limits = Limits(waiting_calls=2, waiting_bytes=500)
+    limits = Limits(max_waiting_calls=2, max_waiting_bytes=500)
 
     def setUp(self) -> None:
         super().setUp()
@@ -95,7 +95,7 @@ class BoundTests(CoreTestCase):
 
 
 class StoppingDaemonTests(CoreTestCase):
-    limits = Limits(waiting_calls=2)
+    limits = Limits(max_waiting_calls=2)
 
     def setUp(self) -> None:
         super().setUp()

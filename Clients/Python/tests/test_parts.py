@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 from typing import Any, Callable, Optional
 
-from trestle_bridge import Backoff, BridgeError, default_path
+from trestle_bridge import Backoff, BridgeError, default_socket
 from trestle_bridge._core.events import matches
 from trestle_bridge._core.retry import retry_pause
 from trestle_bridge._core.timers import Timers
@@ -21,7 +21,7 @@ class BackoffTests(unittest.TestCase):
 
     def test_a_back_off_that_makes_no_sense_is_refused(self) -> None:
         bad: list[dict[str, Any]] = [
-            {"first": -1.0}, {"factor": 0.5}, {"longest": 0.01}, {"first": float("nan")}
+            {"first": -1.0}, {"factor": 0.5}, {"max_pause": 0.01}, {"first": float("nan")}
         ]
         for arguments in bad:
             with self.subTest(arguments), self.assertRaises(ValueError):
@@ -39,9 +39,13 @@ class RetryTests(unittest.TestCase):
         self.assertIsNotNone(retry_pause(begun, "transient", 0, None))
         self.assertIsNone(retry_pause(final, "transient", 0, None))
 
+    def test_a_call_is_sent_five_times_at_most(self) -> None:
+        busy = BridgeError("busy", "m", {"started": False}, transient=True, retry_after=0.5)
+        self.assertEqual([retry_pause(busy, "unstarted", attempt, None) for attempt in (3, 4)], [0.5, None])
+
     def test_the_daemons_pause_is_kept_and_must_fit_the_timeout(self) -> None:
         busy = BridgeError("busy", "m", transient=True, retry_after=0.5)
-        self.assertEqual(retry_pause(busy, "transient", 9, 1.0), 0.5)
+        self.assertEqual(retry_pause(busy, "transient", 3, 1.0), 0.5)
         self.assertIsNone(retry_pause(busy, "transient", 0, 0.4))
 
 
@@ -49,7 +53,7 @@ class LocationTests(unittest.TestCase):
     def path(
         self, environ: dict[str, str], uid: int, existing: tuple[str, ...] = (), owner: Optional[int] = None
     ) -> str:
-        return default_path(environ, uid, lambda path: path in existing, lambda path: owner)
+        return default_socket(environ, uid, lambda path: path in existing, lambda path: owner)
 
     def test_the_variable_comes_first_unless_it_is_empty(self) -> None:
         self.assertEqual(self.path({"TRESTLE_SOCKET": "/a"}, 0), "/a")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import trestle_bridge
-from trestle_bridge import BridgeError, Limits
+from trestle_bridge import BridgeError, Event, IncomingCall, Limits
 
-from .support import PATIENCE, SOON, FakeServerTestCase, Peer
+from .support import PATIENCE, SOON, FakeServer, FakeServerTestCase, Peer
 
 
 BRIEF = Limits(close_timeout=0.02)
@@ -25,13 +26,13 @@ class SyncFailureTests(FakeServerTestCase):
 
     def test_a_connection_that_is_dropped_ends_calls_in_flight_and_is_made_again(self) -> None:
         bridge, peer = self.connect()
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         peer.read_call("Echo")
         peer.close()
         with self.assertRaises(BridgeError) as raised:
             pending.result(PATIENCE)
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
-        again = bridge.start("Echo", 2, timeout=PATIENCE)
+        again = bridge.submit("Echo", 2, timeout=PATIENCE)
         peer = self.server.peer()
         peer.answer(peer.read_call("Echo"), 2)
         self.assertEqual(again.result(PATIENCE), 2)
@@ -55,13 +56,14 @@ class SyncFailureTests(FakeServerTestCase):
         self.assertEqual(register["options"], {"tasks": ["scan"], "scope": "session"})
         self.assertEqual(peer.read_call("bridge.subscribe")["options"], {"events": ["door.*"]})
         peer.send({"event": "door.open", "data": 1}, {"task": "scan", "callbackId": 9, "options": 1})
+        self.assertEqual(events.get(PATIENCE), Event("bridge.events_dropped", {"count": None}))
         self.assertEqual(events.get(PATIENCE).data, 1)
         self.assertEqual(peer.read(), {"callbackId": 9, "result": 2})
         self.assertTrue(told.wait(PATIENCE))
 
     def test_without_reconnecting_the_loss_is_the_end(self) -> None:
         bridge, peer = self.connect(reconnect=False)
-        events = bridge.listen("*")
+        events = bridge.subscribe("*", local=True)
         peer.close()
         with self.assertRaises(BridgeError):
             events.get(PATIENCE)
@@ -72,7 +74,7 @@ class SyncFailureTests(FakeServerTestCase):
 
     def test_garbage_half_lines_and_duplicates_harm_nobody(self) -> None:
         bridge, peer = self.connect()
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         own = peer.read_call("Echo")["callbackId"]
         with self.assertLogs("trestle_bridge", "WARNING"):
             peer.send(b"garbage\n\xff\xfe\n{}\n[]\n\r\n")
@@ -85,7 +87,7 @@ class SyncFailureTests(FakeServerTestCase):
 
     def test_a_half_line_at_the_end_of_the_connection_ends_no_call(self) -> None:
         bridge, peer = self.connect()
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         own = peer.read_call("Echo")["callbackId"]
         peer.send(b'{"callbackId":%d,"result":1' % own)
         peer.close()
@@ -95,15 +97,15 @@ class SyncFailureTests(FakeServerTestCase):
 
     def test_a_message_of_many_megabytes_comes_whole(self) -> None:
         bridge, peer = self.connect()
-        pending = bridge.start("Echo", 1)
+        pending = bridge.submit("Echo", 1)
         call = peer.read_call("Echo")
         text = "弹" * 3_000_000
         peer.answer(call, text)
         self.assertEqual(pending.result(PATIENCE), text)
 
     def test_a_line_without_end_ends_the_connection(self) -> None:
-        bridge, peer = self.connect(limits=Limits(line_bytes=1000, close_timeout=0.02), reconnect=False)
-        pending = bridge.start("Echo", 1)
+        bridge, peer = self.connect(limits=Limits(max_line_bytes=1000, close_timeout=0.02), reconnect=False)
+        pending = bridge.submit("Echo", 1)
         peer.read_call("Echo")
         peer.send(b"x" * 1001)
         with self.assertRaises(BridgeError) as raised:
@@ -111,20 +113,20 @@ class SyncFailureTests(FakeServerTestCase):
         self.assertIn("more than 1000 bytes", raised.exception.message)
 
     def test_a_daemon_that_never_reads_fills_the_queue_and_then_calls_are_busy(self) -> None:
-        bridge, peer = self.connect(limits=Limits(queued_bytes=1 << 20, close_timeout=0.05))
+        bridge, peer = self.connect(limits=Limits(max_queued_bytes=1 << 20, close_timeout=0.05))
         options = "x" * 500_000
         codes = set()
         # The socket itself takes some of them.
         while "busy" not in codes:
             try:
-                bridge.send("Echo", options)
+                bridge.notify("Echo", options)
             except BridgeError as error:
                 codes.add(error.code)
                 self.assertEqual((error.started, error.retry_after), (False, 0.1))
         # Nothing is lost of what was taken, and nothing came in pieces.
         while peer.read_call("Echo")["options"] == options:
             try:
-                bridge.send("Echo", "last")
+                bridge.notify("Echo", "last")
                 break
             except BridgeError:
                 continue
@@ -160,7 +162,7 @@ class SyncFailureTests(FakeServerTestCase):
         for _ in range(3):
             self.assertTrue(refused.acquire(timeout=PATIENCE))
         self.server.greeting = greet
-        pending = bridge.start("Echo", timeout=PATIENCE)
+        pending = bridge.submit("Echo", timeout=PATIENCE)
         peer = self.server.peer()
         peer.answer(peer.read_call("Echo"), 1)
         self.assertEqual(pending.result(), 1)
@@ -171,9 +173,40 @@ class SyncFailureTests(FakeServerTestCase):
             self.connect(limits=Limits(connect_timeout=0.05))
         self.assertEqual(raised.exception.code, "daemon.unreachable")
 
+    def test_a_daemon_that_comes_later_may_be_waited_for(self) -> None:
+        server = FakeServer(listening=False)
+        self.addCleanup(server.close)
+        with ThreadPoolExecutor(1) as pool:
+            connecting = pool.submit(
+                trestle_bridge.connect, server.path, reconnect=SOON, wait_for_daemon=True, limits=BRIEF)
+            server.listen()
+            connecting.result(PATIENCE).close()
+
+    def test_progress_that_the_daemon_does_not_read_is_not_taken_without_end(self) -> None:
+        full = threading.Event()
+        bridge, peer = self.connect(limits=Limits(max_queued_bytes=1 << 20, close_timeout=0.05))
+
+        def handler(options: Any, call: IncomingCall) -> str:
+            while call.report_progress("x" * 100_000):
+                pass
+            full.set()
+            return "full"
+
+        answering = threading.Thread(target=lambda: peer.answer(peer.read(), {}))
+        answering.start()
+        bridge.register("flood", handler)
+        answering.join()
+        peer.send({"task": "flood", "callbackId": 1, "progress": True})
+        self.assertTrue(full.wait(PATIENCE))
+        taken = 0
+        while "progress" in (message := peer.read()):
+            taken += 1
+        self.assertEqual(message["result"], "full")
+        self.assertGreater(taken, 9)
+
     def test_close_does_not_wait_for_a_daemon_that_does_not_answer(self) -> None:
         bridge, _ = self.connect(limits=Limits(close_timeout=0.05))
-        pending = bridge.start("Echo")
+        pending = bridge.submit("Echo")
         bridge.close()
         with self.assertRaises(BridgeError):
             pending.result(0)

@@ -1,31 +1,42 @@
-"""A client of the Trestle daemon: call tasks, provide tasks, listen to events.
+"""A client of the Trestle daemon: call tasks, provide tasks, subscribe to events; and what plugins are written with.
 
     import trestle_bridge
 
     with trestle_bridge.connect() as bridge:
         print(bridge.call("Echo", {"hello": "world"}, timeout=5.0))
 
-`trestle_bridge.aio` is the same for asyncio. The names that this module exports are the library's interface;
-modules whose names begin with an underscore are not.
+`trestle_bridge.aio` is the same for asyncio. `Plugin` is a plugin of the daemon in a process of its own. The names that
+these modules export are the library's interface; modules whose names begin with an underscore are not.
 """
 
 from . import aio
 from ._core.backoff import Backoff
+from ._core.description import Schema, TaskDescription
 from ._core.errors import BridgeError
 from ._core.events import Event
-from ._core.location import default_path
-from ._core.providing import Caller, IncomingCall
+from ._core.incoming import Caller, IncomingCall
+from ._core.jsontext import JSONValue
+from ._core.location import default_socket
 from ._core.retry import Retry
 from ._core.settings import Limits
+from ._plugin.calls import PluginCall
+from ._plugin.declaring import SessionChange
+from ._plugin.interceptors import Decision, InterceptedCall
+from ._plugin.launch import LaunchOptions
+from ._plugin.log import PluginLog, PluginLogHandler
+from ._plugin.plugin import Plugin
 from ._sync.bridge import Bridge
 from ._sync.connecting import connect
 from ._sync.handlers import Handler
 from ._sync.pending import PendingCall
+from ._sync.registration import Registration
 from ._sync.stream import EventStream
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Backoff", "Bridge", "BridgeError", "Caller", "Event", "EventStream", "Handler", "IncomingCall", "Limits",
-    "PendingCall", "Retry", "aio", "connect", "default_path",
+    "Backoff", "Bridge", "BridgeError", "Caller", "Decision", "Event", "EventStream", "Handler", "IncomingCall",
+    "InterceptedCall", "JSONValue", "LaunchOptions", "Limits", "PendingCall", "Plugin", "PluginCall", "PluginLog",
+    "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange", "TaskDescription", "aio", "connect",
+    "default_socket",
 ]

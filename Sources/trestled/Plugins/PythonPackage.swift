@@ -18,6 +18,6 @@ enum PythonPackage {
     static func folder(executable: String) -> String? {
         let place = executable.parentFolder
         return ["/../share/trestle/python", "/../../../Clients/Python", "/../../../../Clients/Python"]
-            .map { place + $0 }.first { access("\($0)/trestle_bridge/worker.py", R_OK) == 0 }?.resolvedPath
+            .map { place + $0 }.first { access("\($0)/trestle_bridge/__init__.py", R_OK) == 0 }?.resolvedPath
     }
 }

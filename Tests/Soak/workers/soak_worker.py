@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker that is good, and crashes when it is asked to: `soak`, `frail` and `pooled`, by its manifest."""
+"""A plugin that is good, and crashes when it is asked to: `soak`, `frail` and `pooled`, by its manifest."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Clients/Python"))
 
-from trestle_bridge import BridgeError, worker  # noqa: E402
-from trestle_bridge.worker import WorkerCall  # noqa: E402
+from trestle_bridge import BridgeError, Plugin, aio  # noqa: E402
 
 NAME = os.environ.get("TRESTLE_PLUGIN", "soak")
+plugin = Plugin()
 
 
-@worker.task(f"{NAME}.work", summary="Works for `ms`, says so `steps` times, and answers with `value`, or fails.")
-async def work(options: Any, call: WorkerCall) -> Any:
+@plugin.task(f"{NAME}.work", summary="Works for `ms`, says so `steps` times, and answers with `value`, or fails.")
+async def work(options: Any, call: aio.PluginCall) -> Any:
     steps = options.get("steps", 0)
     for step in range(steps):
-        call.progress({"step": step})
+        call.report_progress({"step": step})
     if "ms" in options:
         await asyncio.sleep(options["ms"] / 1000)
     if options.get("fail"):
-        raise BridgeError("soak.failed", "As it was told.")
+        raise BridgeError("soak.failed", "it was told to")
     return {"value": options.get("value"), "steps": steps}
 
 
-@worker.task(f"{NAME}.wait", summary="Waits until nobody wants to know any more.")
-async def wait(options: Any, call: WorkerCall) -> Any:
+@plugin.task(f"{NAME}.wait", summary="Waits until nobody wants to know any more.")
+async def wait(options: Any, call: aio.PluginCall) -> Any:
     await asyncio.sleep(3600)
 
 
-@worker.task(f"{NAME}.echo", summary="Has the bridge echo its options, and answers with what it got.")
-async def echo(options: Any, call: WorkerCall) -> Any:
-    return await call.bridge_async("Echo", options)
+@plugin.task(f"{NAME}.echo", summary="Has the bridge echo its options, and answers with what it got.")
+async def echo(options: Any, call: aio.PluginCall) -> Any:
+    return await call.call("Echo", options)
 
 
-@worker.task(f"{NAME}.crash", summary="Ends the process, in the way of `how`.")
-async def crash(options: Any, call: WorkerCall) -> Any:
+@plugin.task(f"{NAME}.crash", summary="Ends the process, in the way of `how`.")
+async def crash(options: Any, call: aio.PluginCall) -> Any:
     how = options.get("how")
     if how == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -51,4 +51,4 @@ async def crash(options: Any, call: WorkerCall) -> Any:
     os._exit(3)
 
 
-worker.run()
+plugin.run()

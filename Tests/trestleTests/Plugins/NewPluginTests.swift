@@ -69,7 +69,7 @@ struct NewPluginTests {
     @Test("The program has ten lines of code, in Swift, Python and sh")
     func tenLines() throws {
         let files = try [PluginLanguage.swift, .python, .sh].flatMap { try template().files($0) }
-        let programs = ["Sources/QrScanPlugin/QrScanPlugin.swift", "qr_scan_worker.py", "qr-scan.sh"]
+        let programs = ["Sources/QrScanPlugin/QrScanPlugin.swift", "qr_scan_plugin.py", "qr-scan.sh"]
         for program in programs {
             let text = try #require(files.first { $0.path == program }?.text)
             #expect(code(text, comment: "#").count <= 10, "\(text)")

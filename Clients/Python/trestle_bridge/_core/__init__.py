@@ -4,6 +4,7 @@ Nothing in this package blocks, sleeps or starts a thread. An object of it belon
 I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket, and
 never waits for it.
 
-Modules import downwards: errors, jsontext, framing, output, timers, backoff, location, settings; then
-messages, waiting; then calls, providing, events; then requests; then core; then driver.
+Modules import downwards: errors, wire, jsontext, framing, output, timers, backoff, location, settings,
+connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
+attempts, state; then core; then driver.
 """

@@ -2,108 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from itertools import count
-from typing import Any, Callable, Optional, Protocol, Union
+from typing import Any, Callable, Optional
 
 from . import messages
+from .call import Call, Outcome, Success
 from .errors import (
     BUSY, CALL_CANCELLED, CALL_TIMEOUT, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING, BridgeError,
     started_data, unreachable,
 )
-from .output import Chunk, OutputQueue
+from .output import OutputQueue
 from .settings import Settings
-from .timers import Timer, Timers
+from .timers import Timers
 from .waiting import WaitingCalls
 
 _BUSY_PAUSE = 0.1
 """Seconds until more of a full queue will have been read; the same as the daemon says of its own limits."""
-
-
-@dataclass(frozen=True)
-class Success:
-    """A call ended with a result."""
-
-    value: Any
-
-
-Outcome = Union[Success, BridgeError]
-
-
-def unwrap(outcome: Outcome) -> Any:
-    """The result, or its error raised; a new exception each time, as several waiters may raise it."""
-    if isinstance(outcome, Success):
-        return outcome.value
-    raise outcome.copy()
-
-
-class CallSink(Protocol):
-    """Who made a call. Called on the thread that owns the core; must not block."""
-
-    def progressed(self, value: Any) -> None:
-        """An intermediate result; never after the end."""
-
-    def ended(self, outcome: Outcome) -> None:
-        """The end; exactly once."""
-
-
-class Call:
-    """One call. It waits for a connection, then it is in flight, then it has ended.
-
-    Invariant: `id` and `chunk` are set exactly while it is in flight; both are None for one that waits.
-    """
-
-    __slots__ = ("task", "options", "timeout", "wants_progress", "session", "one_way", "sink",
-                 "of_connection", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled", "has_ended")
-
-    def __init__(
-        self,
-        task: bytes,
-        options: Optional[bytes],
-        sink: CallSink,
-        *,
-        timeout: Optional[float] = None,
-        wants_progress: bool = False,
-        session: Optional[int] = None,
-        one_way: bool = False,
-        of_connection: bool = False,
-    ) -> None:
-        self.task = task
-        self.options = options
-        self.sink = sink
-        self.timeout = timeout
-        self.wants_progress = wants_progress
-        self.session = session
-        self.one_way = one_way
-        self.of_connection = of_connection
-        """Part of what a connection begins with: it is worth nothing over another one."""
-        self.id: Optional[int] = None
-        self.chunk: Optional[Chunk] = None
-        self.made_at: Optional[float] = None
-        self.timer: Optional[Timer] = None
-        self.last_sequence = -1
-        self.is_cancelled = False
-        self.has_ended = False
-
-    @property
-    def name(self) -> str:
-        """The task, for error messages."""
-        return self.task.decode("utf-8").strip('"')
-
-    @property
-    def started(self) -> Optional[bool]:
-        """Whether its task may have begun, as far as this end can know: False, or None."""
-        return None if self.may_have_begun else False
-
-    @property
-    def may_have_begun(self) -> bool:
-        """Whether some of its message was written."""
-        return self.chunk is not None and self.chunk.has_begun
-
-    @property
-    def size_bytes(self) -> int:
-        """About what it takes in the queue."""
-        return len(self.task) + len(self.options or b"") + 64
 
 
 class CallTable:
@@ -114,11 +29,11 @@ class CallTable:
 
     def __init__(self, output: OutputQueue, timers: Timers, settings: Settings, hold: Callable[[], bool]) -> None:
         self.message_bytes = 1 << 20
-        """The longest line that the daemon takes, without its end; `bridge.hello` tells."""
+        """The longest line that the daemon takes, without its end; `bridge.hello` returns it."""
         self._output = output
         self._timers = timers
         self._limits = settings.limits
-        self._path = settings.path
+        self._socket = settings.socket
         self._hold = hold
         self._ids = count(1)
         self._flying: dict[int, Call] = {}
@@ -131,9 +46,10 @@ class CallTable:
         if not self._waiting.has_room(call):
             return self.end(call, self._waiting.busy())
         self._waiting.append(call)
-        longest = self._limits.reconnect_wait if call.timeout is None else call.timeout
-        left = self._start_clock(call) + longest - self._timers.clock()
-        call.timer = self._timers.after(max(left, 0.0), lambda: self._give_up(call))
+        most = self._limits.max_wait if call.timeout is None else call.timeout
+        left = self._start_clock(call) + most - self._timers.clock()
+        if left != math.inf:
+            call.timer = self._timers.after(max(left, 0.0), lambda: self._give_up(call))
 
     def send(self, call: Call, *, urgent: bool = False) -> None:
         """Puts a call into the output. An urgent one is not counted against the bound."""
@@ -155,7 +71,7 @@ class CallTable:
             return self.end(call, Success(None))
         call.id, call.chunk = call_id, chunk
         self._flying[call_id] = call
-        if left is not None:
+        if left is not None and left != math.inf:
             self._guard(call, left + self._limits.grace)
 
     def send_waiting(self) -> None:
@@ -173,7 +89,7 @@ class CallTable:
     def _is_full(self, more_bytes: int) -> bool:
         # An empty queue takes any message, so that a small bound forbids none for ever.
         queued = self._output.queued_bytes
-        return queued > 0 and queued + more_bytes > self._limits.queued_bytes
+        return queued > 0 and queued + more_bytes > self._limits.max_queued_bytes
 
     # Messages
 
@@ -234,7 +150,7 @@ class CallTable:
         call.timer = self._timers.after(self._limits.grace, lambda: self._end_cancelled(call, call.started))
 
     def abandon(self, call: Call) -> None:
-        """The caller is gone. The call ends at once, and the daemon is told."""
+        """The caller is gone. The call ends at once, and the daemon gets a cancel."""
         if call.has_ended:
             return
         self._end_cancelled(call, False if self._recall(call) else call.started)
@@ -257,7 +173,7 @@ class CallTable:
             self.end(call, error.ending(call.name, started=False))
 
     def dismiss_all(self, error: BridgeError) -> None:
-        """This end closes: the daemon is told to cancel what is in flight, and everything ends."""
+        """This end closes: the daemon gets cancels of what is in flight, and everything ends."""
         for call in list(self._flying.values()):
             self.end(call, error.ending(call.name, started=not self._recall(call)))
         self.end_waiting(error)
@@ -278,13 +194,13 @@ class CallTable:
         self.end(call, BridgeError(CALL_CANCELLED, text, started_data(started)))
 
     def _refuse_busy(self, call: Call) -> None:
-        text = f"more than {self._limits.queued_bytes} bytes wait for the daemon to read them"
+        text = f"more than {self._limits.max_queued_bytes} bytes wait for the daemon to read them"
         self.end(call, BridgeError(BUSY, text, started_data(False), transient=True, retry_after=_BUSY_PAUSE))
 
     def _give_up(self, call: Call) -> None:
         if call.timeout is None:
-            how = f"the connection was lost, and no other came for {self._limits.reconnect_wait:g} s"
-            return self.end(call, unreachable(self._path, how).ending(call.name, started=False))
+            how = f"the connection was lost, and no other came for {self._limits.max_wait:g} s"
+            return self.end(call, unreachable(self._socket, how).ending(call.name, started=False))
         text = f"no connection to the daemon came before the deadline of the call of {call.name}"
         self.end(call, BridgeError(CALL_TIMEOUT, text, started_data(False), transient=True))
 

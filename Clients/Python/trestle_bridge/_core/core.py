@@ -1,20 +1,21 @@
 """A client without its socket: what happens to calls, tasks and subscriptions as connections come and go.
 
 A core outlives connections. Each connection is a session of the daemon's, which begins with `bridge.hello`;
-then the tasks that are provided and the patterns that are listened to are told anew, and calls that waited
+then the tasks that are provided and the patterns that are listened to are sent again, and calls that waited
 are sent.
 """
 
 from __future__ import annotations
 
-import enum
 import logging
 import time
-from typing import Any, Optional, Protocol
+from typing import Any, Optional
 
-from . import messages
-from .calls import Call, CallTable, Outcome, Success
-from .errors import SESSION_CLOSED, TASK_NOT_FOUND, BridgeError, unreachable
+from . import messages, wire
+from .attempts import Attempts
+from .call import Call, Outcome, Success
+from .calls import CallTable
+from .errors import DAEMON_UNREACHABLE, PERMISSION_DENIED, SESSION_CLOSED, TASK_NOT_FOUND, BridgeError, unreachable
 from .events import Event, Subscriptions
 from .framing import LineSplitter, LineTooLong
 from .jsontext import decoder, encode
@@ -22,37 +23,14 @@ from .output import OutputQueue
 from .providing import HandlerRunner, ProvidedTasks
 from .requests import Done, Requests
 from .settings import Settings
-from .timers import Clock, Timer, Timers
+from .state import CoreListener, State, WebClose
+from .timers import Clock, Timers
 from .waiting import Holding
 
 log = logging.getLogger("trestle_bridge")
 
-_CONNECT_AGAIN = 0.02
-"""Seconds until a daemon whose queue of new connections is full is tried again."""
 _STABLE = 5.0
 """Seconds after which a connection counts as one that worked: the back-off begins anew when it is lost."""
-_CLOSED_WEB = 5.0
-"""Seconds within which the end of the connection is taken for what `web.close` announced."""
-
-
-class State(enum.Enum):
-    """Where a core is between its making and its end."""
-
-    APART = "apart"  # no connection; a timer, or the driver, makes the next one
-    GREETING = "greeting"  # connected; the daemon has not answered `bridge.hello`
-    OPEN = "open"
-    CLOSING = "closing"  # nothing more is sent but what is queued
-    CLOSED = "closed"
-
-
-class CoreListener(Protocol):
-    """Who is told how the core fares. Called on the thread that owns it; must not block."""
-
-    def opened(self, first: bool) -> None:
-        """A session has begun; `first`: the client's first."""
-
-    def closed(self, error: BridgeError) -> None:
-        """No session will ever begin again. The last thing that happens."""
 
 
 class Core:
@@ -74,14 +52,13 @@ class Core:
         self.requests = Requests(self)
         self._listener = listener
         self._decode = decoder(settings.parse_float)
-        self._splitter = LineSplitter(settings.limits.line_bytes)
+        self._splitter = LineSplitter(settings.limits.max_line_bytes)
         self._has_opened = False
         self._opened_at = 0.0
-        self._attempt = 0
-        self._connecting: Optional[Timer] = None
+        self._attempts = Attempts(settings, self.timers, self._connect_now, self._connect_late)
         self._holding = Holding(self.timers, self._resume)
         self._refusal: Optional[BridgeError] = None
-        self._web_close: Optional[tuple[float, Any]] = None
+        self._web_close: Optional[WebClose] = None
         self._end = BridgeError(SESSION_CLOSED, "the connection to the daemon was closed here")
 
     # The connection, as the driver reports it
@@ -104,28 +81,32 @@ class Core:
     def start(self) -> None:
         """Asks for the first connection."""
         self.wants_connection = True
-        self._connecting = self.timers.after(self.settings.limits.connect_timeout, self._connect_late)
+        self._attempts.begin()
 
     def connected(self) -> None:
         """There is a connection."""
         self.wants_connection = False
         self.state = State.GREETING
-        self._splitter = LineSplitter(self.settings.limits.line_bytes)
+        self._splitter = LineSplitter(self.settings.limits.max_line_bytes)
         self._refusal = self._web_close = None
-        if self._connecting is None:
-            self._connecting = self.timers.after(self.settings.limits.connect_timeout, self._connect_late)
+        self._attempts.watch()
         options = encode(self.settings.hello_options)
-        self.calls.send(Call(b'"bridge.hello"', options, Done(self._greeted), of_connection=True), urgent=True)
+        self.calls.send(Call(encode(wire.HELLO), options, Done(self._greeted), of_connection=True), urgent=True)
 
     def connect_failed(self, error: BridgeError, *, again: bool) -> None:
         """There is no connection to be had; `again`: the daemon is there, but has no room at the moment."""
         self.wants_connection = False
         if self._has_opened:
             log.debug("no connection: %s", error)
-            self._connect_later()
+            self._attempts.repeat()
         elif again:
-            self.timers.after(_CONNECT_AGAIN, self._connect_now)
+            self._attempts.repeat_soon()
         else:
+            self._wait_or_finish(error)
+
+    def _wait_or_finish(self, error: BridgeError) -> None:
+        """The first connection failed: it is tried again for as long as the settings allow."""
+        if error.code != DAEMON_UNREACHABLE or not self._attempts.repeat_first():
             self._finish(error)
 
     def received(self, data: bytes) -> None:
@@ -148,56 +129,39 @@ class Core:
         if not self.has_connection:
             return
         was, self.state = self.state, State.APART
-        self._stop_connecting()
+        self._attempts.stop_watching()
         self._holding.stop()
         text = f"the connection to the daemon was lost ({how})"
         error = BridgeError(SESSION_CLOSED, text, transient=True)
         if was is State.CLOSING:
             return self._finish(self._end)
-        if self._was_closed_by_web_close():
-            info = self._web_close[1] if self._web_close else None
-            error = BridgeError(SESSION_CLOSED, "the daemon closed this session on purpose (closeWeb)", {"info": info})
+        if self._web_close is not None:
+            error = self._web_close.error(self.timers.clock()) or error
         self.calls.end_flying(error)
         self.provided.cancel_all()
         self.output.clear()
         if not self._has_opened:
-            self._finish(self._refusal or self._unreachable(how))
+            self._wait_or_finish(self._refusal or self._unreachable(how))
         elif not error.transient or self.settings.backoff is None:
             self._finish(error)
         else:
             log.info("%s; connecting again", text)
             if was is State.OPEN and self.timers.clock() - self._opened_at >= _STABLE:
-                self._attempt = 0
-            self._connect_later()
-
-    def _was_closed_by_web_close(self) -> bool:
-        # Anybody may publish an event of this name: only one right before the end announces it.
-        return self._web_close is not None and self.timers.clock() - self._web_close[0] <= _CLOSED_WEB
+                self._attempts.forget()
+            self._attempts.repeat()
 
     def _connect_now(self) -> None:
         self.wants_connection = self.state is State.APART
 
-    def _connect_later(self) -> None:
-        backoff = self.settings.backoff
-        if backoff is not None:
-            self.timers.after(backoff.pause(self._attempt), self._connect_now)
-            self._attempt += 1
-
     def _connect_late(self) -> None:
-        self._connecting = None
         how = f"it does not answer within {self.settings.limits.connect_timeout:g} s"
         if self.state is State.GREETING:
             self.lost(how)
         elif self.state is State.APART and not self._has_opened:
-            self._finish(self._unreachable(how))
+            self._wait_or_finish(self._unreachable(how))
 
     def _unreachable(self, how: str) -> BridgeError:
-        return unreachable(self.settings.path, how)
-
-    def _stop_connecting(self) -> None:
-        if self._connecting is not None:
-            self._connecting.cancel()
-            self._connecting = None
+        return unreachable(self.settings.socket, how)
 
     # The session
 
@@ -207,16 +171,20 @@ class Core:
         if isinstance(outcome, Success):
             self.hello = outcome.value if isinstance(outcome.value, dict) else None
             self._learn_limits()
-        elif outcome.code in ("permission.denied", TASK_NOT_FOUND):
+        elif outcome.code in (PERMISSION_DENIED, TASK_NOT_FOUND):
             # Whoever may not ask may still call what is allowed.
             self.hello = None
         else:
             self._refusal = outcome
             return self.lost(f"it refuses: {outcome}")
-        self._stop_connecting()
+        self._attempts.stop_watching()
         self.state = State.OPEN
         self._opened_at = self.timers.clock()
         first, self._has_opened = not self._has_opened, True
+        if first:
+            self._attempts.forget()
+        else:
+            self.subscriptions.session_replaced()
         self.requests.restore()
         self.calls.send_waiting()
         self._listener.opened(first)
@@ -233,15 +201,14 @@ class Core:
             self.calls.send_waiting()
 
     def _learn_limits(self) -> None:
-        limits = (self.hello or {}).get("limits")
-        message_bytes = limits.get("messageBytes") if isinstance(limits, dict) else None
-        if type(message_bytes) is int and message_bytes > 0:
+        message_bytes = messages.message_bytes(self.hello)
+        if message_bytes is not None:
             self.calls.message_bytes = self.provided.message_bytes = message_bytes
 
     # What the faces ask for
 
     def submit(self, call: Call) -> None:
-        """Makes a call. Its sink hears of the end, in whatever state the core is."""
+        """Makes a call. Its sink gets the end, in whatever state the core is."""
         if self.state is State.OPEN and not self._holding.is_on:
             self.calls.send(call)
         elif self.is_over:
@@ -255,7 +222,7 @@ class Core:
             return
         was, self.state = self.state, State.CLOSING
         self.wants_connection = False
-        self._stop_connecting()
+        self._attempts.stop_watching()
         self.calls.dismiss_all(self._end)
         self.subscriptions.finish(None)
         self.provided.cancel_all()
@@ -292,15 +259,15 @@ class Core:
         """The end of such a call."""
         self.provided.cancel(callback_id)
 
-    def on_event(self, name: str, data: Any) -> None:
+    def on_event(self, name: str, data: Any, retained: bool) -> None:
         """An event."""
-        if name == "web.close":
-            self._web_close = (self.timers.clock(), data.get("info") if isinstance(data, dict) else None)
-        elif name in ("daemon.draining", "session.lost"):
-            log.info("the daemon says %s: %s", name, data)
-            if name == "daemon.draining":
+        if name == wire.WEB_CLOSE:
+            self._web_close = WebClose(data, self.timers.clock())
+        elif name in (wire.DAEMON_DRAINING, wire.SESSION_LOST):
+            log.info("the daemon sends %s: %s", name, data)
+            if name == wire.DAEMON_DRAINING:
                 self._hold()
-        self.subscriptions.receive(Event(name, data))
+        self.subscriptions.receive(Event(name, data), retained)
 
     def on_progress(self, message: dict[str, Any]) -> None:
         """An intermediate result."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import socket
 from typing import Callable, Optional
 
-from .core import Core, State
+from .core import Core
 from .errors import CONNECTION_DENIED, DAEMON_UNREACHABLE, BridgeError
+from .state import State
 
 _READ_BYTES = 256 << 10
 
@@ -64,7 +65,7 @@ class Driver:
             self._socket = None
 
     def _connect(self) -> None:
-        path = self.core.settings.path
+        path = self.core.settings.socket
         new = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             new.setblocking(False)

@@ -15,6 +15,7 @@ REPLY_INVALID = "reply.invalid"
 MESSAGE_TOO_LARGE = "message.too_large"
 OPTIONS_INVALID = "options.invalid"
 RESULT_TOO_LARGE = "result.too_large"
+PERMISSION_DENIED = "permission.denied"
 SESSION_CLOSED = "session.closed"
 TASK_NOT_FOUND = "task.not_found"
 DAEMON_STOPPING = "daemon.stopping"
@@ -32,14 +33,14 @@ class BridgeError(Exception):
         message: a sentence for a person; it may change from version to version.
         data: any JSON, by code; None where there is none.
         transient: True: the same call may succeed later.
-        retry_after: seconds after which trying again makes sense; None where nobody says. (On the wire it is
+        retry_after: seconds after which trying again makes sense; None where it is not known. (On the wire it is
             `retryAfter`, in whole milliseconds.)
     """
 
     # What programs import it from, and so what a traceback shall call it.
     __module__ = "trestle_bridge"
 
-    # Nobody chose the message: a worker's daemon shows it to trusted callers alone.
+    # Nobody chose the message: the daemon shows that of a plugin to trusted callers alone.
     _unforeseen = False
 
     def __init__(
@@ -62,8 +63,7 @@ class BridgeError(Exception):
     def started(self) -> Optional[bool]:
         """Whether the task's work may have begun.
 
-        False: nothing has been done, and calling again is safe. True: it may have had its effect. None: not
-            known,
+        False: nothing has been done, and calling again is safe. True: it may have had its effect. None: not known,
         or the code has nothing to do with it.
         """
         started = self.data.get("started") if isinstance(self.data, dict) else None

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Protocol, Sequence
 
 from .errors import BridgeError
-
-EVENTS_DROPPED = "bridge.events_dropped"
+from .wire import EVENTS_DROPPED
 
 
 @dataclass(frozen=True)
@@ -15,7 +14,8 @@ class Event:
     """An event: its name, such as `record.changed`, and its data, any JSON.
 
     Where a reader falls behind, the oldest events that wait for it are dropped, and it gets
-    `bridge.events_dropped` with `{"count": n}` in their place; the daemon does the same.
+    `bridge.events_dropped` with `{"count": n}` in their place; the daemon does the same. After a connection was lost
+    and made again, `count` is None: how many were missed is not known.
     """
 
     name: str
@@ -35,11 +35,11 @@ class EventSink(Protocol):
 class Subscription:
     """One listener and its patterns."""
 
-    def __init__(self, patterns: Sequence[str], sink: EventSink, *, unasked: bool = False) -> None:
+    def __init__(self, patterns: Sequence[str], sink: EventSink, *, local: bool = False) -> None:
         self.patterns = tuple(dict.fromkeys(patterns))
         self.sink = sink
-        self.unasked = unasked
-        """Whether it only hears what the daemon sends anyway; the daemon knows nothing of it."""
+        self.local = local
+        """Whether it only gets what the daemon sends anyway; the daemon knows nothing of it."""
         self.confirmed = False
         """Whether the daemon has taken it: only then it is subscribed again in the next session."""
 
@@ -56,13 +56,24 @@ def matches(pattern: str, name: str) -> bool:
 
 
 class Subscriptions:
-    """All subscriptions of a client."""
+    """All subscriptions of a client, and the newest retained event of each name that they get.
+
+    The daemon sends a retained event once to a session; whoever subscribes to it here later gets it from here.
+    """
+
+    MAX_RETAINED = 1024
+    """Events that are kept here: as many as the daemon keeps."""
 
     def __init__(self) -> None:
         self._all: list[Subscription] = []
+        self._retained: dict[str, Event] = {}
 
     def add(self, subscription: Subscription) -> None:
-        """Has it get events from now on."""
+        """Has it get events from now on, those first that are retained and have come already."""
+        if not subscription.local:
+            for event in self._retained.values():
+                if subscription.wants(event.name):
+                    subscription.sink.received(event)
         self._all.append(subscription)
 
     def __contains__(self, subscription: Subscription) -> bool:
@@ -72,10 +83,15 @@ class Subscriptions:
         """Has it get no more."""
         if subscription in self._all:
             self._all.remove(subscription)
+            # The daemon sends these again to whoever subscribes next.
+            others = [other for other in self._all if not other.local]
+            self._retained = {
+                name: event for name, event in self._retained.items() if any(other.wants(name) for other in others)
+            }
 
     def unwanted(self, subscription: Subscription) -> list[str]:
         """The patterns of one that was removed which nobody else wants."""
-        wanted = {pattern for other in self._all if not other.unasked for pattern in other.patterns}
+        wanted = {pattern for other in self._all if not other.local for pattern in other.patterns}
         return [pattern for pattern in subscription.patterns if pattern not in wanted]
 
     @property
@@ -84,15 +100,27 @@ class Subscriptions:
         patterns = (pattern for one in self._all if one.confirmed for pattern in one.patterns)
         return list(dict.fromkeys(patterns))
 
-    def receive(self, event: Event) -> None:
-        """Hands an event to everybody who wants it."""
+    def receive(self, event: Event, retained: bool = False) -> None:
+        """Hands an event to everybody who wants it; `retained`: keeps it for who subscribes later."""
+        receivers = [subscription for subscription in self._all if subscription.wants(event.name)]
+        for subscription in receivers:
+            subscription.sink.received(event)
+        if retained and any(not subscription.local for subscription in receivers):
+            if event.name in self._retained or len(self._retained) < self.MAX_RETAINED:
+                self._retained[event.name] = event
+
+    def session_replaced(self) -> None:
+        """A new session takes the place of a lost one: everybody learns that events may be missing, and the daemon
+        sends what is retained again."""
+        self._retained.clear()
         for subscription in list(self._all):
-            if subscription.wants(event.name):
-                subscription.sink.received(event)
+            if subscription.confirmed or subscription.local:
+                subscription.sink.received(Event(EVENTS_DROPPED, {"count": None}))
 
     def finish(self, error: Optional[BridgeError]) -> None:
         """No more events come."""
         everybody, self._all = self._all, []
+        self._retained.clear()
         for subscription in everybody:
             subscription.sink.finished(error)
 

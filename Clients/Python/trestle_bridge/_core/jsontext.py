@@ -10,9 +10,14 @@ from __future__ import annotations
 import json
 import math
 from decimal import Decimal
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 from .errors import OPTIONS_INVALID, BridgeError
+
+JSONValue = Union[None, bool, int, float, str, Sequence["JSONValue"], Mapping[str, "JSONValue"]]
+"""Any JSON, for annotations of programs. Arguments of this library that take any JSON are `Any`, since a `TypedDict`,
+as `trestle generate` writes them, is no `Mapping` of JSON values to a type checker; results are `Any` as those of
+`json.loads` are."""
 
 # The daemon refuses more than 128 levels; what lies far beyond is a structure that contains itself.
 _DEEPEST = 500
@@ -31,7 +36,7 @@ def encode(value: Any) -> bytes:
 
     Raises:
         BridgeError: `options.invalid` where the value has no JSON: NaN, an infinity, half a surrogate pair,
-            an object of another class, a value that contains itself. `data.path` tells where.
+            an object of another class, a value that contains itself. `data.path` says where.
     """
     try:
         return _fast.encode(value).encode("utf-8")

@@ -1,4 +1,4 @@
-"""Where the daemon's socket is, where nobody says."""
+"""Where the daemon's socket is, where the program does not say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _owner(path: str) -> Optional[int]:
         return None
 
 
-def default_path(
+def default_socket(
     environ: Optional[Mapping[str, str]] = None,
     uid: Optional[int] = None,
     exists: Callable[[str], bool] = os.path.exists,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Optional, Protocol, Union
 
+from . import wire
 from .jsontext import encode
 
 MessageID = Union[int, str]
@@ -23,14 +24,13 @@ def call(
     session: Optional[int] = None,
     caller: Optional[MessageID] = None,
 ) -> bytes:
-    """A call. `task` and `options` are JSON already; `timeout` is in seconds; `caller` is the id of the call on
-    whose behalf a worker makes it."""
+    """A call. `task` and `options` are JSON already; `timeout` is in seconds, `math.inf` for none; `caller` is the id
+    of the call on whose behalf a plugin makes it."""
     parts = [b'{"task":', task]
     if callback_id is not None:
         parts.append(b',"callbackId":%d' % callback_id)
     if timeout is not None:
-        # At least 1: the daemon refuses 0, and what is left of a timeout may be less than a millisecond.
-        parts.append(b',"timeout":%d' % max(1, math.ceil(timeout * 1000)))
+        parts.append(b',"%b":%d' % (wire.TIMEOUT.encode(), milliseconds(timeout)))
     if progress:
         parts.append(b',"progress":true')
     if session is not None:
@@ -41,6 +41,21 @@ def call(
         parts += [b',"options":', options]
     parts.append(b"}\n")
     return b"".join(parts)
+
+
+def milliseconds(timeout: float) -> int:
+    """A timeout in seconds, as the daemon takes it."""
+    if timeout == math.inf:
+        return wire.NO_TIMEOUT_MS
+    # At least 1: the daemon refuses 0, and what is left of a timeout may be less than a millisecond.
+    return max(1, math.ceil(timeout * 1000))
+
+
+def message_bytes(hello: Any) -> Optional[int]:
+    """The longest line, without its end, that a daemon takes which says this of itself; None: it does not say."""
+    limits = hello.get(wire.LIMITS) if isinstance(hello, dict) else None
+    most = limits.get(wire.MESSAGE_BYTES) if isinstance(limits, dict) else None
+    return most if type(most) is int and most > 0 else None
 
 
 def cancel(callback_id: int) -> bytes:
@@ -78,8 +93,8 @@ class Receiver(Protocol):
     def on_cancel(self, callback_id: Any) -> None:
         """The end of such a call."""
 
-    def on_event(self, name: str, data: Any) -> None:
-        """An event."""
+    def on_event(self, name: str, data: Any, retained: bool) -> None:
+        """An event; `retained`: the daemon keeps it for whoever subscribes later."""
 
     def on_progress(self, message: dict[str, Any]) -> None:
         """An intermediate result of a call of ours."""
@@ -103,7 +118,7 @@ def dispatch(message: Any, receiver: Receiver) -> None:
     elif not isinstance(message, dict):
         receiver.on_nonsense("a message that is no object")
     elif isinstance(message.get("event"), str):
-        receiver.on_event(message["event"], message.get("data"))
+        receiver.on_event(message["event"], message.get("data"), message.get(wire.RETAINED) is True)
     elif isinstance(message.get("task"), str):
         receiver.on_call(message)
     elif "cancel" in message:

@@ -24,13 +24,12 @@ class Chunk:
 class OutputQueue:
     """Lines in the order in which they leave.
 
-    Invariant: `queued_bytes` is the sum of what has not been sent of all chunks in the queue. Only the first
-        chunk
+    Invariant: `queued_bytes` is the sum of what has not been sent of all chunks in the queue. Only the first chunk
     may be partly sent.
     """
 
     # As many buffers as one system call takes at most.
-    _MOST_BUFFERS = 64
+    _MAX_BUFFERS = 64
 
     def __init__(self) -> None:
         self._chunks: deque[Chunk] = deque()
@@ -56,7 +55,7 @@ class OutputQueue:
         """What to write next."""
         while self._chunks and not self._chunks[0].data:
             self._chunks.popleft()
-        first = islice(self._chunks, self._MOST_BUFFERS)
+        first = islice(self._chunks, self._MAX_BUFFERS)
         return [memoryview(chunk.data)[chunk.sent_bytes:] for chunk in first]
 
     def advance(self, written_bytes: int) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 from typing import Any, Callable, Protocol
 
-from .calls import Call, CallSink, CallTable, Outcome, Success
+from . import wire
+from .call import Call, CallSink, Outcome, Success
+from .calls import CallTable
 from .errors import SESSION_CLOSED, BridgeError
 from .events import Subscription, Subscriptions
 from .jsontext import encode
-from .providing import ProvidedTasks, Registration
+from .providing import ProvidedTask, ProvidedTasks
 
 log = logging.getLogger("trestle_bridge")
 
@@ -60,48 +62,53 @@ class Requests:
     def __init__(self, core: Submitter) -> None:
         self._core = core
 
-    def register(self, task: str, scope: str, handler: Any, sink: CallSink) -> None:
-        """Provides a task. The sink hears of the daemon's answer."""
-        registrations = self._core.provided.registrations
-        earlier = registrations.get(task)
+    def register(self, provided: ProvidedTask, sink: CallSink) -> None:
+        """Provides a task. The sink gets the daemon's answer."""
+        tasks = self._core.provided.tasks
+        earlier = tasks.get(provided.task)
         # Before the daemon knows: the first call may come with the callback.
-        registration = registrations[task] = Registration(scope, handler)
+        tasks[provided.task] = provided
 
         def done(outcome: Outcome) -> None:
             if isinstance(outcome, Success):
-                registration.confirmed = True
-            elif registrations.get(task) is registration:
+                provided.confirmed = True
+            elif tasks.get(provided.task) is provided:
                 if earlier is not None:
-                    registrations[task] = earlier
+                    tasks[provided.task] = earlier
                 else:
-                    del registrations[task]
+                    del tasks[provided.task]
             sink.ended(outcome)
 
-        self._ask("bridge.register", {"tasks": [task], "scope": scope}, done)
+        self._ask(wire.REGISTER, _registration(provided), done)
 
-    def unregister(self, task: str, sink: CallSink) -> None:
-        """Provides a task no more; calls that have come already go on."""
-        registrations = self._core.provided.registrations
-        registration = registrations.get(task)
-        was_confirmed = registration is not None and registration.confirmed
-        if registration is not None:
-            # A session that begins before the answer comes shall not have it.
-            registration.confirmed = False
+    def unregister(self, provided: ProvidedTask, sink: CallSink) -> None:
+        """Provides a task no more; calls that have come already go on. Does nothing where a later registration has
+        taken its place."""
+        tasks = self._core.provided.tasks
+        if tasks.get(provided.task) is not provided:
+            return sink.ended(Success(None))
+        was_confirmed = provided.confirmed
+        # A session that begins before the answer comes shall not have it.
+        provided.confirmed = False
+        if not self._core.is_open:
+            # There is no session that provides anything, and the next one does not learn of it.
+            del tasks[provided.task]
+            return sink.ended(Success(None))
 
         def done(outcome: Outcome) -> None:
             # A session that is closed provides nothing: what was asked for is so.
             gone = isinstance(outcome, Success) or outcome.code == SESSION_CLOSED
-            if registration is not None and registrations.get(task) is registration:
+            if tasks.get(provided.task) is provided:
                 if gone:
-                    del registrations[task]
+                    del tasks[provided.task]
                 else:
-                    registration.confirmed = was_confirmed
+                    provided.confirmed = was_confirmed
             sink.ended(Success(None) if gone else outcome)
 
-        self._ask("bridge.unregister", {"tasks": [task]}, done)
+        self._ask(wire.UNREGISTER, {"tasks": [provided.task]}, done)
 
     def subscribe(self, subscription: Subscription, sink: CallSink) -> None:
-        """Listens. The call's sink hears of the daemon's answer, the subscription's of events."""
+        """Listens. The call's sink gets the daemon's answer, the subscription's sink events."""
         # Before the daemon knows: the first event may come right behind the callback.
         self._core.subscriptions.add(subscription)
 
@@ -115,17 +122,17 @@ class Requests:
                 self._forget(self._core.subscriptions.unwanted(subscription))
             sink.ended(outcome)
 
-        self._ask("bridge.subscribe", {"events": list(subscription.patterns)}, done)
+        self._ask(wire.SUBSCRIBE, {"events": list(subscription.patterns)}, done)
 
     def listen(self, subscription: Subscription) -> None:
-        """Hears what the daemon sends anyway."""
+        """Has a local subscription get what the daemon sends anyway."""
         if self._core.is_over:
             subscription.sink.finished(None)
         else:
             self._core.subscriptions.add(subscription)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Listens no more. The daemon is told of the patterns that nobody else wants."""
+        """Listens no more. The daemon is asked to end the patterns that nobody else wants."""
         if subscription in self._core.subscriptions:
             self._core.subscriptions.remove(subscription)
             subscription.sink.finished(None)
@@ -133,27 +140,34 @@ class Requests:
                 self._forget(self._core.subscriptions.unwanted(subscription))
 
     def restore(self) -> None:
-        """A session has begun: it is told everything that the last one knew."""
+        """A session has begun: it is asked for everything that the last one knew."""
         # One by one: of several names in one call, none is registered where one is not to be had.
-        for task, registration in self._core.provided.registrations.items():
-            if registration.confirmed:
-                self._tell_anew("bridge.register", {"tasks": [task], "scope": registration.scope})
+        for provided in self._core.provided.tasks.values():
+            if provided.confirmed:
+                self._ask_anew(wire.REGISTER, _registration(provided))
         if patterns := self._core.subscriptions.confirmed_patterns:
-            self._tell_anew("bridge.subscribe", {"events": patterns})
+            self._ask_anew(wire.SUBSCRIBE, {"events": patterns})
 
     def _forget(self, patterns: list[str]) -> None:
         # Without a session the daemon knows of none.
         if patterns and self._core.is_open:
-            self._ask("bridge.unsubscribe", {"events": patterns}, lambda outcome: None)
+            self._ask(wire.UNSUBSCRIBE, {"events": patterns}, lambda outcome: None)
 
     def _ask(self, task: str, options: Any, done: Callable[[Outcome], None]) -> None:
         self._core.submit(Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT))
 
-    def _tell_anew(self, task: str, options: Any) -> None:
+    def _ask_anew(self, task: str, options: Any) -> None:
         def done(outcome: Outcome) -> None:
-            # What ends with the connection is told anew in the next.
+            # What ends with the connection is asked for again in the next.
             if isinstance(outcome, BridgeError) and outcome.code != SESSION_CLOSED:
                 log.warning("%s %s failed after connecting again: %s", task, options, outcome)
 
         call = Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT, of_connection=True)
         self._core.calls.send(call, urgent=True)
+
+
+def _registration(provided: ProvidedTask) -> dict[str, Any]:
+    options: dict[str, Any] = {"tasks": [provided.task], "scope": provided.scope}
+    if provided.description is not None:
+        options[wire.DESCRIPTIONS] = {provided.task: provided.description.to_json()}
+    return options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import Any, Callable, Optional
 
 from .backoff import Backoff
 
-LONGEST_NAME_BYTES = 64
+MAX_NAME_BYTES = 64
 """Of a script's name as this program's."""
 
-LONGEST_TIMEOUT = 365 * 24 * 3600.0
-"""Seconds: no call may wait for longer than a year."""
+MAX_TIMEOUT = 365 * 24 * 3600.0
+"""Seconds: a timeout is at most a year, unless there is none."""
 
 
 @dataclass(frozen=True)
@@ -22,38 +23,38 @@ class Limits:
 
     Attributes:
         connect_timeout: for the daemon to take the connection and to answer `bridge.hello`.
-        reconnect_wait: how long a call without a timeout waits for a connection while there is none.
+        max_wait: how long a call without a timeout waits for a connection while there is none.
         grace: how long after a call's own timeout, or after its cancel, this end gives up waiting for the
             daemon to report the end of the call.
         close_timeout: how long `close()` waits for the daemon to read what is queued, and for handlers to
             return.
-        waiting_calls: how many calls may wait for a connection; one more is refused with `busy`.
-        waiting_bytes: how long the messages of the calls that wait for a connection may be together, about; one
+        max_waiting_calls: how many calls may wait for a connection; one more is refused with `busy`.
+        max_waiting_bytes: how long the messages of the calls that wait for a connection may be together, about; one
             more call is refused with `busy`.
-        queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
-        line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
-        progress_queued: intermediate results of one call that nobody takes; beyond, the oldest are dropped.
-        running_calls: calls of provided tasks that are worked on, or wait for a thread; one more is answered
+        max_queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
+        max_line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
+        max_queued_progress: intermediate results of one call that nobody takes; beyond, the oldest are dropped.
+        max_running_calls: calls of provided tasks that are worked on, or wait for a thread; one more is answered
             `busy`.
     """
 
     connect_timeout: float = 10.0
-    reconnect_wait: float = 60.0
+    max_wait: float = 60.0
     grace: float = 2.0
     close_timeout: float = 1.0
-    waiting_calls: int = 1024
-    waiting_bytes: int = 4 << 20
-    queued_bytes: int = 4 << 20
-    line_bytes: int = 256 << 20
-    progress_queued: int = 1024
-    running_calls: int = 1024
+    max_waiting_calls: int = 1024
+    max_waiting_bytes: int = 4 << 20
+    max_queued_bytes: int = 4 << 20
+    max_line_bytes: int = 256 << 20
+    max_queued_progress: int = 1024
+    max_running_calls: int = 1024
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that `connect` was told, the same for both faces."""
+    """The arguments of `connect`, the same for both faces."""
 
-    path: str
+    socket: str
     client: Optional[str] = None
     version: Optional[str] = None
     origin: Optional[str] = None
@@ -61,6 +62,8 @@ class Settings:
     """None: a connection that is lost stays lost."""
     parse_float: Callable[[str], Any] = float
     limits: Limits = field(default_factory=Limits)
+    wait_for_daemon: float = 0.0
+    """Seconds for which the first connection is tried again."""
 
     @property
     def hello_options(self) -> dict[str, str]:
@@ -78,14 +81,14 @@ def script_name() -> str:
     if name in ("", "-c", "-m", "-"):
         name = "python"
     # A name of a file is any bytes, and the daemon takes text of a bounded length.
-    return name.encode("utf-8", "replace")[:LONGEST_NAME_BYTES].decode("utf-8", "ignore")
+    return name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore")
 
 
 def check_timeout(seconds: Optional[float]) -> None:
     """Refuses a timeout that no call can have.
 
     Raises:
-        ValueError: it is not above 0, or longer than a year.
+        ValueError: it is not above 0, or longer than a year and not `math.inf`.
     """
-    if seconds is not None and not 0 < seconds <= LONGEST_TIMEOUT:
-        raise ValueError(f"a timeout is a number of seconds above 0, at most a year, not {seconds!r}")
+    if seconds is not None and seconds != math.inf and not 0 < seconds <= MAX_TIMEOUT:
+        raise ValueError(f"a timeout is a number of seconds above 0, at most a year, or math.inf, not {seconds!r}")

@@ -37,8 +37,8 @@ class WaitingCalls(dict[S, None]):
 
     def has_room(self, call: S) -> bool:
         """Whether one more may wait."""
-        most = self._limits
-        return len(self) < most.waiting_calls and self._bytes + call.size_bytes <= most.waiting_bytes
+        limits = self._limits
+        return len(self) < limits.max_waiting_calls and self._bytes + call.size_bytes <= limits.max_waiting_bytes
 
     def busy(self) -> BridgeError:
         """What a call ends with for which there is no room."""

@@ -5,58 +5,28 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-import weakref
-from types import TracebackType
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Mapping, Optional
 
-from .._core import jsontext
-from .._core.calls import Call, CallSink, Success
-from .._core.core import Core, State
+from .._core import jsontext, wire
+from .._core.call import Call, CallSink, Success
+from .._core.core import Core
+from .._core.description import TaskDescription
 from .._core.driver import Driver
 from .._core.errors import BridgeError
 from .._core.events import Subscription, check_patterns
 from .._core.messages import ABSENT
-from .._core.providing import SCOPES
+from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
 from .._core.settings import Settings, check_timeout
+from .._core.state import State
 from .handlers import Handler, HandlerThreads
 from .iothread import IOThread
+from .listener import Listener, weak_caller
 from .pending import PendingCall, Waiter
+from .registration import Registration
 from .stream import EventStream
 
 Progress = Callable[[Any], None]
-
-
-class _Listener:
-    """Hears of the core's state, on the I/O thread. Apart from the bridge, which nobody here keeps alive."""
-
-    def __init__(self) -> None:
-        self.first = Waiter()
-        self.on_reconnect: Optional[Callable[[], None]] = None
-
-    def opened(self, first: bool) -> None:
-        if first:
-            self.first.ended(Success(None))
-        elif self.on_reconnect is not None:
-            self.on_reconnect()
-
-    def closed(self, error: BridgeError) -> None:
-        # Does nothing where it has opened.
-        self.first.ended(error)
-
-
-def _weak_caller(bridge: Bridge, on_reconnect: Callable[[Bridge], None]) -> Callable[[], None]:
-    # The I/O thread must not keep a bridge alive that its program has forgotten.
-    reference = weakref.ref(bridge)
-
-    def call() -> None:
-        if (alive := reference()) is not None:
-            thread = threading.Thread(target=on_reconnect, args=(alive,), name="trestle-reconnect")
-            thread.daemon = True
-            alive._reconnecting = thread
-            thread.start()
-
-    return call
 
 
 class Bridge:
@@ -70,12 +40,12 @@ class Bridge:
     ) -> None:
         self._limits = settings.limits
         self._handlers = HandlerThreads(handler_threads)
-        self._listener = _Listener()
+        self._listener = Listener()
         self._core = Core(settings, self._listener, self._handlers)
         self._thread = IOThread(Driver(self._core))
         self._handlers.attach(self._thread, self._core.provided)
         if on_reconnect is not None:
-            self._listener.on_reconnect = _weak_caller(self, on_reconnect)
+            self._listener.on_reconnect = weak_caller(self, on_reconnect)
         # The newest thread that runs `on_reconnect`.
         self._reconnecting: Optional[threading.Thread] = None
         self._closing = threading.Event()
@@ -93,9 +63,9 @@ class Bridge:
     # What the daemon said
 
     @property
-    def path(self) -> str:
-        """The socket."""
-        return self._core.settings.path
+    def socket(self) -> str:
+        """The path of the daemon's socket."""
+        return self._core.settings.socket
 
     @property
     def connected(self) -> bool:
@@ -117,7 +87,7 @@ class Bridge:
     # Calls
 
     def pages(
-        self, task: str, options: Optional[dict[str, Any]] = None, *, timeout: Optional[float] = None
+        self, task: str, options: Optional[Mapping[str, Any]] = None, *, timeout: Optional[float] = None
     ) -> Iterator[Any]:
         """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
         which goes on where the one before ended.
@@ -138,14 +108,8 @@ class Bridge:
             wanted["cursor"] = cursor
 
     def call(
-        self,
-        task: str,
-        options: Any = ABSENT,
-        *,
-        timeout: Optional[float] = None,
-        on_progress: Optional[Progress] = None,
-        session: Optional[int] = None,
-        retry: Retry = "never",
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, retry: Retry = "never",
+        on_progress: Optional[Progress] = None, session: Optional[int] = None,
     ) -> Any:
         """Calls a task and waits for its result.
 
@@ -153,23 +117,23 @@ class Bridge:
 
         Args:
             task: its name.
-            options: any JSON; left out, a task sees `{}`. None is JSON's null.
-            timeout: seconds, above 0 and at most a year; None: as long as the task or the daemon allows.
-                Waiting for a connection counts.
-            on_progress: is handed intermediate results, on this thread, in their order.
-            session: only a task that this session registered.
+            options: any JSON; left out, the task gets `{}`. None is JSON's null.
+            timeout: seconds, above 0 and at most a year, or `math.inf`: no timeout. None: the task's own or the
+                daemon's. Waiting for a connection counts.
             retry: which errors are not raised, but have the call sent again within its timeout.
+            on_progress: gets intermediate results, on this thread, in their order.
+            session: only a task that this session registered.
 
         Raises:
-            BridgeError: what the callback says; `call.timeout` where none came in time; `session.closed`
+            BridgeError: the error of the call; `call.timeout` where none came in time; `session.closed`
                 where the connection was lost; `busy` where too much waits to be written; `options.invalid`
                 where the options have no JSON.
-            ValueError: the timeout is none.
+            ValueError: the timeout is not valid.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         attempt = 0
         while True:
-            pending = self.start(task, options, timeout=timeout, on_progress=on_progress, session=session)
+            pending = self.submit(task, options, timeout=timeout, on_progress=on_progress, session=session)
             try:
                 return pending.result()
             except BridgeError as error:
@@ -183,15 +147,9 @@ class Bridge:
                 pending.abandon()
                 raise
 
-    def start(
-        self,
-        task: str,
-        options: Any = ABSENT,
-        *,
-        timeout: Optional[float] = None,
-        on_progress: Optional[Progress] = None,
-        progress: bool = False,
-        session: Optional[int] = None,
+    def submit(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None,
+        on_progress: Optional[Progress] = None, progress: bool = False, session: Optional[int] = None,
     ) -> PendingCall:
         """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
         `PendingCall.result` raises; but what is wrong with the arguments is raised here.
@@ -201,13 +159,14 @@ class Bridge:
         """
         check_timeout(timeout)
         wanted = progress or on_progress is not None
-        waiter = Waiter(self._limits.progress_queued)
+        waiter = Waiter(self._limits.max_queued_progress)
         call = self._make(task, options, waiter, timeout=timeout, wants_progress=wanted, session=session)
         self._thread.post(lambda: self._core.submit(call))
         return PendingCall(self._thread, self._core, call, waiter, on_progress)
 
-    def send(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Calls a task of whose end nobody hears. Returns when the message is queued behind those before it.
+    def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
+        """Makes a one-way call, whose end is not reported. Returns when the message is queued behind those before
+        it.
 
         Raises:
             BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
@@ -218,14 +177,30 @@ class Bridge:
         self._thread.post(lambda: self._core.submit(call))
         waiter.wait()
 
+    def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
+        """Sends an event to everybody who subscribed to it, this client too if it did. Waits for the daemon's answer.
+
+        Args:
+            event: its name.
+            data: any JSON.
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to whoever
+                subscribes later.
+
+        Raises:
+            BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
+                are retained.
+        """
+        self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})
+
     def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
-        encoded = None if options is ABSENT else jsontext.encode(options)
-        return Call(jsontext.encode(task), encoded, sink, **more)
+        return Call(jsontext.encode(task), None if options is ABSENT else jsontext.encode(options), sink, **more)
 
-    # Providing and listening
+    # Providing and subscribing
 
-    def register(self, task: str, handler: Handler, *, scope: str = "any") -> None:
-        """Provides a task: others' calls of it go to the handler, until `unregister`, in every session.
+    def register(
+        self, task: str, handler: Handler, *, scope: Scope = "any", description: Optional[TaskDescription] = None,
+    ) -> Registration:
+        """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed.
 
         The handler is called with the options and an `IncomingCall`, on one of the bridge's handler threads;
         several calls may run at once. What it returns becomes the result. A `BridgeError` that it raises goes
@@ -233,72 +208,53 @@ class Bridge:
 
         Args:
             scope: `any`, or `session`: only calls that name this session.
+            description: what the daemon shows of the task, and checks options by.
 
         Raises:
-            BridgeError: `task.exists` where the name belongs to a plugin, or what else the daemon says.
+            BridgeError: `task.exists` where the name belongs to a plugin, or another error of the daemon.
             ValueError: there is no such scope.
         """
-        if scope not in SCOPES:
-            raise ValueError(f"the scope of a task is one of {SCOPES}, not {scope!r}")
+        check_scope(scope)
         jsontext.encode(task)
-        self._ask(lambda sink: self._core.requests.register(task, scope, handler, sink))
+        provided = ProvidedTask(task, handler, scope, description)
+        self._ask(lambda sink: self._core.requests.register(provided, sink))
+        return Registration(task, lambda: self._ask(lambda sink: self._core.requests.unregister(provided, sink)))
 
-    def unregister(self, task: str) -> None:
-        """Provides a task no more; calls that have come already go on.
-
-        Raises:
-            BridgeError: what the daemon says.
-        """
-        jsontext.encode(task)
-        self._ask(lambda sink: self._core.requests.unregister(task, sink))
-
-    def subscribe(self, *patterns: str, max_events: int = 1024) -> EventStream:
-        """Listens to events: names, or beginnings of names with `*` behind them. Waits for the daemon's
+    def subscribe(self, *patterns: str, local: bool = False, max_events: int = 1024) -> EventStream:
+        """The events of these names, or of names that begin with what stands before a `*`. Waits for the daemon's
         answer.
 
         Args:
-            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader is told.
+            local: does not ask the daemon: only what it sends to this session without a subscription, such as
+                `record.changed` of a table that is watched, `bridge.traffic` and `web.close`, and what the bridge's
+                other streams subscribe to.
+            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader gets
+                `bridge.events_dropped`.
 
         Raises:
-            BridgeError: what the daemon says.
+            BridgeError: the error of the daemon.
             ValueError: there is no pattern.
         """
         check_patterns(patterns)
         jsontext.encode(patterns)
         stream = EventStream(patterns, max_events)
-        subscription = Subscription(patterns, stream)
-        thread, core = self._thread, self._core
-        stream._unsubscribe = lambda: thread.post(lambda: core.requests.unsubscribe(subscription))
+        subscription = Subscription(patterns, stream, local=local)
+        thread, requests = self._thread, self._core.requests
+        stream._unsubscribe = lambda: thread.post(lambda: requests.unsubscribe(subscription))
+
+        def ask(sink: CallSink) -> None:
+            if local:
+                requests.listen(subscription)
+                # What comes after the subscription is read by the stream.
+                sink.ended(Success(None))
+            else:
+                requests.subscribe(subscription, sink)
+
         try:
-            self._ask(lambda sink: self._core.requests.subscribe(subscription, sink))
+            self._ask(ask)
         except BaseException:
             stream.close()
             raise
-        return stream
-
-    def listen(self, *patterns: str, max_events: int = 1024) -> EventStream:
-        """Listens to events that the daemon sends to this session without a subscription: `record.changed` of
-        a table that it watches with `persistence.watch`, `bridge.traffic`, `web.close` and their like; and to
-        whatever the bridge's other streams subscribe to. The daemon is not asked.
-
-        Args:
-            max_events: as with `subscribe`.
-
-        Raises:
-            ValueError: there is no pattern.
-        """
-        check_patterns(patterns)
-        stream = EventStream(patterns, max_events)
-        subscription = Subscription(patterns, stream, unasked=True)
-        thread, core = self._thread, self._core
-        stream._unsubscribe = lambda: thread.post(lambda: core.requests.unsubscribe(subscription))
-
-        def listen(sink: CallSink) -> None:
-            core.requests.listen(subscription)
-            sink.ended(Success(None))
-
-        # Waits for the I/O thread: what comes after this returns is heard.
-        self._ask(listen)
         return stream
 
     def _ask(self, request: Callable[[CallSink], None]) -> None:
@@ -328,12 +284,7 @@ class Bridge:
     def __enter__(self) -> Bridge:
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __del__(self) -> None:
@@ -345,4 +296,4 @@ class Bridge:
             self._thread.post(self._core.close)
 
     def __repr__(self) -> str:
-        return f"<trestle_bridge.Bridge {self.path} {self._core.state.value}>"
+        return f"<trestle_bridge.Bridge {self.socket} {self._core.state.value}>"

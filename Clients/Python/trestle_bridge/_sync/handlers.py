@@ -8,7 +8,8 @@ import threading
 from typing import Any, Callable, Optional
 
 from .._core.errors import BridgeError
-from .._core.providing import IncomingCall, ProvidedTasks, cancelled_error, encode_result, handler_error
+from .._core.incoming import IncomingCall
+from .._core.providing import ProvidedTasks, cancelled_error, encode_result, handler_error
 from .iothread import IOThread
 
 log = logging.getLogger("trestle_bridge")
@@ -23,12 +24,15 @@ class HandlerThreads:
     Threads are made when they are first needed. A call that is cancelled before its turn is never begun.
     """
 
-    def __init__(self, most_threads: int) -> None:
-        self._most_threads = most_threads
+    def __init__(self, max_threads: int) -> None:
+        self._max_threads = max_threads
         self._pool: Optional[concurrent.futures.ThreadPoolExecutor] = None
         # Owned by the I/O thread until the end, like the pool.
         self._futures: dict[IncomingCall, concurrent.futures.Future[None]] = {}
         self._here = threading.local()
+        # Bytes of progress that handlers have handed over, and that are not in the output yet.
+        self._transit_bytes = 0
+        self._transit_lock = threading.Lock()
         self._thread: Optional[IOThread] = None
         self._provided: Optional[ProvidedTasks] = None
 
@@ -46,7 +50,7 @@ class HandlerThreads:
     def run(self, call: IncomingCall, handler: Handler) -> None:
         """I/O thread: begins a call."""
         if self._pool is None:
-            self._pool = concurrent.futures.ThreadPoolExecutor(self._most_threads, "trestle-handler")
+            self._pool = concurrent.futures.ThreadPoolExecutor(self._max_threads, "trestle-handler")
         self._futures[call] = self._pool.submit(self._work, call, handler)
 
     def cancel(self, call: IncomingCall) -> None:
@@ -55,11 +59,23 @@ class HandlerThreads:
         if future is not None and future.cancel():
             self._done(call, None, cancelled_error(started=False))
 
-    def report(self, call: IncomingCall, value: bytes) -> None:
+    def report(self, call: IncomingCall, value: bytes) -> bool:
         """A handler's thread: an intermediate result."""
         thread, provided = self._thread, self._provided
-        if thread is not None and provided is not None:
-            thread.post(lambda: provided.progress(call, value))
+        if thread is None or provided is None:
+            return False
+        with self._transit_lock:
+            if not provided.has_room(call, value, self._transit_bytes):
+                return False
+            self._transit_bytes += len(value)
+        thread.post(lambda: self._write(provided, call, value))
+        return True
+
+    def _write(self, provided: ProvidedTasks, call: IncomingCall, value: bytes) -> None:
+        """I/O thread: has an intermediate result written."""
+        with self._transit_lock:
+            self._transit_bytes -= len(value)
+        provided.progress(call, value)
 
     def _done(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         self._futures.pop(call, None)
@@ -79,6 +95,7 @@ class HandlerThreads:
             if not isinstance(raised, BridgeError):
                 log.debug("the handler of %s raised", call.task, exc_info=True)
             error = handler_error(call.task, raised)
+        call._has_ended = True
         if self._thread is not None:
             self._thread.post(lambda: self._done(call, result, error))
 

@@ -11,22 +11,22 @@ import socket
 import threading
 from typing import Callable, Optional
 
-from .._core.core import Core, State
+from .._core.core import Core
 from .._core.driver import Driver
+from .._core.state import State
 
 log = logging.getLogger("trestle_bridge")
 
 Command = Callable[[], None]
 
-_MOST_COMMANDS = 1000
+_MAX_COMMANDS = 1000
 """Commands that are run between two looks at the socket."""
 
 
 class IOThread:
     """Runs until its core is closed.
 
-    A command that is posted is run exactly once: by the thread, or, where that has ended, by whoever posts
-        it; the
+    A command that is posted is run exactly once: by the thread, or, where that has ended, by whoever posts it; the
     core is closed by then, and every call ends at once.
     """
 
@@ -102,7 +102,7 @@ class IOThread:
         driver = self._driver
         driver.step(self._wait())
         # Not for ever: what the daemon says is to be read however busy this program is.
-        self._run_commands(_MOST_COMMANDS)
+        self._run_commands(_MAX_COMMANDS)
         # What the commands queued leaves now.
         driver.step()
 

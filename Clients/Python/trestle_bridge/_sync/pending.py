@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Iterator, Optional
 
-from .._core.calls import Call, Outcome, unwrap
+from .._core.call import Call, Outcome, unwrap
 from .._core.core import Core
 from .iothread import IOThread
 from .mailbox import Ended, Mailbox
@@ -34,7 +34,7 @@ class Waiter:
 
 
 class PendingCall:
-    """A call that was begun with `Bridge.start`. May be used from any thread."""
+    """A call that was begun with `Bridge.submit`. May be used from any thread."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class PendingCall:
                 matter.
 
         Raises:
-            BridgeError: what the callback says.
+            BridgeError: how the call ended.
             TimeoutError: the call has not ended; it goes on, and may be waited for again.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -76,7 +76,7 @@ class PendingCall:
                 self._on_progress(item)
 
     def progress(self) -> Iterator[Any]:
-        """The intermediate results, until the call ends; `result` then tells how. For one thread, instead of
+        """The intermediate results, until the call ends; `result` then has the end. For one thread, instead of
         `on_progress`. Of those that nobody takes the oldest are dropped."""
         while not isinstance(item := self._waiter.mailbox.take(), Ended):
             yield item

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Callable, Iterator, Optional, Sequence
 
 from .._core.errors import SESSION_CLOSED, BridgeError
-from .._core.events import EVENTS_DROPPED, Event
+from .._core.events import Event
+from .._core.wire import EVENTS_DROPPED
 from .mailbox import Ended, Mailbox
 
 
 class EventStream(Iterator[Event]):
     """An iterator of `Event`, for one reading thread, and a context manager that ends the subscription.
 
-    It goes on when the connection is lost and made again; what was published meanwhile is missed. Iterating
-    ends when the stream or the bridge is closed, and raises `BridgeError` when the connection is lost for
-    good.
+    It goes on when the connection is lost and made again: what was published meanwhile is missed, and the reader gets
+    `bridge.events_dropped` with the count None. Iterating ends when the stream or the bridge is closed, and raises
+    `BridgeError` when the connection is lost for good.
     """
 
     def __init__(self, patterns: Sequence[str], max_events: int) -> None:

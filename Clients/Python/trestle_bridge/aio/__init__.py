@@ -10,13 +10,19 @@
     asyncio.run(main())
 
 The core belongs to the event loop's thread, and so does everything here: nothing may be used from another
-thread.
+thread. `PluginCall` and `InterceptedCall` are what functions of a `Plugin` get that are `async`.
 """
 
+from .._plugin.aio_calls import PluginCall
+from .._plugin.interceptors import AsyncInterceptedCall as InterceptedCall
 from ._bridge import Bridge
 from ._connecting import Connecting, connect
 from ._handlers import Handler
 from ._pending import PendingCall
+from ._registration import Registration
 from ._stream import EventStream
 
-__all__ = ["Bridge", "Connecting", "EventStream", "Handler", "PendingCall", "connect"]
+__all__ = [
+    "Bridge", "Connecting", "EventStream", "Handler", "InterceptedCall", "PendingCall", "PluginCall", "Registration",
+    "connect",
+]

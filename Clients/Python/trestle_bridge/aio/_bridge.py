@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from typing import Any, AsyncIterator, Awaitable, Callable, Optional
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional
 
-from .._core import jsontext
-from .._core.calls import Call, CallSink, Success
-from .._core.core import Core, State
+from .._core import jsontext, wire
+from .._core.call import Call, CallSink, Success
+from .._core.core import Core
+from .._core.description import TaskDescription
 from .._core.errors import BridgeError
-from .._core.events import Subscription, check_patterns
+from .._core.events import check_patterns
 from .._core.messages import ABSENT
-from .._core.providing import SCOPES
+from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
 from .._core.settings import Settings, check_timeout
+from .._core.state import State
 from ._handlers import Handler, HandlerTasks
 from ._pending import PendingCall, Waiter
 from ._pump import Pump
+from ._registration import Registration
 from ._stream import EventStream
+from ._subscribing import local_stream, subscribed_stream
 
 Progress = Callable[[Any], None]
 OnReconnect = Callable[["Bridge"], Awaitable[None]]
@@ -71,9 +75,9 @@ class Bridge:
     # What the daemon said
 
     @property
-    def path(self) -> str:
-        """The socket."""
-        return self._core.settings.path
+    def socket(self) -> str:
+        """The path of the daemon's socket."""
+        return self._core.settings.socket
 
     @property
     def connected(self) -> bool:
@@ -95,7 +99,7 @@ class Bridge:
     # Calls
 
     async def pages(
-        self, task: str, options: Optional[dict[str, Any]] = None, *, timeout: Optional[float] = None
+        self, task: str, options: Optional[Mapping[str, Any]] = None, *, timeout: Optional[float] = None
     ) -> AsyncIterator[Any]:
         """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
         which goes on where the one before ended.
@@ -116,37 +120,31 @@ class Bridge:
             wanted["cursor"] = cursor
 
     async def call(
-        self,
-        task: str,
-        options: Any = ABSENT,
-        *,
-        timeout: Optional[float] = None,
-        on_progress: Optional[Progress] = None,
-        session: Optional[int] = None,
-        retry: Retry = "never",
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, retry: Retry = "never",
+        on_progress: Optional[Progress] = None, session: Optional[int] = None,
     ) -> Any:
         """Calls a task and waits for its result. Where the waiting asyncio task is cancelled, the call is
         too.
 
         Args:
             task: its name.
-            options: any JSON; left out, a task sees `{}`. None is JSON's null.
-            timeout: seconds, above 0 and at most a year; None: as long as the task or the daemon allows.
-                Waiting for a connection counts.
-            on_progress: is handed intermediate results, in the waiting asyncio task, in their order.
-            session: only a task that this session registered.
+            options: any JSON; left out, the task gets `{}`. None is JSON's null.
+            timeout: seconds, above 0 and at most a year, or `math.inf`: no timeout. None: the task's own or the
+                daemon's. Waiting for a connection counts.
             retry: which errors are not raised, but have the call sent again within its timeout.
+            on_progress: gets intermediate results, in the waiting asyncio task, in their order.
+            session: only a task that this session registered.
 
         Raises:
-            BridgeError: what the callback says; `call.timeout` where none came in time; `session.closed`
+            BridgeError: the error of the call; `call.timeout` where none came in time; `session.closed`
                 where the connection was lost; `busy` where too much waits to be written; `options.invalid`
                 where the options have no JSON.
-            ValueError: the timeout is none.
+            ValueError: the timeout is not valid.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         attempt = 0
         while True:
-            pending = self.start(task, options, timeout=timeout, on_progress=on_progress, session=session)
+            pending = self.submit(task, options, timeout=timeout, on_progress=on_progress, session=session)
             try:
                 return await pending.result()
             except BridgeError as error:
@@ -161,15 +159,9 @@ class Bridge:
             timeout = None if deadline is None else max(0.001, deadline - time.monotonic())
             attempt += 1
 
-    def start(
-        self,
-        task: str,
-        options: Any = ABSENT,
-        *,
-        timeout: Optional[float] = None,
-        on_progress: Optional[Progress] = None,
-        progress: bool = False,
-        session: Optional[int] = None,
+    def submit(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None,
+        on_progress: Optional[Progress] = None, progress: bool = False, session: Optional[int] = None,
     ) -> PendingCall:
         """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
         `PendingCall.result` raises; but what is wrong with the arguments is raised here.
@@ -179,32 +171,53 @@ class Bridge:
         """
         check_timeout(timeout)
         wanted = progress or on_progress is not None
-        waiter = Waiter(self._limits.progress_queued)
+        waiter = Waiter(self._limits.max_queued_progress)
         call = self._make(task, options, waiter, timeout=timeout, wants_progress=wanted, session=session)
         self._core.submit(call)
         self._pump.kick()
         return PendingCall(self._pump, self._core, call, waiter, on_progress)
 
-    async def send(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Calls a task of whose end nobody hears. Returns when the message is queued behind those before it.
+    async def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
+        """Makes a one-way call, whose end is not reported. Returns when the message is queued behind those before
+        it.
 
         Raises:
             BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
                 `options.invalid`: it was not sent.
         """
+        await self._ask(lambda sink: self._core.submit(self._make(task, options, sink, session=session, one_way=True)))
+
+    async def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
+        """Sends an event to everybody who subscribed to it, this client too if it did. Waits for the daemon's answer.
+
+        Args:
+            event: its name.
+            data: any JSON.
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to whoever
+                subscribes later.
+
+        Raises:
+            BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
+                are retained.
+        """
+        await self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})
+
+    def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
+        return Call(jsontext.encode(task), None if options is ABSENT else jsontext.encode(options), sink, **more)
+
+    async def _ask(self, request: Callable[[CallSink], None]) -> None:
         waiter = Waiter()
-        self._core.submit(self._make(task, options, waiter, session=session, one_way=True))
+        request(waiter)
         self._pump.kick()
         await waiter.wait()
 
-    def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
-        encoded = None if options is ABSENT else jsontext.encode(options)
-        return Call(jsontext.encode(task), encoded, sink, **more)
+    # Providing and subscribing
 
-    # Providing and listening
-
-    async def register(self, task: str, handler: Handler, *, scope: str = "any") -> None:
-        """Provides a task: others' calls of it go to the handler, until `unregister`, in every session.
+    async def register(
+        self, task: str, handler: Handler, *, scope: Scope = "any", description: Optional[TaskDescription] = None,
+    ) -> Registration:
+        """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed:
+        `async with await bridge.register(…)`.
 
         The handler, a coroutine function, is called with the options and an `IncomingCall`, each call in an
         asyncio task of its own, which is cancelled when nobody waits any more. What it returns becomes the
@@ -213,86 +226,36 @@ class Bridge:
 
         Args:
             scope: `any`, or `session`: only calls that name this session.
+            description: what the daemon shows of the task, and checks options by.
 
         Raises:
-            BridgeError: `task.exists` where the name belongs to a plugin, or what else the daemon says.
+            BridgeError: `task.exists` where the name belongs to a plugin, or another error of the daemon.
             ValueError: there is no such scope.
         """
-        if scope not in SCOPES:
-            raise ValueError(f"the scope of a task is one of {SCOPES}, not {scope!r}")
+        check_scope(scope)
         jsontext.encode(task)
-        waiter = Waiter()
-        self._core.requests.register(task, scope, handler, waiter)
-        self._pump.kick()
-        await waiter.wait()
+        provided = ProvidedTask(task, handler, scope, description)
+        await self._ask(lambda sink: self._core.requests.register(provided, sink))
+        return Registration(task, lambda: self._ask(lambda sink: self._core.requests.unregister(provided, sink)))
 
-    async def unregister(self, task: str) -> None:
-        """Provides a task no more; calls that have come already go on.
-
-        Raises:
-            BridgeError: what the daemon says.
-        """
-        jsontext.encode(task)
-        waiter = Waiter()
-        self._core.requests.unregister(task, waiter)
-        self._pump.kick()
-        await waiter.wait()
-
-    def subscribe(self, *patterns: str, max_events: int = 1024) -> EventStream:
-        """Events: names, or beginnings of names with `*` behind them. The daemon is asked when the stream is
-        awaited, entered or iterated.
+    def subscribe(self, *patterns: str, local: bool = False, max_events: int = 1024) -> EventStream:
+        """The events of these names, or of names that begin with what stands before a `*`. The daemon is asked when the
+        stream is awaited, entered or iterated.
 
         Args:
-            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader is told.
+            local: does not ask the daemon: only what it sends to this session without a subscription, such as
+                `record.changed` of a table that is watched, `bridge.traffic` and `web.close`, and what the bridge's
+                other streams subscribe to. Such a stream gets events at once.
+            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader gets
+                `bridge.events_dropped`.
 
         Raises:
             ValueError: there is no pattern.
         """
         check_patterns(patterns)
         jsontext.encode(patterns)
-        subscriptions: dict[EventStream, Subscription] = {}
-
-        async def ask(stream: EventStream) -> None:
-            subscription = subscriptions[stream] = Subscription(patterns, stream)
-            waiter = Waiter()
-            self._core.requests.subscribe(subscription, waiter)
-            self._pump.kick()
-            try:
-                await waiter.wait()
-            except asyncio.CancelledError:
-                forget(stream)
-                raise
-
-        def forget(stream: EventStream) -> None:
-            if (subscription := subscriptions.pop(stream, None)) is not None:
-                self._core.requests.unsubscribe(subscription)
-                self._pump.kick()
-
-        return EventStream(patterns, max_events, ask, forget)
-
-    def listen(self, *patterns: str, max_events: int = 1024) -> EventStream:
-        """Listens to events that the daemon sends to this session without a subscription: `record.changed` of
-        a table that it watches with `persistence.watch`, `bridge.traffic`, `web.close` and their like; and to
-        whatever the bridge's other streams subscribe to. The daemon is not asked.
-
-        Args:
-            max_events: as with `subscribe`.
-
-        Raises:
-            ValueError: there is no pattern.
-        """
-        check_patterns(patterns)
-
-        async def ask(stream: EventStream) -> None:
-            pass
-
-        def forget(stream: EventStream) -> None:
-            self._core.requests.unsubscribe(subscription)
-
-        stream = EventStream(patterns, max_events, ask, forget)
-        subscription = Subscription(patterns, stream, unasked=True)
-        self._core.requests.listen(subscription)
-        return stream
+        make = local_stream if local else subscribed_stream
+        return make(patterns, max_events, self._core.requests, self._pump)
 
     # The end
 
@@ -325,4 +288,4 @@ class Bridge:
             warnings.warn(f"{self!r} was not closed", ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:
-        return f"<trestle_bridge.aio.Bridge {self.path} {self._core.state.value}>"
+        return f"<trestle_bridge.aio.Bridge {self.socket} {self._core.state.value}>"

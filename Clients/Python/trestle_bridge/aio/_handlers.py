@@ -7,7 +7,8 @@ import logging
 from typing import Any, Awaitable, Callable, Optional
 
 from .._core.errors import BridgeError
-from .._core.providing import IncomingCall, ProvidedTasks, cancelled_error, encode_result, handler_error
+from .._core.incoming import IncomingCall
+from .._core.providing import ProvidedTasks, cancelled_error, encode_result, handler_error
 from ._pump import Pump
 
 log = logging.getLogger("trestle_bridge")
@@ -42,11 +43,13 @@ class HandlerTasks:
         if (task := self._tasks.get(call)) is not None:
             task.cancel()
 
-    def report(self, call: IncomingCall, value: bytes) -> None:
+    def report(self, call: IncomingCall, value: bytes) -> bool:
         """An intermediate result."""
-        if self._provided is not None and self._pump is not None:
-            self._provided.progress(call, value)
-            self._pump.kick()
+        if self._provided is None or self._pump is None or not self._provided.has_room(call, value):
+            return False
+        is_taken = self._provided.progress(call, value)
+        self._pump.kick()
+        return is_taken
 
     async def _work(self, call: IncomingCall, handler: Handler) -> None:
         try:

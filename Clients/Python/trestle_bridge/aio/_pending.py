@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, AsyncIterator, Callable, Optional
 
-from .._core.calls import Call, Outcome, unwrap
+from .._core.call import Call, Outcome, unwrap
 from .._core.core import Core
 from ._mailbox import Ended, Mailbox
 from ._pump import Pump
@@ -33,7 +33,7 @@ class Waiter:
 
 
 class PendingCall:
-    """A call that was begun with `Bridge.start`."""
+    """A call that was begun with `Bridge.submit`."""
 
     def __init__(
         self, pump: Pump, core: Core, call: Call, waiter: Waiter, on_progress: Optional[Callable[[Any], None]]
@@ -55,7 +55,7 @@ class PendingCall:
         `Bridge.call`.
 
         Raises:
-            BridgeError: what the callback says.
+            BridgeError: how the call ended.
         """
         while not isinstance(item := await self._waiter.mailbox.take(), Ended):
             if self._on_progress is not None:
@@ -63,7 +63,7 @@ class PendingCall:
         return unwrap(item.how)
 
     async def progress(self) -> AsyncIterator[Any]:
-        """The intermediate results, until the call ends; `result` then tells how. For one task, instead of
+        """The intermediate results, until the call ends; `result` then has the end. For one task, instead of
         `on_progress`. Of those that nobody takes the oldest are dropped."""
         while not isinstance(item := await self._waiter.mailbox.take(), Ended):
             yield item

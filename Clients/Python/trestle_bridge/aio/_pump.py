@@ -6,8 +6,9 @@ import asyncio
 import logging
 from typing import Optional
 
-from .._core.core import Core, State
+from .._core.core import Core
 from .._core.driver import Driver
+from .._core.state import State
 
 log = logging.getLogger("trestle_bridge")
 

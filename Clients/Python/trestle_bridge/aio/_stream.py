@@ -6,7 +6,8 @@ import asyncio
 from typing import AsyncIterator, Awaitable, Callable, Generator, Optional, Sequence
 
 from .._core.errors import BridgeError
-from .._core.events import EVENTS_DROPPED, Event
+from .._core.events import Event
+from .._core.wire import EVENTS_DROPPED
 from ._mailbox import Ended, Mailbox
 
 
@@ -16,9 +17,9 @@ class EventStream(AsyncIterator[Event]):
     The daemon is asked when the stream is awaited, entered as a context manager, or iterated for the first
     time, whichever comes first; what it refuses is raised there. Leaving the context ends the subscription.
 
-    It goes on when the connection is lost and made again; what was published meanwhile is missed. Iterating
-    ends when the stream or the bridge is closed, and raises `BridgeError` when the connection is lost for
-    good.
+    It goes on when the connection is lost and made again: what was published meanwhile is missed, and the reader gets
+    `bridge.events_dropped` with the count None. Iterating ends when the stream or the bridge is closed, and raises
+    `BridgeError` when the connection is lost for good.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 extension PluginTemplate {
     var pythonFiles: [File] {
-        let script = "\(name.snake)_worker"
+        let script = "\(name.snake)_plugin"
         return [
             manifest(
                 command: "\(script).py",
@@ -9,16 +9,18 @@ extension PluginTemplate {
                 path: "\(script).py",
                 text: """
                     #!/usr/bin/env python3
-                    from trestle_bridge import worker
+                    from trestle_bridge import Plugin
+
+                    plugin = Plugin()
 
 
-                    @worker.task("\(name.text)")
+                    @plugin.task("\(name.text)")
                     def answer(options, call):
                         return {"greeting": f"Hello, {options['who']}"}
 
 
                     if __name__ == "__main__":
-                        worker.run()
+                        plugin.run()
 
                     """, isExecutable: true),
             File(
@@ -40,20 +42,20 @@ extension PluginTemplate {
                     """),
             workerMakefile(
                 variables:
-                    "# Where trestle_bridge is, for the test of the function; the daemon sets it for the worker.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
+                    "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
-                says: "its function alone, and the worker in a daemon of its own"),
+                says: "its function alone, and the plugin in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),
             readme(
                 .python,
                 files: [
                     ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
-                    ("\(script).py", "the worker, which the daemon starts"),
+                    ("\(script).py", "the plugin, which the daemon starts"),
                     ("test_\(script).py", "its tests"), ("Makefile", "builds nothing so far, and tests it"),
                 ],
                 further: """
-                    `trestle_bridge.worker` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
-                    to a worker in docs/workers.md.
+                    `trestle_bridge.Plugin` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
+                    to the process of a plugin in docs/workers.md.
                     """),
         ]
     }

@@ -52,7 +52,7 @@ struct TrestlePlace: Sendable, Equatable {
             switch language {
             case .swift, .sh: nil
             case .c: ("\(header)/trestle_plugin.h", "the header of the plugin interface")
-            case .python: ("\(python)/trestle_bridge/worker.py", "the Python package trestle_bridge")
+            case .python: ("\(python)/trestle_bridge/__init__.py", "the Python package trestle_bridge")
             }
         guard let needed, !Self.exists(needed.file) else { return }
         throw Failure.usage(

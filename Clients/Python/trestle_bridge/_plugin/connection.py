@@ -1,4 +1,4 @@
-"""A worker's end of the socket that the daemon gave it."""
+"""A plugin process's end of the socket that the daemon gave it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import sys
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Optional
 
 from .._core import messages
 from .._core.errors import BUSY, BridgeError, started_data
 from .._core.framing import LineSplitter, LineTooLong
 from .._core.jsontext import decoder, encode
 from .._core.output import OutputQueue
-from .._core.providing import IncomingCall, ProvidedTasks, Registration
+from .._core.incoming import ProvidedCall
+from .._core.providing import ProvidedTask, ProvidedTasks
 from .._core.settings import Limits
-from .calls import WorkerCall
+from . import aio_calls, wire
+from .calls import PluginCall
 from .declarations import Declarations, Handler
+from .log import Level
 from .own_calls import OwnCalls, check_size
 from .running import FunctionRunner, failure, start_thread
 
@@ -47,25 +50,25 @@ class Connection:
         self._write_failed = False
         self._has_stopped = False
         self._own = OwnCalls(self._send, self._forget)
-        runner = FunctionRunner(self._answer, self._report, limits.running_calls)
+        runner = FunctionRunner(self._answer, self._report, limits.max_running_calls)
         # The runner counts, since a ping is not one of these calls.
-        uncounted = replace(limits, running_calls=sys.maxsize)
-        self._provided = ProvidedTasks(self._output, runner, uncounted, make_call=self._make_call, provider="worker")
+        uncounted = replace(limits, max_running_calls=sys.maxsize)
+        self._provided = ProvidedTasks(self._output, runner, uncounted, make_call=self._make_call, provider="plugin")
         at_once = {
-            "plugin.hello": lambda options, call: self._hello(options, declarations),
-            "plugin.ping": lambda options, call: {},
-            "plugin.stop": lambda options, call: {},
+            wire.HELLO: lambda options, call: self._hello(options, declarations),
+            wire.PING: lambda options, call: {},
+            wire.STOP: lambda options, call: {},
         }
         handlers = {task: Handler(function, on_io_thread=True) for task, function in at_once.items()}
         for task, handler in {**handlers, **declarations.all_handlers()}.items():
-            self._provided.registrations[task] = Registration("any", handler)
+            self._provided.tasks[task] = ProvidedTask(task, handler)
 
     # The I/O thread
 
     def serve(self) -> bool:
         """Works until the daemon has it stop, which is True, or goes away."""
         self._io_thread = threading.get_ident()
-        lines = LineSplitter(self._limits.line_bytes)
+        lines = LineSplitter(self._limits.max_line_bytes)
         try:
             while not self._is_finished:
                 if not self._wait():
@@ -77,7 +80,7 @@ class Connection:
                     self._receive(line)
             return True
         except LineTooLong as error:
-            print(f"the daemon sent {error}; the worker gives up", file=sys.stderr)
+            print(f"the daemon sent {error}; the plugin gives up", file=sys.stderr)
             return False
         finally:
             with self._lock:
@@ -130,9 +133,9 @@ class Connection:
         """Nobody waits for a call any more."""
         self._provided.cancel(callback_id)
 
-    def on_event(self, name: str, data: Any) -> None:
+    def on_event(self, name: str, data: Any, retained: bool) -> None:
         """Something happened to a session."""
-        if name != "plugin.session" or self._on_session is None:
+        if name != wire.SESSION or self._on_session is None:
             return
         if self._sessions is None:
             self._sessions = queue.SimpleQueue()
@@ -140,12 +143,12 @@ class Connection:
         self._sessions.put(data)
 
     def on_progress(self, message: dict[str, Any]) -> None:
-        """Calls of a worker's own do not ask for it."""
+        """Calls of a plugin's own do not ask for it."""
 
     def on_callback(self, message: dict[str, Any]) -> None:
         """The end of a call that this end made, or what the daemon did not like."""
         if message["callbackId"] is None:
-            self.on_nonsense(f"an error about something that the worker sent: {message.get('error')}")
+            self.on_nonsense(f"an error about something that the plugin sent: {message.get('error')}")
         else:
             self._own.answered(message)
 
@@ -165,33 +168,45 @@ class Connection:
             self._flush()
         return future
 
-    def notify(self, task: str, options: Mapping[str, Any]) -> None:
-        """Calls one of the tasks that are for workers alone, and that nobody answers.
+    def send_one_way(self, task: str, options: Any, session: Optional[int] = None) -> None:
+        """Makes a call that nobody answers.
 
         Raises:
             BridgeError: nothing was sent: there is no JSON of it, it is too long, or too much waits to be read.
         """
-        line = messages.call(encode(task), encode(options))
+        encoded = None if options is messages.ABSENT else encode(options)
+        line = messages.call(encode(task), encoded, session=session)
         check_size(line, f"the call of {task}", self._own.message_bytes)
         with self._lock:
-            if self._output.queued_bytes > self._limits.queued_bytes:
-                text = f"more than {self._limits.queued_bytes} bytes wait for the daemon to read them"
+            if self._output.queued_bytes > self._limits.max_queued_bytes:
+                text = f"more than {self._limits.max_queued_bytes} bytes wait for the daemon to read them"
                 raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
             self._output.append(line)
             self._flush()
 
-    def _answer(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
+    def write_log(self, level: Level, message: str, call_id: Optional[messages.MessageID] = None) -> None:
+        """Writes a line of the log, or drops it where that is not possible now."""
+        options: dict[str, Any] = {"level": level, "message": message}
+        if call_id is not None:
+            options["call"] = call_id
+        try:
+            self.send_one_way(wire.LOG, options)
+        except BridgeError:
+            pass
+
+    def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         with self._lock:
             self._provided.answer(call, result, error)
-            if call.task == "plugin.stop":
+            if call.task == wire.STOP:
                 self._has_stopped = True
                 self._wake()
             self._flush()
 
-    def _report(self, call: IncomingCall, value: bytes) -> None:
+    def _report(self, call: ProvidedCall, value: bytes) -> bool:
         with self._lock:
-            self._provided.progress(call, value)
+            is_taken = self._provided.has_room(call, value) and self._provided.progress(call, value)
             self._flush()
+        return is_taken
 
     def _forget(self, call_id: int) -> None:
         with self._lock:
@@ -199,16 +214,17 @@ class Connection:
             self._flush()
 
     def _make_call(
-        self, message: dict[str, Any], callback_id: Optional[messages.MessageID],
-        report: Callable[[IncomingCall, bytes], None],
-    ) -> IncomingCall:
-        return WorkerCall(message, callback_id, report, self)
+        self, message: dict[str, Any], callback_id: Optional[messages.MessageID], report: Callable[[Any, bytes], bool],
+    ) -> ProvidedCall:
+        provided = self._provided.tasks.get(message["task"])
+        is_async = provided is not None and provided.handler.resolved(message.get("options")).is_async
+        make = aio_calls.PluginCall if is_async else PluginCall
+        return make(message, callback_id, report, self)
 
     def _hello(self, options: Any, declarations: Declarations) -> Any:
-        limits = options.get("limits") if isinstance(options, dict) else None
-        most = limits.get("messageBytes") if isinstance(limits, dict) else None
-        if isinstance(most, int):
-            self._provided.message_bytes = self._own.message_bytes = most
+        message_bytes = messages.message_bytes(options)
+        if message_bytes is not None:
+            self._provided.message_bytes = self._own.message_bytes = message_bytes
         return declarations.hello()
 
     def _send(self, line: bytes) -> None:
@@ -244,4 +260,4 @@ def _hand_on(sessions: queue.SimpleQueue[Any], hook: Callable[[Any], Any]) -> No
         try:
             hook(data)
         except Exception as raised:
-            failure("plugin.session", raised)
+            failure(wire.SESSION, raised)

@@ -1,4 +1,4 @@
-"""The calls that a worker makes itself, until they are answered."""
+"""The calls that a plugin makes itself, until they are answered."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .._core.errors import BUSY, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSE
 from .._core.jsontext import encode
 from .._core.settings import check_timeout
 
-MOST_CALLS = 1024
-"""As many as the daemon takes of a worker at once."""
+MAX_CALLS = 1024
+"""As many as the daemon takes of a plugin process at once."""
 
 
 class OwnCalls:
     """Calls by the ids that this end chose. Everything here happens under the connection's lock.
 
-    `send` queues a line; `drop` is told of one whose result nobody wants any more.
+    `send` queues a line; `drop` gets the id of one whose result nobody wants any more.
     """
 
     def __init__(self, send: Callable[[bytes], None], drop: Callable[[int], None]) -> None:
@@ -43,8 +43,8 @@ class OwnCalls:
         check_timeout(timeout)
         if self._is_over:
             raise _gone(task, started=False)
-        if len(self._flying) >= MOST_CALLS:
-            text = f"{MOST_CALLS} calls of this worker are in flight, as many as may be"
+        if len(self._flying) >= MAX_CALLS:
+            text = f"{MAX_CALLS} calls of this plugin are in flight, as many as may be"
             raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
         call_id = next(self._ids)
         line = messages.call(
@@ -59,7 +59,7 @@ class OwnCalls:
         return future
 
     def forget(self, call_id: int) -> None:
-        """Nobody wants the result any more: the daemon is told, unless it has answered."""
+        """Nobody wants the result any more: the daemon gets a cancel, unless it has answered."""
         if self._flying.pop(call_id, None) is not None:
             self._send(messages.cancel(call_id))
 
@@ -85,14 +85,14 @@ class OwnCalls:
             _end(future, _gone("a task", started=True))
 
 
-def check_size(line: bytes, what: str, most_bytes: int) -> None:
+def check_size(line: bytes, what: str, max_bytes: int) -> None:
     """Refuses a line that the daemon would not take.
 
     Raises:
         BridgeError: `message.too_large`.
     """
-    if len(line) - 1 > most_bytes:
-        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {most_bytes}"
+    if len(line) - 1 > max_bytes:
+        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {max_bytes}"
         raise BridgeError(MESSAGE_TOO_LARGE, text, started_data(False))
 
 

@@ -1,9 +1,8 @@
-"""Where a worker's functions run: each call on a thread of its own, or, if `async`, on one event loop."""
+"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import queue
 import sys
 import threading
@@ -11,17 +10,19 @@ import traceback
 from typing import Any, Callable, Optional
 
 from .._core.errors import BUSY, BridgeError
-from .._core.providing import IncomingCall, cancelled_error, encode_result, handler_error
+from .._core.incoming import ProvidedCall
+from .._core.providing import cancelled_error, encode_result, handler_error
+from . import wire
 from .declarations import Handler
 
-Answer = Callable[[IncomingCall, Optional[bytes], Optional[BridgeError]], None]
+Answer = Callable[[ProvidedCall, Optional[bytes], Optional[BridgeError]], None]
 
 
 class Threads:
     """As many threads as there is work for, of which some stay for what comes next. There is no bound: a task that
-    calls another of the same worker's tasks must not wait for a thread that waits for it."""
+    calls another of the same plugin's tasks must not wait for a thread that waits for it."""
 
-    _MOST_IDLE = 16
+    _MAX_IDLE = 16
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,7 +39,7 @@ class Threads:
             if self._idle:
                 self._idle -= 1
                 return self._work.put(work)
-        start_thread("worker", self._serve, work)
+        start_thread("plugin", self._serve, work)
 
     def _serve(self, work: Callable[[], None]) -> None:
         while True:
@@ -46,7 +47,7 @@ class Threads:
             # What it refers to must not live for as long as the thread waits.
             del work
             with self._lock:
-                if self._idle >= self._MOST_IDLE:
+                if self._idle >= self._MAX_IDLE:
                     return
                 self._idle += 1
             work = self._work.get()
@@ -59,43 +60,42 @@ class FunctionRunner:
     thread of their loop.
     """
 
-    def __init__(self, answer: Answer, report: Callable[[IncomingCall, bytes], None], most_calls: int) -> None:
+    def __init__(self, answer: Answer, report: Callable[[ProvidedCall, bytes], bool], max_calls: int) -> None:
         self.report = report
         self._send = answer
-        self._most_calls = most_calls
-        self._working: set[IncomingCall] = set()
+        self._max_calls = max_calls
+        self._working: set[ProvidedCall] = set()
         self._threads = Threads()
         self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
+        self._tasks: dict[ProvidedCall, asyncio.Task[None]] = {}
 
-    def run(self, call: IncomingCall, handler: Handler) -> None:
+    def run(self, call: ProvidedCall, handler: Handler) -> None:
         """Begins a call."""
-        if handler.choose is not None:
-            handler = handler.choose(call._options)
+        handler = handler.resolved(call._options)
         if handler.on_io_thread:
             return self._work(call, handler)
-        # What the daemon asks of the worker itself is done however many calls there are.
-        if not call.task.startswith("plugin."):
-            if len(self._working) >= self._most_calls:
-                text = f"this worker works on {self._most_calls} calls, as many as it does at once"
+        # What the daemon asks of the plugin itself is done however many calls there are.
+        if not call.task.startswith(wire.PREFIX):
+            if len(self._working) >= self._max_calls:
+                text = f"this plugin works on {self._max_calls} calls, as many as it does at once"
                 return self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
             self._working.add(call)
         try:
-            if inspect.iscoroutinefunction(handler.function):
+            if handler.is_async:
                 self._running_loop().call_soon_threadsafe(self._begin, call, handler)
             else:
                 self._threads.run(lambda: self._work(call, handler))
         except RuntimeError:
             # Its limits forbid one more thread.
-            text = f"the worker can start no thread for a call of {call.task}"
+            text = f"the plugin can start no thread for a call of {call.task}"
             self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
 
-    def cancel(self, call: IncomingCall) -> None:
+    def cancel(self, call: ProvidedCall) -> None:
         """Nobody waits for a call any more. Only coroutines can be stopped from outside."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._cancel, call)
 
-    def _work(self, call: IncomingCall, handler: Handler) -> None:
+    def _work(self, call: ProvidedCall, handler: Handler) -> None:
         try:
             outcome = _outcome(call, handler, handler.function(call._options, call))
         except BaseException as raised:
@@ -103,7 +103,7 @@ class FunctionRunner:
             outcome = None, failure(call.task, raised)
         self._answer(call, *outcome)
 
-    def _answer(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
+    def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         # First, so that whoever has the answer may call again.
         self._working.discard(call)
         self._send(call, result, error)
@@ -117,14 +117,14 @@ class FunctionRunner:
             self._loop = loop
         return self._loop
 
-    def _begin(self, call: IncomingCall, handler: Handler) -> None:
+    def _begin(self, call: ProvidedCall, handler: Handler) -> None:
         task = asyncio.get_running_loop().create_task(self._await(call, handler))
         self._tasks[call] = task
         task.add_done_callback(lambda ended: self._ended(call, ended))
         if call.cancelled:
             task.cancel()
 
-    async def _await(self, call: IncomingCall, handler: Handler) -> None:
+    async def _await(self, call: ProvidedCall, handler: Handler) -> None:
         try:
             outcome = _outcome(call, handler, await handler.function(call._options, call))
         except asyncio.CancelledError:
@@ -134,11 +134,11 @@ class FunctionRunner:
             outcome = None, failure(call.task, raised)
         self._answer(call, *outcome)
 
-    def _cancel(self, call: IncomingCall) -> None:
+    def _cancel(self, call: ProvidedCall) -> None:
         if (task := self._tasks.get(call)) is not None:
             task.cancel()
 
-    def _ended(self, call: IncomingCall, task: asyncio.Task[None]) -> None:
+    def _ended(self, call: ProvidedCall, task: asyncio.Task[None]) -> None:
         del self._tasks[call]
         if task.cancelled():
             # Also where it was cancelled before its first step.
@@ -153,7 +153,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt):
-            # Of a task that a coroutine began: whoever awaits that task is told, and the loop goes on.
+            # Of a task that a coroutine began: whoever awaits that task gets it, and the loop goes on.
             pass
 
 
@@ -167,14 +167,15 @@ def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> No
 
 
 def failure(task: str, error: BaseException) -> BridgeError:
-    """What the caller gets of an exception; the log gets all of it where it is no answer but a fault."""
+    """What the caller gets of an exception; the log gets all of it where it is no answer but a fault. Of that, the
+    daemon shows the text to trusted callers alone."""
     if not isinstance(error, BridgeError):
         print(f"{task} failed:", file=sys.stderr)
         traceback.print_exception(type(error), error, error.__traceback__)
-    told = handler_error(task, error)
-    told._unforeseen = told is not error
-    return told
+    shown = handler_error(task, error)
+    shown._unforeseen = shown is not error
+    return shown
 
 
-def _outcome(call: IncomingCall, handler: Handler, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:
+def _outcome(call: ProvidedCall, handler: Handler, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:
     return encode_result(call.task, handler.result_of_none if value is None else value)

@@ -1,0 +1,48 @@
+"""What the tests of the asyncio face share."""
+
+from __future__ import annotations
+
+import asyncio
+import unittest
+from typing import Any
+
+from trestle_bridge import IncomingCall, aio
+
+from .support import PATIENCE, Daemon
+
+
+class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
+    daemon: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.daemon = Daemon()
+        cls.addClassCleanup(cls.daemon.close)
+
+    async def connect(self, **options: Any) -> aio.Bridge:
+        bridge = await aio.connect(self.daemon.path, **options)
+        self.addAsyncCleanup(bridge.close)
+        return bridge
+
+    async def asyncSetUp(self) -> None:
+        # A busy machine is not what these tests are about.
+        asyncio.get_running_loop().slow_callback_duration = PATIENCE
+        self.bridge = await self.connect()
+
+    async def provide(self, task: str = "wait") -> tuple[asyncio.Event, asyncio.Event]:
+        """Another client provides a task that never answers; events of its begin and of its being
+        cancelled."""
+        begun, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def handler(options: Any, call: IncomingCall) -> None:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        await (await self.connect()).register(task, handler)
+        return begun, cancelled
+
+    async def within(self, event: asyncio.Event) -> None:
+        await asyncio.wait_for(event.wait(), PATIENCE)

@@ -1,0 +1,34 @@
+"""What the tests of the synchronous face share."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import trestle_bridge
+from trestle_bridge import IncomingCall
+
+from .support import PATIENCE, DaemonTestCase
+
+
+class SyncTestCase(DaemonTestCase):
+    def connect(self, **options: Any) -> trestle_bridge.Bridge:
+        bridge = trestle_bridge.connect(self.daemon.path, **options)
+        self.addCleanup(bridge.close)
+        return bridge
+
+    def setUp(self) -> None:
+        self.bridge = self.connect()
+
+    def provide(self, task: str = "wait") -> tuple[threading.Event, threading.Event]:
+        """Another client provides a task that never answers before it is cancelled; events of both
+        moments."""
+        begun, ended = threading.Event(), threading.Event()
+
+        def handler(options: Any, call: IncomingCall) -> None:
+            begun.set()
+            call.wait_cancelled(PATIENCE)
+            ended.set()
+
+        self.connect().register(task, handler)
+        return begun, ended

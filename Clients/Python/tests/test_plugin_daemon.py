@@ -1,0 +1,118 @@
+"""Plugins in a real daemon."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from trestle_bridge import BridgeError, connect
+
+from .support import PACKAGE_FOLDER, PATIENCE, Daemon
+
+PROGRAM = """
+import logging
+from trestle_bridge import BridgeError, Decision, Plugin, PluginLogHandler
+
+plugin = Plugin(version="1.0")
+logging.getLogger().addHandler(PluginLogHandler(plugin))
+known = {}
+
+@plugin.task("greet", public=True)
+def greet(options, call):
+    return f"Hello, {options['who']}"
+
+@plugin.interceptor("greet.polite", tasks=lambda: ["greet"])
+def polite(asked):
+    who = asked.options["who"]
+    if who == "nobody":
+        raise BridgeError("greet.nobody", "there is nobody")
+    if who == "twice":
+        return Decision.answer([asked.proceed(), asked.proceed()])
+    return Decision.rewrite({"who": who.title()})
+
+@plugin.task("greet.fail", public=True)
+def fail(options, call):
+    raise KeyError("a secret")
+
+@plugin.task("greet.remember")
+async def remember(options, call):
+    known[call.caller.session] = options
+    return await call.call("greet", {"who": options})
+
+@plugin.task("greet.recall")
+def recall(options, call):
+    return known.get(call.caller.session)
+
+@plugin.task("greet.publish")
+def publish(options, call):
+    plugin.publish("greet.done", options["data"], to=[call.caller.session], direct=True)
+    logging.getLogger().error("published")
+
+@plugin.on_start
+def start():
+    (plugin.state_directory / "started").write_text("yes")
+
+@plugin.save_sessions
+def save(sessions):
+    return {session: known[session] for session in sessions if session in known}
+
+@plugin.restore_sessions
+def restore(states):
+    known.update(states)
+
+plugin.event("greet.done", "Done.", public=True)
+plugin.run()
+"""
+
+MANIFEST = f"""
+command = ["{sys.executable}", "greet.py"]
+environment = {{ PYTHONPATH = "{PACKAGE_FOLDER}" }}
+"""
+
+
+class PluginDaemonTests(unittest.TestCase):
+    daemon: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="trestle-python-")
+        cls.addClassCleanup(folder.cleanup)
+        (Path(folder.name) / "greet.py").write_text(PROGRAM, "utf-8")
+        (Path(folder.name) / "greet.plugin.toml").write_text(MANIFEST, "utf-8")
+        cls.daemon = Daemon(Path(folder.name))
+        cls.addClassCleanup(cls.daemon.close)
+
+    def setUp(self) -> None:
+        self.bridge = connect(self.daemon.path)
+        self.addCleanup(self.bridge.close)
+
+    def test_an_interceptor_stands_before_a_task(self) -> None:
+        self.assertEqual(self.bridge.call("greet", {"who": "ann"}), "Hello, Ann")
+        self.assertEqual(self.bridge.call("greet", {"who": "twice"}), ["Hello, twice"] * 2)
+        with self.assertRaises(BridgeError) as raised:
+            self.bridge.call("greet", {"who": "nobody"})
+        self.assertEqual(raised.exception.code, "greet.nobody")
+        report = self.bridge.call("bridge.status")["interceptors"][0]
+        self.assertEqual((report["asked"], report["tasks"]), (3, ["greet"]))
+
+    def test_only_trusted_callers_get_the_text_of_an_exception(self) -> None:
+        with self.assertRaises(BridgeError) as raised:
+            self.bridge.call("greet.fail")
+        self.assertIn("a secret", raised.exception.message)
+        with connect(self.daemon.path, origin="https://example.org") as page:
+            with self.assertRaises(BridgeError) as raised:
+                page.call("greet.fail")
+        error = raised.exception
+        self.assertEqual((error.code, "secret" in f"{error.message} {error.data}"), ("internal", False))
+
+    def test_an_event_goes_directly_to_a_session_that_did_not_subscribe(self) -> None:
+        with self.bridge.subscribe("greet.*", local=True) as events:
+            self.bridge.call("greet.publish", {"data": 5})
+            self.assertEqual(events.get(PATIENCE).data, 5)
+
+    def test_what_is_known_of_sessions_goes_on_in_the_next_process(self) -> None:
+        self.assertEqual(self.bridge.call("greet.remember", "ann"), "Hello, Ann")
+        self.bridge.call("bridge.plugin.reload", {"name": "greet"}, timeout=PATIENCE)
+        self.assertEqual(self.bridge.call("greet.recall"), "ann")

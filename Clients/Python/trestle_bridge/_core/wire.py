@@ -1,0 +1,36 @@
+"""Names that go over the wire, and that the protocol may change: each stands here, and nowhere else.
+
+The fields of messages are in `messages`, the codes of errors in `errors`, what concerns plugins in
+`_plugin/wire.py`.
+"""
+
+from __future__ import annotations
+
+# Tasks of the daemon that this library calls.
+HELLO = "bridge.hello"
+REGISTER = "bridge.register"
+UNREGISTER = "bridge.unregister"
+SUBSCRIBE = "bridge.subscribe"
+UNSUBSCRIBE = "bridge.unsubscribe"
+PUBLISH = "bridge.publish"
+
+# Events of the daemon that this library acts on.
+EVENTS_DROPPED = "bridge.events_dropped"
+DAEMON_DRAINING = "daemon.draining"
+SESSION_LOST = "session.lost"
+WEB_CLOSE = "web.close"
+
+# Fields of messages.
+TIMEOUT = "timeout"
+RETAINED = "retained"
+"""Of an event: its publisher retains it, and the daemon sends it to whoever subscribes later."""
+TRUSTED = "trusted"
+
+# Members of options and results.
+LIMITS = "limits"
+MESSAGE_BYTES = "messageBytes"
+RETAIN = "retain"
+DESCRIPTIONS = "descriptions"
+
+NO_TIMEOUT_MS = 366 * 24 * 3600 * 1000
+"""The `timeout` of a call that has none: the longest that the daemon knows."""

@@ -1,0 +1,76 @@
+"""The calls of a plugin's tasks: what functions get beside the options."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any, Callable, Optional, Protocol
+
+from .._core.incoming import IncomingCall, ProvidedCall
+from .._core.messages import ABSENT, MessageID
+from .log import Level, PluginLog
+
+
+class PluginConnection(Protocol):
+    """What a call does through its plugin's connection. Any thread."""
+
+    def start_call(
+        self, task: str, options: Any, *,
+        timeout: Optional[float], session: Optional[int], caller: Optional[MessageID],
+    ) -> Future[Any]:
+        """As `OwnCalls.start`."""
+
+    def write_log(self, level: Level, message: str, call_id: Optional[MessageID]) -> None:
+        """Writes a line of the log."""
+
+
+class CallOfPlugin(ProvidedCall):
+    """What `PluginCall` and `aio.PluginCall` have in common."""
+
+    def __init__(
+        self, message: dict[str, Any], callback_id: Optional[MessageID], report: Callable[[Any, bytes], bool],
+        connection: PluginConnection,
+    ) -> None:
+        super().__init__(message, callback_id, report)
+        self._connection = connection
+
+    @property
+    def id(self) -> Optional[MessageID]:
+        """The daemon's id of the call; None for a one-way call."""
+        return self._id
+
+    @property
+    def log(self) -> PluginLog:
+        """The daemon's log, whose lines show this call."""
+        return PluginLog(lambda level, message: self._connection.write_log(level, message, self._id))
+
+    def _start(
+        self, task: str, options: Any, timeout: Optional[float], session: Optional[int],
+    ) -> Future[Any]:
+        return self._connection.start_call(task, options, timeout=timeout, session=session, caller=self._id)
+
+
+class PluginCall(CallOfPlugin, IncomingCall):
+    """A call of a plugin's task whose function has a thread of its own."""
+
+    def call(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
+    ) -> Any:
+        """Calls a task on behalf of this call, and waits for its result: the task gets this call's caller, and when
+        this call ends, that one is cancelled.
+
+        Args:
+            options: any JSON; left out, the task gets `{}`.
+            timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
+            session: only a task that this session registered.
+
+        Raises:
+            BridgeError: how the call ended.
+            ValueError: the timeout is not valid.
+        """
+        return self._start(task, options, timeout, session).result()
+
+    def submit(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
+    ) -> Future[Any]:
+        """Begins such a call and does not wait: several may run at once. Cancelling the future cancels the call."""
+        return self._start(task, options, timeout, session)
