@@ -160,9 +160,10 @@ enum WorkerManifest {
         guard let known = keys[path] else { return nil }
         for entry in table.entries {
             guard known.contains(entry.key) else {
+                let hint = RenamedName.hint(for: entry.key) ?? Suggestion.hint(for: entry.key, among: known)
                 return ConfigurationProblem(
                     source: file, position: entry.keyPosition, key: path.isEmpty ? entry.key : "\(path).\(entry.key)",
-                    reason: "unknown key\(RenamedName.hint(for: entry.key) ?? Suggestion.hint(for: entry.key, among: known))")
+                    reason: "unknown key\(hint)")
             }
             guard path.isEmpty else { continue }
             let tables = entry.value.table.map { [$0] } ?? (entry.value.array ?? []).compactMap(\.table)
