@@ -62,7 +62,7 @@ let daemonDependencies: [Target.Dependency] = [
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
     "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "PersistenceTasks", "TaskHosts",
-    "TaskKit", "TaskRuntime", "TOMLDocument", "WorkerProtocol", "trestled", logging,
+    "PluginInterface", "TaskKit", "TaskRuntime", "TOMLDocument", "trestled", logging,
 ]
 
 let package = Package(
@@ -117,7 +117,6 @@ let package = Package(
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
-        .target(name: "SessionBus", dependencies: ["CSystemdBus", "EventLoop"], swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
         .target(name: "CommandLineSupport", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
@@ -131,8 +130,6 @@ let package = Package(
             name: "PluginInterface",
             dependencies: ["BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "FileTrust"],
             swiftSettings: strict),
-        .target(
-            name: "WorkerProtocol", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
 
         // MARK: The runtime
         .target(
@@ -141,14 +138,13 @@ let package = Package(
             name: "TaskHosts",
             dependencies: [
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface", "TaskRuntime",
-                "WorkerProtocol",
                 deque, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "trestle-plugin-host",
             dependencies: [
-                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface", "WorkerProtocol",
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface",
             ],
             swiftSettings: strict,
             // As the daemon.
@@ -173,7 +169,7 @@ let package = Package(
         .executableTarget(
             name: "trestle",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "CThread", "EventLoop", "PrivateDaemon", "SessionBus", "Sodium",
+                "BridgeClient", "BridgeJSON", "CSystemdBus", "CThread", "EventLoop", "PrivateDaemon", "Sodium",
                 "CommandLineSupport", argumentParser,
             ],
             swiftSettings: strict),
@@ -207,8 +203,6 @@ let package = Package(
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "SessionBusTests", dependencies: ["EventLoop", "SessionBus", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
@@ -228,7 +222,7 @@ let package = Package(
             name: "TaskHostsTests",
             dependencies: [
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EchoTasks", "EventLoop", "PluginInterface", "TaskHosts",
-                "TaskKit", "TaskKitTesting", "WorkerProtocol",
+                "TaskKit", "TaskKitTesting",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -260,8 +254,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "CSystemdBus", "EventLoop", "SessionBus", "TestSupport", "trestled",
-                "trestle",
+                "BridgeClient", "BridgeJSON", "CSystemdBus", "EventLoop", "TestSupport", "trestled", "trestle",
             ],
             swiftSettings: strict),
         .testTarget(

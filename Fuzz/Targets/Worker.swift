@@ -6,7 +6,7 @@ import Logging
 import Synchronization
 @testable import TaskHosts
 @testable import TaskRuntime
-import WorkerProtocol
+import PluginInterface
 
 // What a plugin's process says: the real channel over a socket, link, host and runtime, with two clients. The input: a
 // record with the manifest that the process answers its hello with, then records whose first byte says what happens.
@@ -179,7 +179,7 @@ private final class WorkerEnd {
         var ends: (MessageChannel, Int32)?
         do {
             ends = try UnixSocket.pair { ours, theirs in
-                let lineBytes = (1 << 20) + WorkerProtocol.envelopeBytes
+                let lineBytes = (1 << 20) + PluginProtocol.envelopeBytes
                 return (try MessageChannel(ours, lineBytes: lineBytes, output: link.output), theirs.release())
             }
         } catch { throw Violation(description: "no socket: \(error)") }

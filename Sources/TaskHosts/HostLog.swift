@@ -2,7 +2,7 @@ import BridgeJSON
 import CTaskPlugin
 import Logging
 import TaskRuntime
-import WorkerProtocol
+import PluginInterface
 
 /// A plugin's lines in the daemon's log. Any thread.
 struct HostLog: Sendable {
@@ -19,7 +19,7 @@ struct HostLog: Sendable {
 
     /// Writes a line, as much of it as a line may have.
     func write(level: UInt32, _ message: String, _ metadata: Logger.Metadata? = nil) {
-        logger.log(level: Self.level(level), "\(message.cut(toBytes: WorkerProtocol.logLineBytes))", metadata: metadata)
+        logger.log(level: Self.level(level), "\(message.cut(toBytes: PluginProtocol.logLineBytes))", metadata: metadata)
     }
 
     /// Writes a line as ``write(level:_:_:)`` does, where the user of its call may have one more. Loop thread only.

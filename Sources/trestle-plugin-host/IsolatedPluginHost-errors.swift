@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import CTaskPlugin
-import WorkerProtocol
+import PluginInterface
 
 // What does not fit into a message.
 extension IsolatedPluginHost {
@@ -18,7 +18,7 @@ extension IsolatedPluginHost {
         let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }
         guard isDeep || bytes.count + error.message.utf8.count > messageBytes else { return error }
         error.data = nil
-        error.message = error.message.cut(toBytes: WorkerProtocol.logLineBytes)
+        error.message = error.message.cut(toBytes: PluginProtocol.logLineBytes)
         logged(UInt32(TRESTLE_LOG_WARNING), "an error's data are too long or nested too deep, and are left out", 0)
         return error
     }

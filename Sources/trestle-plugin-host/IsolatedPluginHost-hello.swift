@@ -2,7 +2,6 @@ import BridgeJSON
 import BridgeMessage
 import CTaskPlugin
 import PluginInterface
-import WorkerProtocol
 
 // The first that the daemon asks: the library is loaded, and says what it is.
 extension IsolatedPluginHost {
@@ -15,7 +14,7 @@ extension IsolatedPluginHost {
             guard var manifest = try JSON(parsing: library.manifest).objectValue else {
                 return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
             }
-            manifest["protocol"] = ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)]
+            manifest["protocol"] = ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)]
             // The loop's thread serves pings whatever the plugin's own threads do.
             manifest["ping"] = "always"
             manifest["sessions"] = .bool(library.table.pointee.session != nil)

@@ -4,7 +4,6 @@ import CTaskPlugin
 import EventLoop
 import Glibc
 import PluginInterface
-import WorkerProtocol
 
 /// A plugin's library, served over a socket. Loop thread only; lives as long as the process.
 ///
@@ -255,7 +254,7 @@ final class IsolatedPluginHost: PluginReceiver {
         let names = ["error", "warning", "notice", "info", "debug"]
         var line: JSONObject = [
             "level": .string(names[Int(min(level, UInt32(TRESTLE_LOG_DEBUG)))]),
-            "message": .string(message.cut(toBytes: WorkerProtocol.logLineBytes)),
+            "message": .string(message.cut(toBytes: PluginProtocol.logLineBytes)),
         ]
         if call != 0 { line["call"] = .number(JSONNumber(call)) }
         say("plugin.log", .object(line))

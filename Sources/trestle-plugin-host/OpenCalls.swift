@@ -1,5 +1,5 @@
 import Synchronization
-import WorkerProtocol
+import PluginInterface
 
 /// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a
 /// place in an array rather than in a hash table. Loop thread only, but for ``runningTasks``.

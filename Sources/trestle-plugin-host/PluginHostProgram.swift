@@ -2,7 +2,6 @@
 import EventLoop
 import Glibc
 import PluginInterface
-import WorkerProtocol
 
 /// The program. The daemon starts it with the library's path and a socket.
 @main
@@ -11,7 +10,7 @@ enum PluginHostProgram {
         usage: trestle-plugin-host LIBRARY
 
         Loads a plugin for the Trestle daemon, which starts this program itself: for a plugin that it is to keep out of
-        its own process. The daemon is spoken to over the descriptor that \(WorkerProtocol.descriptorVariable) names.
+        its own process. The daemon is spoken to over the descriptor that \(PluginProtocol.descriptorVariable) names.
         """
 
     static func main() {
@@ -21,9 +20,9 @@ enum PluginHostProgram {
             say(help, to: isWanted ? STDOUT_FILENO : STDERR_FILENO)
             exit(isWanted ? 0 : 64)
         }
-        guard let descriptor = getenv(WorkerProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
+        guard let descriptor = getenv(PluginProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
             say(
-                "\(WorkerProtocol.descriptorVariable) names no descriptor: only the daemon starts this",
+                "\(PluginProtocol.descriptorVariable) names no descriptor: only the daemon starts this",
                 to: STDERR_FILENO)
             exit(64)
         }

@@ -233,7 +233,7 @@ struct BoundedWorkTests {
     /// Where one rule alone holds: the others are about tables that clients fill.
     private static let foldersOfOneRule = [
         "Plugins": "answer", "Sources/BridgeMessage": "value", "Sources/PluginInterface": "value",
-        "Sources/TaskHosts": "value", "Sources/TaskKit": "value", "Sources/WorkerProtocol": "value",
+        "Sources/TaskHosts": "value", "Sources/TaskKit": "value", "Sources/PluginProtocol": "value",
     ]
 
     @Test("No file does more of it than is known to be bounded, and no reason is left of what has gone")

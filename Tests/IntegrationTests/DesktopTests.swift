@@ -2,8 +2,9 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@testable import SessionBus
 import TestSupport
+
+@testable import trestle
 
 @Suite(
     "The desktop presenter", .blocking,

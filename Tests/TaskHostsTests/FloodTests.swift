@@ -2,7 +2,7 @@ import BridgeMessage
 import EventLoop
 import Glibc
 import Testing
-import WorkerProtocol
+import PluginInterface
 
 /// A peer of the loop whose messages are counted, each of which takes 5 µs of a clock that is moved by hand.
 @LoopActor

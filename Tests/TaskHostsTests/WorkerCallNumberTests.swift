@@ -1,5 +1,5 @@
 import Testing
-import WorkerProtocol
+import PluginInterface
 
 @Suite("Numbers of calls that a process is handed")
 struct WorkerCallNumberTests {

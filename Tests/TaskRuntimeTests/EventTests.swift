@@ -59,9 +59,14 @@ struct EventTests {
         let client = bench.client()
         let first = subscribe(client, "door.a", "door.*")
         #expect(first.first?["result"] != nil)
-        #expect(Array(first.dropFirst()) == [["event": "door.a", "data": 2], ["event": "door.b", "data": nil]])
+        #expect(
+            Array(first.dropFirst())
+                == [
+                    ["event": "door.a", "retained": true, "data": 2],
+                    ["event": "door.b", "retained": true, "data": nil],
+                ])
         // What it had got already does not come again.
-        #expect(subscribe(client, "*").dropFirst() == [["event": "lamp", "data": "on"]])
+        #expect(subscribe(client, "*").dropFirst() == [["event": "lamp", "retained": true, "data": "on"]])
         #expect(subscribe(client, "door.a").count == 1)
         #expect(publish(#"{"event":"door.a","forget":true}"#)?["result"] == [:])
         #expect(subscribe(bench.client(), "door.a").count == 1)
@@ -78,7 +83,7 @@ struct EventTests {
         #expect(publish(#"{"event":"more","retain":true}"#)?["result"] != nil)
         let text = String(repeating: "x", count: 4 << 20)
         #expect(publish(#"{"event":"e7","data":"\#(text)","retain":true}"#)?.errorCode == "quota.exceeded")
-        #expect(subscribe(bench.client(), "e7").last == ["event": "e7", "data": 7])
+        #expect(subscribe(bench.client(), "e7").last == ["event": "e7", "retained": true, "data": 7])
         #expect(bench.runtime.retainedEvents.count == 1_024)
     }
 
@@ -109,13 +114,22 @@ struct EventTests {
         }
     }
 
+    @Test("An event that is published as retained says so to those who listen already, and another one does not")
+    func retainedLive() {
+        let client = bench.client()
+        #expect(subscribe(client, "lamp").count == 1)
+        _ = publish(#"{"event":"lamp","data":1,"retain":true}"#)
+        _ = publish(#"{"event":"lamp","data":2}"#)
+        #expect(client.read() == [["event": "lamp", "retained": true, "data": 1], ["event": "lamp", "data": 2]])
+    }
+
     @Test("Retained events go on with another daemon")
     func retainedElsewhere() {
         _ = publish(#"{"event":"lamp","data":["on"],"retain":true}"#)
         let next = Bench()
         next.runtime.retain(bench.runtime.retainedEvents)
         let client = next.client()
-        #expect(subscribe(client, "lamp").last == ["event": "lamp", "data": ["on"]])
+        #expect(subscribe(client, "lamp").last == ["event": "lamp", "retained": true, "data": ["on"]])
     }
 
     @Test("Who unsubscribed hears nothing more")

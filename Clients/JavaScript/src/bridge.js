@@ -188,7 +188,6 @@ export class Bridge {
     }
 
     async publish(event, data, { retain } = {}) {
-        if (retain) this.#subscriptions.willRetain(event);
         // What is undefined has no JSON, and so is left out.
         await this.call("bridge.publish", { event, data, retain: retain ? true : undefined });
     }

@@ -69,7 +69,6 @@ export class Subscriptions {
         try {
             await this.#repeat("bridge.subscribe", { events: patterns });
             listener.isConfirmed = true;
-            this.#retained.follow(this.#wanted(patterns));
         } catch (error) {
             this.#listeners.delete(listener);
             throw error;
@@ -90,7 +89,7 @@ export class Subscriptions {
         const wanted = new Set(this.#wanted(listener.patterns));
         const unwanted = listener.patterns.filter((pattern) => !wanted.has(pattern));
         if (unwanted.length === 0) return;
-        this.#retained.unfollow(unwanted);
+        this.#retained.keep([...this.#listeners].flatMap((other) => other.patterns));
         // Where it fails the session is gone, and the subscription with it.
         this.#calls.begin("bridge.unsubscribe", { events: unwanted }).promise.catch(() => {});
     }
@@ -112,16 +111,14 @@ export class Subscriptions {
         for (const listener of confirmed) this.#deliverTo([listener], { event: eventsDropped, data: { count: null } });
         const patterns = [...new Set(confirmed.flatMap((listener) => listener.patterns))];
         if (patterns.length === 0) return;
-        this.#calls.begin("bridge.subscribe", { events: patterns }, { isInSession: true }).promise.then(
-            () => this.#retained.follow(this.#wanted(patterns)),
-            (error) => {
-                if (error.code !== "session.closed") this.#onProblem(error);
-            });
+        this.#calls.begin("bridge.subscribe", { events: patterns }, { isInSession: true }).promise.catch((error) => {
+            if (error.code !== "session.closed") this.#onProblem(error);
+        });
     }
 
     receive(message) {
         const event = { event: message.event, data: message.data };
-        if (this.#deliverTo([...this.#listeners], event)) this.#retained.receive(event);
+        if (this.#deliverTo([...this.#listeners], event) && message.retained === true) this.#retained.receive(event);
     }
 
     /** Returns whether one of them asked for it. */
@@ -142,11 +139,6 @@ export class Subscriptions {
         } catch (error) {
             this.#onProblem(error);
         }
-    }
-
-    /** This bridge publishes a retained event of this name. */
-    willRetain(name) {
-        this.#retained.expect(name);
     }
 
     close() {

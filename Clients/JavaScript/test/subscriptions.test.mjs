@@ -130,17 +130,18 @@ test("a retained event comes to a second subscription, in its newest form", asyn
     const { bridge, carrier } = await opened();
     const first = bridge.subscribe("lamp", () => {});
     const { callbackId } = carrier.sent.at(-1);
-    // As the daemon sends it: right behind the callback.
-    carrier.receive([{ callbackId, result: {} }, { event: "lamp", data: "on" }]);
+    carrier.receive([{ callbackId, result: {} }, { event: "lamp", retained: true, data: "on" }]);
     await first.ready;
     const heard = [];
     bridge.subscribe("lamp", ({ data }) => heard.push(data));
     assert.deepEqual(heard, []);
     await settled();
-    carrier.receive({ event: "lamp", data: "off" });
+    carrier.receive({ event: "lamp", retained: true, data: "off" });
+    // It is not retained, and so not the newest that is.
+    carrier.receive({ event: "lamp", data: "blinking" });
     const third = bridge.subscribe("la*");
     assert.deepEqual((await third.next()).value, { event: "lamp", data: "off" });
-    assert.deepEqual(heard, ["on", "off"]);
+    assert.deepEqual(heard, ["on", "off", "blinking"]);
     await bridge.close();
 });
 
@@ -164,7 +165,7 @@ test("what this bridge publishes as retained comes to its own later subscription
     await first.ready;
     const published = bridge.publish("lamp", "on", { retain: true });
     const { callbackId } = carrier.sent.at(-1);
-    carrier.receive([{ event: "lamp", data: "on" }, { callbackId, result: {} }]);
+    carrier.receive([{ event: "lamp", retained: true, data: "on" }, { callbackId, result: {} }]);
     await published;
     const second = bridge.subscribe("lamp");
     assert.deepEqual((await second.next()).value, { event: "lamp", data: "on" });
@@ -177,7 +178,7 @@ test("retained events are not kept beyond the last subscription, nor beyond the 
     const heard = [];
     const listen = () => bridge.subscribe("lamp", ({ data }) => heard.push(data));
     const retained = (on) => on.receive([
-        { callbackId: on.sent.at(-1).callbackId, result: {} }, { event: "lamp", data: "on" },
+        { callbackId: on.sent.at(-1).callbackId, result: {} }, { event: "lamp", retained: true, data: "on" },
     ]);
     const first = listen();
     retained(carrier);

@@ -53,9 +53,14 @@ public enum MessageEncoder {
     }
 
     /// An event.
-    public static func event(name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer) {
+    ///
+    /// - Parameter isRetained: Whether whoever subscribes later gets it as well.
+    public static func event(
+        name: String, data: UnsafeRawBufferPointer, isRetained: Bool = false, to output: OutputBuffer
+    ) {
         output.append(#"{"event":"#)
         output.append(quoted: name)
+        if isRetained { output.append(#","retained":true"#) }
         output.append(#","data":"#)
         onOneLine(data) { output.append($0) }
         output.append("}\n")

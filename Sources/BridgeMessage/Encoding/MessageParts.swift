@@ -140,11 +140,14 @@ extension MessageEncoder {
         onOneLine(value) { dialect.write(progress: $0, sequence: sequence, to: address, output) }
     }
 
-    /// An event.
+    /// An event. Only the native dialect says whether it is retained.
     public static func event(
-        in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, to output: OutputBuffer
+        in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, isRetained: Bool = false,
+        to output: OutputBuffer
     ) {
-        guard let dialect = dialect.translator else { return event(name: name, data: data, to: output) }
+        guard let dialect = dialect.translator else {
+            return event(name: name, data: data, isRetained: isRetained, to: output)
+        }
         onOneLine(data) { dialect.writeEvent(name, data: $0, output) }
     }
 

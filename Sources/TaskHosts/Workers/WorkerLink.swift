@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import TaskRuntime
-import WorkerProtocol
+import PluginInterface
 
 /// The conversation with one process of a plugin: what it was asked, and what it asks. Loop thread only.
 final class WorkerLink {
@@ -264,9 +264,9 @@ final class WorkerLink {
         guard callback.isValid, let text = callback.error else {
             return BridgeError(.replyInvalid, "the callback must have exactly one of result and error")
         }
-        guard text.count <= WorkerProtocol.newsBytes else {
+        guard text.count <= PluginProtocol.newsBytes else {
             return BridgeError(
-                .replyInvalid, "the callback's error has more than \(WorkerProtocol.newsBytes) bytes")
+                .replyInvalid, "the callback's error has more than \(PluginProtocol.newsBytes) bytes")
         }
         guard let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
             return BridgeError(.replyInvalid, "the callback's error has no code and message")

@@ -2,7 +2,7 @@ import BridgeJSON
 import EventLoop
 import Glibc
 import TaskRuntime
-import WorkerProtocol
+import PluginInterface
 
 /// One process of a plugin from its start on: what it is asked before it takes calls, and whether it still answers.
 /// Loop thread only.
@@ -36,11 +36,11 @@ final class WorkerMember {
     /// - Returns: what the worker says of itself.
     func greet(_ options: JSON) async throws(BridgeError) -> JSON {
         let answer = try await ask("plugin.hello", options, within: times.hello)
-        let other = answer["protocol"]?["version"]?.stringValue ?? WorkerProtocol.version
-        guard other.split(separator: ".").first == WorkerProtocol.version.split(separator: ".").first else {
+        let other = answer["protocol"]?["version"]?.stringValue ?? PluginProtocol.version
+        guard other.split(separator: ".").first == PluginProtocol.version.split(separator: ".").first else {
             throw BridgeError(
                 .pluginUnavailable,
-                "it speaks version \(other.prefix(32)) of the worker protocol, this daemon \(WorkerProtocol.version)")
+                "it speaks version \(other.prefix(32)) of the worker protocol, this daemon \(PluginProtocol.version)")
         }
         isPingedAlways = answer["ping"] == "always"
         return answer
@@ -99,7 +99,7 @@ final class WorkerMember {
         // `try?`: it is a part of a line, which has been checked.
         let read: @Sendable () -> JSON = { (try? JSON(parsing: text)) ?? .null }
         let runtime = link.host.runtime
-        guard text.count > WorkerProtocol.newsBytes, let lane = runtime.lane else { return read() }
+        guard text.count > PluginProtocol.newsBytes, let lane = runtime.lane else { return read() }
         let uid = runtime.policy.daemonUID
         return await withCheckedContinuation { continuation in
             lane.run(for: uid, read) { continuation.resume(returning: $0) }

@@ -1,5 +1,5 @@
 import EventLoop
-import WorkerProtocol
+import PluginInterface
 
 /// What a worker writes to its standard output or standard error, a line at a time, for the log.
 @LoopActor
@@ -46,7 +46,7 @@ final class WorkerOutput: UnixStreamDelegate {
         for byte in bytes {
             if byte == 0x0A {
                 endLine()
-            } else if line.count < WorkerProtocol.logLineBytes {
+            } else if line.count < PluginProtocol.logLineBytes {
                 line.append(byte)
             } else {
                 isCut = true

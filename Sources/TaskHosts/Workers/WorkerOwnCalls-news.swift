@@ -3,7 +3,6 @@ import BridgeMessage
 import CTaskPlugin
 import PluginInterface
 import TaskRuntime
-import WorkerProtocol
 
 // What a plugin's process says without waiting for an answer: lines of the log, events, metrics. Each is bounded before
 // it is decoded.
@@ -29,7 +28,7 @@ extension WorkerOwnCalls {
         let fault = check.cut(call.options) { key, value in
             if key.elementsEqual("data".utf8) {
                 data = value
-            } else if value.count > WorkerProtocol.newsBytes {
+            } else if value.count > PluginProtocol.newsBytes {
                 isReadable = false
             } else if key.elementsEqual("event".utf8) {
                 event = value
@@ -91,9 +90,9 @@ extension WorkerOwnCalls {
     /// What the process said, where it can be read; else the log says why.
     private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
         let task = String(decoding: call.task, as: UTF8.self)
-        guard call.options.count <= WorkerProtocol.newsBytes else {
+        guard call.options.count <= PluginProtocol.newsBytes else {
             warn(
-                "its call of \(task) has \(call.options.count) bytes, more than the \(WorkerProtocol.newsBytes) allowed"
+                "its call of \(task) has \(call.options.count) bytes, more than the \(PluginProtocol.newsBytes) allowed"
             )
             return nil
         }

@@ -2,7 +2,7 @@ import BridgeJSON
 import CTaskPlugin
 import EventLoop
 import Glibc
-import WorkerProtocol
+import PluginInterface
 
 /// One process of a plugin: started, listened to, ended with all that it has started. Loop thread only.
 @LoopActor
@@ -120,8 +120,8 @@ final class WorkerProcess {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         environment.merge(command.environment) { $1 }
-        environment[WorkerProtocol.descriptorVariable] = "\(WorkerProtocol.descriptor)"
-        environment[WorkerProtocol.pluginVariable] = command.name
+        environment[PluginProtocol.descriptorVariable] = "\(PluginProtocol.descriptor)"
+        environment[PluginProtocol.pluginVariable] = command.name
         return environment
     }
 

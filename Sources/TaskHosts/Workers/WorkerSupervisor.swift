@@ -2,7 +2,7 @@ import BridgeJSON
 import EventLoop
 import Logging
 import TaskRuntime
-import WorkerProtocol
+import PluginInterface
 
 /// Keeps a plugin's processes alive, one or a pool: starts them anew after a fault, up to too many. Loop thread only.
 @LoopActor
@@ -89,7 +89,7 @@ final class WorkerSupervisor {
         do {
             let process = try WorkerProcess(
                 command, link: WorkerLink(host),
-                lineBytes: runtime.limits.messageBytes + WorkerProtocol.envelopeBytes, scheduler: scheduler
+                lineBytes: runtime.limits.messageBytes + PluginProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
             running += 1
             // Before it loads anything: a debugger can be attached to a plugin that fails while it starts.
@@ -108,7 +108,7 @@ final class WorkerSupervisor {
     /// Says hello, and puts what the worker answers together with what its file says.
     private func greet(_ member: WorkerMember) async throws(BridgeError) -> JSON {
         let answer = try await member.greet([
-            "protocol": ["name": .string(WorkerProtocol.name), "version": .string(WorkerProtocol.version)],
+            "protocol": ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)],
             "plugin": command.name.map { .string($0) } ?? .null,
             "daemon": ["name": "trestled", "version": .string(runtime.daemon.version)],
             "limits": ["messageBytes": .number(JSONNumber(runtime.limits.messageBytes))],

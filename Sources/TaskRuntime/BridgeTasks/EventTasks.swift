@@ -97,7 +97,7 @@ extension TaskRuntime {
         if let change = Self.lifecycle[event.event], let session = call.session {
             for plugin in plugins { plugin.notify(change, session) }
         }
-        publish(event.event, data: data)
+        publish(event.event, data: data, isRetained: event.retain == true)
         return .object([:])
     }
 

@@ -10,8 +10,10 @@ extension TaskRuntime {
     }
 
     /// Sends an event, whose data are JSON, to every session that subscribed to its name.
-    func publish(_ name: String, data: [UInt8]) {
-        deliver(name, data, to: subscriptions.sessions(for: name).filter { mayGet(name, $0) })
+    ///
+    /// - Parameter isRetained: Whether whoever subscribes later gets it as well.
+    func publish(_ name: String, data: [UInt8], isRetained: Bool = false) {
+        deliver(name, data, isRetained: isRetained, to: subscriptions.sessions(for: name).filter { mayGet(name, $0) })
     }
 
     /// Sends an event to some sessions only: to those of them that subscribed, or directly to all of them.
@@ -37,9 +39,9 @@ extension TaskRuntime {
         return nil
     }
 
-    private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
+    private func deliver(_ name: String, _ data: [UInt8], isRetained: Bool = false, to receivers: [Session]) {
         if isMonitored { showEvent(name, data, to: receivers) }
-        let event = EventLines(name, data)
+        let event = EventLines(name, data, isRetained: isRetained)
         for session in receivers where session.phase == .open || session.phase == .inputEnded {
             if session.listeners.isEmpty {
                 send(event.line(in: session.eventDialect), to: session)
@@ -141,6 +143,7 @@ struct EventLine {
 final class EventLines {
     let name: String
     private let data: [UInt8]
+    private let isRetained: Bool
     private var lines: [(dialect: DialectID, line: SharedLine)] = []
     /// What the lines of all listeners end with.
     private lazy var listenerTail: SharedLine = {
@@ -150,9 +153,8 @@ final class EventLines {
     }()
 
     /// - Parameter data: JSON.
-    init(_ name: String, _ data: [UInt8]) {
-        self.name = name
-        self.data = data
+    init(_ name: String, _ data: [UInt8], isRetained: Bool = false) {
+        (self.name, self.data, self.isRetained) = (name, data, isRetained)
     }
 
     /// The event's data, JSON.
@@ -170,7 +172,9 @@ final class EventLines {
     func line(in dialect: DialectID) -> EventLine {
         if let known = lines.first(where: { $0.dialect == dialect }) { return EventLine(tail: known.line) }
         let output = OutputBuffer()
-        data.withUnsafeBytes { MessageEncoder.event(in: dialect, name: name, data: $0, to: output) }
+        data.withUnsafeBytes {
+            MessageEncoder.event(in: dialect, name: name, data: $0, isRetained: isRetained, to: output)
+        }
         let line = SharedLine(output)
         lines.append((dialect, line))
         return EventLine(tail: line)

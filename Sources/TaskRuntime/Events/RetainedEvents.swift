@@ -49,7 +49,7 @@ struct RetainedEvents {
         var order: UInt64 = 0
 
         init(name: String, data: [UInt8], uid: UInt32?, origin: String, isTrusted: Bool) {
-            event = EventLines(name, data)
+            event = EventLines(name, data, isRetained: true)
             payer = Payer(uid: uid, isTrusted: isTrusted)
             self.origin = origin
         }

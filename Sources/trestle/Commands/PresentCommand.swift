@@ -2,7 +2,6 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 import EventLoop
-import SessionBus
 
 /// `trestle present`
 struct PresentCommand: BridgeCommand {

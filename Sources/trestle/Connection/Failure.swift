@@ -2,7 +2,6 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 import Glibc
-import SessionBus
 
 /// How the command line says that something failed, to people and by its exit code.
 enum Failure {

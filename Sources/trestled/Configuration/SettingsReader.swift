@@ -54,7 +54,9 @@ struct SettingsReader<Target> {
             } else if path == sectionsTable, entry.value.table != nil {
                 sections.append(entry)
             } else {
-                report(file, entry.keyPosition, key, "unknown key\(RenamedName.hint(for: entry.key) ?? hint(for: entry.key, in: path))")
+                report(
+                    file, entry.keyPosition, key,
+                    "unknown key\(RenamedName.hint(for: entry.key) ?? hint(for: entry.key, in: path))")
             }
         }
     }

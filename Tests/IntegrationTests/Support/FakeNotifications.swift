@@ -2,7 +2,7 @@ import CSystemdBus
 import Glibc
 import TestSupport
 
-@testable import SessionBus
+@testable import trestle
 
 /// A notification service that does what the test says, on the test's own thread: for what no real one can be made to
 /// do.

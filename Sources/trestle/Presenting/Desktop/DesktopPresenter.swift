@@ -1,7 +1,6 @@
 import BridgeClient
 import BridgeJSON
 import EventLoop
-import SessionBus
 
 /// Shows alerts as notifications of the user's desktop, any number at once. Each ends once: by what the service says of
 /// its notification, by its caller, or with the presenter.

@@ -1,6 +1,5 @@
 import BridgeJSON
 import EventLoop
-import SessionBus
 
 /// The notification service of the user's desktop: `org.freedesktop.Notifications` on the session bus.
 @LoopActor

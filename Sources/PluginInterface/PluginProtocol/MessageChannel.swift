@@ -1,4 +1,4 @@
-import BridgeJSON
+internal import BridgeJSON
 package import BridgeMessage
 package import EventLoop
 import Glibc

@@ -1,4 +1,4 @@
-internal import CSystemdBus
+import CSystemdBus
 import EventLoop
 import Glibc
 

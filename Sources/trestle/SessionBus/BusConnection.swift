@@ -1,17 +1,17 @@
 // SessionBus: a connection to a D-Bus bus on the loop: method calls, signals, the end. Over sd-bus, which does the
 // reading and writing; its only importer. C pointers stay in here, a C status passes `check`.
 
-internal import CSystemdBus
-public import EventLoop
+import CSystemdBus
+import EventLoop
 import Glibc
 
 /// A connection to the bus of a user's session.
 ///
 /// Lives until `close()`, or until the connection is lost; every call ends with its reply, or then.
 @LoopActor
-public final class BusConnection {
+final class BusConnection {
     /// What becomes of a call.
-    public typealias Completion = @LoopActor (Result<BusMessage, BusError>) -> Void
+    typealias Completion = @LoopActor (Result<BusMessage, BusError>) -> Void
 
     /// A wanted signal: sd-bus holds a pointer to it, and so it lives as long as the connection.
     @LoopActor
@@ -35,7 +35,7 @@ public final class BusConnection {
     /// Connects to the bus of the user's session (`DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`), or to
     /// the one at `address`, as D-Bus writes addresses.
     /// - Throws: `noAddress`; `unreachable`.
-    public init(address: String? = nil) throws(BusError) {
+    init(address: String? = nil) throws(BusError) {
         let handle = try BusHandle(address: address)
         let descriptor = try check(sd_bus_get_fd(handle.raw), "watch the session bus", as: BusError.unreachable)
         self.handle = handle
@@ -52,7 +52,7 @@ public final class BusConnection {
 
     /// Calls a method. `completion` is called once, later, on the loop and ahead of everything that came behind the
     /// reply.
-    public func call(
+    func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(10),
         completion: @escaping Completion
     ) {
@@ -65,7 +65,7 @@ public final class BusConnection {
     }
 
     /// Calls a method and waits for its reply, also where the Swift task is cancelled meanwhile.
-    public func call(
+    func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(10)
     ) async throws(BusError) -> BusMessage {
         let result = await withCheckedContinuation { continuation in
@@ -110,7 +110,7 @@ public final class BusConnection {
 
     /// Has `receive` called for each of these signals from now on: for those that are sent after the bus has answered
     /// any call that is made later than this.
-    public func receive(_ signal: BusSignal, _ receive: @escaping @LoopActor (BusMessage) -> Void) throws(BusError) {
+    func receive(_ signal: BusSignal, _ receive: @escaping @LoopActor (BusMessage) -> Void) throws(BusError) {
         if let end { throw end }
         // Not retained by the library: this keeps it, below, for as long as the library may call back.
         let match = Match(receive)
@@ -164,13 +164,13 @@ public final class BusConnection {
     // MARK: The end
 
     /// Waits until the connection is lost or closed, or the Swift task is cancelled: why.
-    public func ended() async -> BusError {
+    func ended() async -> BusError {
         if end == nil { _ = await ending.wait() }
         return end ?? .closed
     }
 
     /// Ends the connection; calls that wait end with `closed`. Further calls do nothing.
-    public func close() { finish(.closed) }
+    func close() { finish(.closed) }
 
     private func finish(_ error: BusError) {
         guard end == nil else { return }

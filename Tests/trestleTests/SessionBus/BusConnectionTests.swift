@@ -1,8 +1,9 @@
 import EventLoop
 import Foundation
-import SessionBus
 import TestSupport
 import Testing
+
+@testable import trestle
 
 /// The bus itself, as something that can be called.
 private func ofTheBus(_ member: String) -> BusMethod {

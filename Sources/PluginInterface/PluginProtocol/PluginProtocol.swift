@@ -1,8 +1,8 @@
-// WorkerProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a
+// PluginProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a
 // socket. The protocol itself is docs/workers.md.
 
 /// The names of the protocol.
-package enum WorkerProtocol {
+package enum PluginProtocol {
     /// What it is called in `plugin.hello`.
     package static let name = "trestle-plugin"
     /// Its version. A worker of another major one is refused.

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 
 /// What can go wrong on a bus.
-public enum BusError: Error, Sendable, Hashable {
+enum BusError: Error, Sendable, Hashable {
     /// Nothing in the environment says where the bus is.
     case noAddress
     /// The bus that the environment or the caller names takes no connection.
@@ -17,7 +17,7 @@ public enum BusError: Error, Sendable, Hashable {
     case message(SystemError)
 
     /// Whether nobody on the bus bears the name that was called, and nobody can be started to bear it.
-    public var isNobody: Bool {
+    var isNobody: Bool {
         switch self {
         case .refused(name: "org.freedesktop.DBus.Error.ServiceUnknown", _),
             .refused(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _):
@@ -34,7 +34,7 @@ public enum BusError: Error, Sendable, Hashable {
 
 extension BusError: CustomStringConvertible {
     /// One sentence.
-    public var description: String {
+    var description: String {
         switch self {
         case .noAddress: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR says where the session bus is"
         case .unreachable(let error): "no session bus answers: \(error.reason)"

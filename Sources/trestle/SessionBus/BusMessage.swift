@@ -1,5 +1,5 @@
 /// A value in a message's body: those types that desktop services commonly use.
-public indirect enum BusValue: Sendable, Hashable {
+indirect enum BusValue: Sendable, Hashable {
     /// `y`
     case byte(UInt8)
     /// `b`
@@ -18,34 +18,34 @@ public indirect enum BusValue: Sendable, Hashable {
     case other
 
     /// The text, where it is one.
-    public var text: String? { if case .string(let text) = self { text } else { nil } }
+    var text: String? { if case .string(let text) = self { text } else { nil } }
     /// The number, where it is a `u`.
-    public var number: UInt32? { if case .uint32(let number) = self { number } else { nil } }
+    var number: UInt32? { if case .uint32(let number) = self { number } else { nil } }
     /// The texts, where it is an array of such.
-    public var texts: [String]? { if case .strings(let texts) = self { texts } else { nil } }
+    var texts: [String]? { if case .strings(let texts) = self { texts } else { nil } }
 }
 
 /// A message that came: a call's reply, or a signal.
-public struct BusMessage: Sendable, Hashable {
+struct BusMessage: Sendable, Hashable {
     /// The unique name of the connection that sent it, such as `:1.7`; empty where the bus does not say.
-    public var sender: String
+    var sender: String
     /// Its values, in their order.
-    public var body: [BusValue]
+    var body: [BusValue]
 }
 
 /// What is called: a method of an object of somebody on the bus.
-public struct BusMethod: Sendable, Hashable {
+struct BusMethod: Sendable, Hashable {
     /// The bus name of whom it goes to.
-    public var destination: String
+    var destination: String
     /// The object's path.
-    public var path: String
+    var path: String
     /// The interface that has the method.
-    public var interface: String
+    var interface: String
     /// The method's name.
-    public var member: String
+    var member: String
 
     /// The method of that name.
-    public init(destination: String, path: String, interface: String, member: String) {
+    init(destination: String, path: String, interface: String, member: String) {
         self.destination = destination
         self.path = path
         self.interface = interface
@@ -54,20 +54,20 @@ public struct BusMethod: Sendable, Hashable {
 }
 
 /// Which signals are wanted. What is nil may be anything.
-public struct BusSignal: Sendable, Hashable {
+struct BusSignal: Sendable, Hashable {
     /// The bus name of whom it comes from; the bus itself sees to it.
-    public var sender: String?
+    var sender: String?
     /// The object's path.
-    public var path: String?
+    var path: String?
     /// The interface that has the signal.
-    public var interface: String
+    var interface: String
     /// The signal's name.
-    public var member: String
+    var member: String
     /// What the first value must be.
-    public var firstText: String?
+    var firstText: String?
 
     /// The signals of that name.
-    public init(
+    init(
         sender: String? = nil, path: String? = nil, interface: String, member: String, firstText: String? = nil
     ) {
         self.sender = sender
