@@ -9,7 +9,8 @@ enum HostVTable {
     static func make(context: UnsafeMutableRawPointer) -> trestle_host {
         trestle_host(
             size: UInt32(MemoryLayout<trestle_host>.size), abi: TRESTLE_ABI, context: context, reply: reply, fail: fail,
-            report_progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread, call: call,
+            report_progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread,
+            call: call,
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
             watch: watch, timer: timer, unwatch: unwatch)
     }

@@ -19,7 +19,9 @@ public enum RenamedName {
         let objects = json?.arrayValue ?? json.map { [$0] } ?? []
         for object in objects {
             for key in object.objectValue?.keys ?? [] {
-                if let current = current(of: key) { return "\(what) has the member \(key), which is called \(current) now" }
+                if let current = current(of: key) {
+                    return "\(what) has the member \(key), which is called \(current) now"
+                }
             }
         }
         return nil
