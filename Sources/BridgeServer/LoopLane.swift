@@ -5,7 +5,7 @@ public import TaskRuntime
 /// The runtime's lane in service: one thread, on which users take turns.
 @LoopActor
 public final class LoopLane {
-    private let lane = BlockingLane(batch: "checks")
+    private let lane = BlockingThreads(batch: "checks")
 
     /// A lane whose thread starts with the first work.
     public nonisolated init() {}

@@ -48,7 +48,7 @@ public protocol BridgeTask: Sendable {
     ///
     /// - Runs on the daemon's loop thread, as does whatever it awaits that has no executor of its own; until its
     ///   first suspension it runs before the next call begins. It must not block: see `Call.blocking` and
-    ///   `BlockingLane`.
+    ///   `BlockingThreads`.
     /// - What it returns or throws is the one callback of the call. A `BridgeError` goes to the caller as it is, a
     ///   `JSONMismatch` as `options.invalid`, a `CancellationError` as `call.cancelled`, any other error as `internal`
     ///   with its description.

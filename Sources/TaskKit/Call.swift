@@ -131,7 +131,7 @@ public struct Call: Sendable {
     /// Runs `body` on a thread where it may block, and waits for it without blocking the loop.
     ///
     /// The threads are few and shared with the daemon: for short waits, such as reading a file. What takes long, or
-    /// must not overlap, belongs on a `BlockingLane`.
+    /// must not overlap, belongs on a `BlockingThreads`.
     ///
     /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before this began.
     public func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

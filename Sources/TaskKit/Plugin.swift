@@ -14,7 +14,7 @@ public typealias PluginTable = UnsafePointer<trestle_plugin>
 ///
 /// A plugin is a value: each method returns a changed copy. Nothing here throws: what is wrong is found by `check()`,
 /// and the daemon reports it when it refuses the plugin. All hooks run on the loop thread, where they must not block:
-/// what they `await` leaves it free, `Call.blocking` and `BlockingLane` lead off it.
+/// what they `await` leaves it free, `Call.blocking` and `BlockingThreads` lead off it.
 public struct Plugin: Sendable {
     var parts: PluginParts
 

@@ -47,7 +47,7 @@ struct SendFromLane: BridgeTask {
     static let name = "fixture.lane"
     static let summary = "Sends progress and an event from a lane, and answers."
     typealias Progress = Int
-    private let lane = BlockingLane(name: "fixture", threads: 2)
+    private let lane = BlockingThreads(name: "fixture", count: 2)
 
     func run(_ options: Sent, _ call: Call) async throws -> Sent {
         try await lane.run { options.send(by: call) }

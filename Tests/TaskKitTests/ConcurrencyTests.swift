@@ -22,7 +22,7 @@ struct Wander: BridgeTask {
     struct Options: Codable, Sendable { var way: Way }
 
     private let counter = Counter()
-    let lane = BlockingLane(name: "wander")
+    let lane = BlockingThreads(name: "wander")
 
     func run(_ options: Options, _ call: Call) async throws -> [Bool] {
         var seen = [FakeHost.isLoopThread]

@@ -13,11 +13,11 @@ final class Clipboard: Sendable {
     }
 
     /// Reads wait for programs that may be slow to answer, so they wait beside each other.
-    private let readers = BlockingLane(name: "clipboard read", threads: 4)
+    private let readers = BlockingThreads(name: "clipboard read", count: 4)
     /// Writes one after the other, so that the last one stays.
-    private let writer = BlockingLane(name: "clipboard write")
+    private let writer = BlockingThreads(name: "clipboard write")
     /// Waits for the processes: one per selection, and for a moment those before them.
-    private let waiters = BlockingLane(name: "clipboard wait", threads: Selection.allCases.count)
+    private let waiters = BlockingThreads(name: "clipboard wait", count: Selection.allCases.count)
 
     func take(_ section: Section) {
         settings.withLock { $0 = Settings(section) }

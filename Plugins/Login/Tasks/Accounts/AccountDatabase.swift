@@ -3,7 +3,7 @@ import TaskKit
 
 /// The account store on a thread of its own. What is asked of it is done in the order in which it was asked.
 final class AccountDatabase: Sendable {
-    private let lane = BlockingLane(name: "login-store")
+    private let lane = BlockingThreads(name: "login-store")
     private let store = Mutex<AccountStore?>(nil)
     /// Gets sentences for the operator.
     private let log = Mutex<@Sendable (String) -> Void> { _ in }

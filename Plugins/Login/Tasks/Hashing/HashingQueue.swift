@@ -19,7 +19,7 @@ final class HashingQueue: Sendable {
         var byUID: [UInt32: Int] = [:]
     }
 
-    private let lane = BlockingLane(batch: "login-hash")
+    private let lane = BlockingThreads(batch: "login-hash")
     private let jobs = Mutex(Jobs())
 
     /// Keeps a place free for `body`, which may use `run` any number of times.

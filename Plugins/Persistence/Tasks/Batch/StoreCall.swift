@@ -108,8 +108,8 @@ enum StoreLane: Int, CaseIterable, Sendable {
     }
 
     /// A thread for it. Commits and queries may take long, and others need not wait for them; reads by key do not.
-    var blockingLane: BlockingLane {
-        self == .reads ? BlockingLane(name: threadName) : BlockingLane(batch: threadName)
+    var blockingLane: BlockingThreads {
+        self == .reads ? BlockingThreads(name: threadName) : BlockingThreads(batch: threadName)
     }
 
     /// What its thread is called.

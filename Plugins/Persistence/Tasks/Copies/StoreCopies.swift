@@ -10,9 +10,9 @@ import TaskKit
 final class StoreCopies: Sendable {
     private let store: Store
     private let transfers = TransferRegistry()
-    private let lane = BlockingLane(batch: "records-copies")
+    private let lane = BlockingThreads(batch: "records-copies")
     /// For what takes no longer than a part of a file.
-    private let parts = BlockingLane(batch: "records-parts")
+    private let parts = BlockingThreads(batch: "records-parts")
     private let place = Mutex<StoreFile?>(nil)
 
     init(store: Store) { self.store = store }

@@ -4,7 +4,7 @@ import TaskKit
 /// Checks a database that is too large to be checked before it is used: meanwhile, on a thread and a connection of its
 /// own.
 final class LateCheck: Sendable {
-    let lane = BlockingLane(batch: "records-check")
+    let lane = BlockingThreads(batch: "records-check")
     /// Of the check that was begun last.
     private let interruption = Mutex<Interruption?>(nil)
     /// Held while the database is open here.

@@ -18,10 +18,10 @@ private final class Watched: Sendable {
 }
 
 @Suite("A blocking lane")
-struct BlockingLaneTests {
+struct BlockingThreadsTests {
     @Test("runs its jobs in order")
     func order() async throws {
-        let lane = BlockingLane(name: "order")
+        let lane = BlockingThreads(name: "order")
         let order = Order()
         for number in 0..<100 { lane.submit { order.add(number) } }
         try await lane.run {}
@@ -30,7 +30,7 @@ struct BlockingLaneTests {
 
     @Test("takes the jobs of several users in turns, and those of each in order")
     func turns() async throws {
-        let lane = BlockingLane(name: "turns")
+        let lane = BlockingThreads(name: "turns")
         let order = Order()
         let gate = DispatchSemaphore(value: 0)
         lane.submit { gate.wait() }
@@ -44,14 +44,14 @@ struct BlockingLaneTests {
     @Test("hands on what a job returns or throws")
     func results() async throws {
         struct Failure: Error {}
-        let lane = BlockingLane(name: "a name that is longer than a thread's may be")
+        let lane = BlockingThreads(name: "a name that is longer than a thread's may be")
         #expect(try await lane.run { 42 } == 42)
         await #expect(throws: Failure.self) { try await lane.run { throw Failure() } }
     }
 
     @Test("with several threads runs as many jobs at once")
     func severalThreads() async throws {
-        let lane = BlockingLane(name: "several", threads: 3)
+        let lane = BlockingThreads(name: "several", count: 3)
         // Each job waits for the other two: with fewer threads they would wait for ever.
         let arrived = (0..<3).map { _ in DispatchSemaphore(value: 0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -69,7 +69,7 @@ struct BlockingLaneTests {
 
     @Test("does not begin a job whose task was cancelled")
     func cancelled() async throws {
-        let lane = BlockingLane(name: "cancelled")
+        let lane = BlockingThreads(name: "cancelled")
         let gate = DispatchSemaphore(value: 0)
         lane.submit { gate.wait() }
         let order = Order()
@@ -88,7 +88,7 @@ struct BlockingLaneTests {
             // What a thread keeps under the key is let go of when the thread ends.
             var key = pthread_key_t()
             pthread_key_create(&key) { Unmanaged<Watched>.fromOpaque($0!).release() }  // `!`: called for values only
-            let lane = BlockingLane(name: "released")
+            let lane = BlockingThreads(name: "released")
             lane.submit { [key] in
                 pthread_setspecific(key, Unmanaged.passRetained(Watched { continuation.resume() }).toOpaque())
                 gate.wait()
@@ -97,5 +97,74 @@ struct BlockingLaneTests {
             gate.signal()
         }
         #expect(order.all == [1])
+    }
+}
+
+/// Counts on the thread of an executor.
+private actor Ledger {
+    private let thread: BlockingExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    private var entries: [pthread_t] = []
+
+    init(_ thread: BlockingExecutor) { self.thread = thread }
+
+    /// Blocks, as a database would.
+    func add() {
+        let count = entries.count
+        sched_yield()
+        entries.append(pthread_self())
+        precondition(entries.count == count + 1, "two jobs overlapped")
+    }
+
+    func threads() -> [pthread_t] { entries }
+
+    /// Suspends in between.
+    func addTwice() async {
+        add()
+        await Task.yield()
+        add()
+    }
+}
+
+@Suite("A blocking executor")
+struct BlockingExecutorTests {
+    @Test("runs an actor's code on one thread of its own, whatever task calls it")
+    func actorsThread() async {
+        let ledger = Ledger(BlockingExecutor(name: "ledger"))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { await ledger.addTwice() } }
+        }
+        let threads = await ledger.threads()
+        #expect(threads.count == 100 && Set(threads).count == 1)
+        #expect(threads.first != pthread_self())
+    }
+
+    @Test("is shared by actors whose code does not overlap")
+    func shared() async {
+        let executor = BlockingExecutor(name: "shared")
+        let (one, other) = (Ledger(executor), Ledger(executor))
+        await one.add()
+        await other.add()
+        #expect(await one.threads() == other.threads())
+    }
+
+    @Test("runs a task that prefers it, and several threads run several")
+    func preferred() async {
+        let executor = BlockingExecutor(name: "preferred")
+        let first = await Task(executorPreference: executor) { pthread_self() }.value
+        let second = await Task(executorPreference: executor) { pthread_self() }.value
+        #expect(first == second)
+        let threads = BlockingThreads(name: "several", count: 2)
+        let meeting = DispatchSemaphore(value: 0), answer = DispatchSemaphore(value: 0)
+        async let waiting: Void = Task(executorPreference: threads) { wait(meeting, answer) }.value
+        await Task(executorPreference: threads) { wait(answer, meeting, first: true) }.value
+        await waiting
+    }
+
+    /// Each of two threads lets the other one go on.
+    private nonisolated func wait(_ own: DispatchSemaphore, _ others: DispatchSemaphore, first: Bool = false) {
+        if first { others.signal() }
+        own.wait()
+        if !first { others.signal() }
     }
 }

@@ -3,22 +3,22 @@ internal import Glibc
 internal import Synchronization
 
 /// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in
-/// which they were submitted, those of several users in turns, so that nobody waits for all that another user has
-/// submitted. With one thread, the default, they do not overlap either.
+/// which they were submitted, those of several users in turns, so that no user waits for all jobs of another. With one
+/// thread, the default, they do not overlap either.
 ///
-/// Making a lane has no effect: its threads start with the first jobs. When the last reference goes, they finish what
-/// was submitted and end.
+/// Making it has no effect: its threads start with the first jobs. When the last reference goes, they finish what was
+/// submitted and end. As a task executor its threads run Swift tasks: `Task(executorPreference: threads) { … }`.
 ///
-/// Where the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the
+/// If the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the
 /// loop thread, all others wait too.
-public final class BlockingLane: Sendable {
+public final class BlockingThreads: TaskExecutor {
     private let queue: LaneQueue
 
     /// - Parameters:
     ///   - name: What debuggers and `ps -L` show; its first 15 bytes.
-    ///   - threads: How many jobs may run at once, at least 1.
-    public init(name: String, threads: Int = 1) {
-        queue = LaneQueue(name: name, threads: max(1, threads), isBatch: false)
+    ///   - count: How many jobs may run at once, at least 1.
+    public init(name: String, count: Int = 1) {
+        queue = LaneQueue(name: name, threads: max(1, count), isBatch: false)
     }
 
     /// One thread for work that takes processor time and that others need not wait for: it does not interrupt the
@@ -32,8 +32,14 @@ public final class BlockingLane: Sendable {
         queue.close()
     }
 
-    /// Runs `body` on a thread of the lane and waits for it, without blocking the thread that asks, as long as the lane
-    /// can have a thread. Any thread.
+    /// Runs a job of a Swift task that prefers these threads. Any thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        submit { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs `body` on one of the threads and waits for it, without blocking the thread that asks, as long as there
+    /// can be a thread. Any thread.
     ///
     /// - Parameters:
     ///   - user: The uid for which it is done; the owner's own jobs take turns as those of uid 0.
@@ -57,9 +63,8 @@ public final class BlockingLane: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of the lane, in its turn, and waits for nothing, as long as the lane can have a thread;
-    /// also where the lane is released meanwhile. There is nobody to throw to: what goes wrong is the body's own to
-    /// tell. Any thread.
+    /// Runs `body` on one of the threads, in its turn, and waits for nothing, as long as there can be a thread; also if
+    /// this is released meanwhile. The body reports its errors itself. Any thread.
     ///
     /// - Parameters:
     ///   - user: As for `run`.
