@@ -45,7 +45,8 @@ public final class BridgeServer {
         // Its hook comes behind that one: what was read at once is answered at once.
         let scheduler = FairScheduler()
         self.scheduler = scheduler
-        runtime.turnShare = { LoopActor.assumeIsolated { scheduler.share } }
+        // Passed, not captured: a captured one would be an allocation for each turn.
+        runtime.turnShare = { LoopActor.assumeIsolated(passing: scheduler) { $0.share } }
         runtime.onSteps = { account in
             LoopActor.assumeIsolated(passing: account) { StepTurns(runtime, $0, scheduler).wait() }
         }
@@ -91,7 +92,8 @@ public final class BridgeServer {
     private func start(_ listener: UnixListener) {
         // From here on somebody may wait. Not weak: a weak reference would make every other use of the runtime slower.
         EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
-        listener.onAccept = { [weak self] socket, peer in self?.accept(socket, peer) }
+        // Strong, until the listener closes, for the same reason.
+        listener.onAccept = { [self] socket, peer in accept(socket, peer) }
         listener.share = { [scheduler] in scheduler.share }
         listener.rejection = Connection.rejection(
             BridgeError(

@@ -12,6 +12,8 @@ public final class LoopClock {
     /// A clock that wakes nobody yet.
     public init() {}
 
+    isolated deinit { timer?.close() }
+
     /// The runtime that is to be woken.
     public func attach(_ runtime: TaskRuntime) { self.runtime = runtime }
 }
@@ -26,7 +28,8 @@ extension LoopClock: @LoopActor RuntimeClock {
             timer?.cancel()
             return
         }
-        let timer = timer ?? LoopTimer { [weak self] in self?.runtime?.expire() }
+        // The timer ends with this clock. A weak reference would make every look at the time slower.
+        let timer = timer ?? LoopTimer { [unowned self] in runtime?.expire() }
         self.timer = timer
         timer.schedule(at: MonotonicInstant(nanoseconds: moment.nanoseconds))
     }

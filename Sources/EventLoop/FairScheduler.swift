@@ -47,16 +47,20 @@ public final class FairScheduler {
     private var turnEnd: TurnEndHook?
     private let manualClock: (@LoopActor () -> UInt64)?
 
-    /// A scheduler without users. It serves the queues at the end of each turn, behind the hooks that exist already.
+    /// A scheduler without users. It serves the queues at the end of each turn, behind the hooks that exist already. The
+    /// loop keeps it alive until ``close()``: a weak reference would make every use of the others slower.
     ///
     /// - Parameter manualClock: for tests: the time in nanoseconds, in the place of the machine's clocks.
     public init(manualClock: (@LoopActor () -> UInt64)? = nil) {
         self.manualClock = manualClock
-        turnEnd = EventLoop.atTurnEnd { [weak self] in self?.serve() }
+        turnEnd = EventLoop.atTurnEnd { self.serve() }
     }
 
     /// Gives no turns from now on.
-    public func close() { turnEnd?.remove() }
+    public func close() {
+        turnEnd?.remove()
+        turnEnd = nil
+    }
 
     /// The time by which shares are measured, in nanoseconds.
     public var now: UInt64 { manualClock?() ?? MonotonicInstant.now().nanoseconds }

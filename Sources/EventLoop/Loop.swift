@@ -173,7 +173,7 @@ final class Loop: @unchecked Sendable {
         LoopActor.assumeIsolated(passing: self) { loop in
             for stream in loop.streamsToWatch { stream.endTurn() }
             loop.streamsToWatch.removeAll(keepingCapacity: true)
-            var budget = Self.suspensionsPerTurn
+            var budget = Loop.suspensionsPerTurn
             while budget > 0, let stream = loop.streamsToSuspend.popFirst() {
                 if stream.endSuspension() { budget -= 1 }
             }
