@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
-	install uninstall test-install deb test-service newcomer format generate lint
+	install uninstall test-install deb test-service newcomer format generate lint docs
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -89,6 +89,11 @@ format: ## Format all Swift code
 generate: ## Write sample, schema and reference of the configuration
 	@scripts/quietly.sh swift build
 	@scripts/generate.sh
+
+docs: setup ## Write the pages and the Swift reference as HTML to .build/docs
+	@scripts/setup.sh cmark-gfm:cmark-gfm
+	@scripts/quietly.sh swift build
+	@scripts/docs
 
 lint: ## Check the format of all Swift code
 	@swift format lint --strict --parallel --recursive $(SWIFT_FILES)

@@ -105,7 +105,7 @@ public struct MessageProblem {
     public var error: BridgeError
     /// The id that the bad message bore, where one could be read.
     public var callbackID: CallbackID?
-    /// The dialect that it seems to be of; nil: nothing tells.
+    /// The dialect that it seems to be of; nil: nothing shows it.
     public var dialect: DialectID?
     /// Whether it is not even JSON.
     public var isNotJSON = false

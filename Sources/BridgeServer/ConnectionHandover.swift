@@ -1,5 +1,5 @@
 // Connections that go from one daemon to the next: their descriptors are kept by a third party meanwhile, and what the
-// daemon knows of them, with what it had read and not handled, and not written yet, is told in a record.
+// daemon knows of them, with what it had read and not handled, and not written yet, is in a record.
 import BridgeJSON
 import BridgeMessage
 public import EventLoop
@@ -75,7 +75,7 @@ extension BridgeServer {
     ///
     /// - Parameter take: Gets the connections. What it wants of their descriptors, which are closed after it has
     ///   returned, it must have duplicated or sent away by then. Returns the sessions that it has not taken, each with
-    ///   the reason, which the client is told before its connection is closed too.
+    ///   the reason, which the client gets before its connection is closed too.
     /// - Returns: The sessions that were handed over.
     public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
         let resting = connections.values.filter { connection in
@@ -113,12 +113,12 @@ extension BridgeServer {
         connection.resume(record, PeerIdentity(peer))
     }
 
-    /// Closes a connection of the daemon before that cannot go on, and tells it why.
+    /// Closes a connection of the daemon before that cannot go on, after a message that says why.
     public func refuse(_ socket: consuming UnixSocket, because reason: String) {
         let output = OutputBuffer()
         let data: JSON = ["reason": .string(reason)]
         data.bytes.withUnsafeBytes { MessageEncoder.event(name: "session.lost", data: $0, to: output) }
-        // `try?`: what is no connection cannot be told anything.
+        // `try?`: what is no connection can get no message.
         guard let stream = try? UnixStream(adopting: socket) else { return }
         _ = stream.write(output.bytes)
         stream.close()
@@ -151,7 +151,7 @@ extension Connection {
         if hasTooMuchUnread(session) { server.watchStalled() } else { resumeInput() }
     }
 
-    /// Writes what the socket takes, and tells the rest. Nothing is read or handled from here on.
+    /// Writes what the socket takes, and returns the rest. Nothing is read or handled from here on.
     ///
     /// - Returns: Nil: the connection has just ended.
     func prepareHandover() -> HeldConnection? {

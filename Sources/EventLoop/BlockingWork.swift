@@ -65,7 +65,7 @@ public enum BlockingWork {
             request.work(request.argument)
         }
 
-        /// libuv tells of finished work before it tells of what was posted: by the work itself, too.
+        /// libuv reports finished work before what was posted: by the work itself, too.
         private static let finished: uv_after_work_cb = { raw, _ in
             let pointer = of(raw)
             let (done, argument, holder) = (pointer.pointee.done, pointer.pointee.argument, pointer.pointee.holder)

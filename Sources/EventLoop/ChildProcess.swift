@@ -98,7 +98,7 @@ public final class ChildProcess {
 
     /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, whoever
     /// started this process. For a daemon, which is to set it before it starts any. Not where the process is somebody
-    /// else's: Foundation's `Process`, for one, is told of a child's end by a descriptor that the child has to inherit,
+    /// else's: Foundation's `Process`, for one, learns of a child's end by a descriptor that the child has to inherit,
     /// and waits for ever without.
     public static var keepsOthersDescriptors = false
 
@@ -192,7 +192,7 @@ public final class ChildProcess {
     /// has ended.
     public func kill(_ signal: Int32 = SIGTERM) {
         guard status == nil else { return }
-        // It may have ended without our knowing yet; until we are told, its id belongs to nobody else.
+        // It may have ended without our knowing yet; until it is reported, its id belongs to nobody else.
         _ = Glibc.kill(isSessionLeader ? -pid : pid, signal)
     }
 

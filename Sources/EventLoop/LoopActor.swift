@@ -76,9 +76,9 @@ public final class LoopExecutor: TaskExecutor {
 
 /// The executor of `LoopActor`.
 ///
-/// Not the same object as `LoopExecutor`, because a job does not tell whether it comes from an actor or from a task's
-/// preference, and the runtime must be told when the job runs: told too much or too little, it takes every call of an
-/// `async` function for a change of executors and sends the task round the queue once more.
+/// Not the same object as `LoopExecutor`, because a job does not show whether it comes from an actor or from a task's
+/// preference, and the runtime must know when the job runs: if it knows too much or too little, it takes every call of
+/// an `async` function for a change of executors and sends the task round the queue once more.
 final class LoopSerialExecutor: SerialExecutor {
     static let shared = LoopSerialExecutor()
     static let unowned = UnownedSerialExecutor(ordinary: shared)

@@ -8,7 +8,7 @@ public enum PeerUnit {
     /// these chooses their names.
     ///
     /// - Parameter descriptor: a connected Unix socket.
-    /// - Returns: nil where the kernel or the sandbox does not tell, or the process has ended.
+    /// - Returns: nil where the kernel or the sandbox does not say, or the process has ended.
     static func name(ofPeerOf descriptor: Int32) -> String? {
         let process = clibuv_peer_process(descriptor)
         guard process >= 0 else { return nil }

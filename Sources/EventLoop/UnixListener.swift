@@ -220,7 +220,7 @@ public final class UnixListener {
     }
 
     /// The first descriptor that no connection may have. The system hands out the lowest that is free, so that a
-    /// number tells how many are taken. Asked for every time: a limit can be changed while the process runs.
+    /// number shows how many are taken. Asked for every time: a limit can be changed while the process runs.
     private static func freeForConnections() -> Int32 {
         var limit = rlimit()
         // Cannot fail: the resource exists and the address is ours.

@@ -27,7 +27,7 @@ public struct PeerCredentials: Sendable, Hashable {
         self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid, groups: Self.groups(of: descriptor))
     }
 
-    /// A kernel that does not tell them is taken to say that there are none.
+    /// A kernel that does not report them is taken to have none.
     private static func groups(of descriptor: Int32) -> [UInt32] {
         // Most users are in a few; where there are more, the kernel says how many.
         var count = 32
@@ -64,7 +64,7 @@ public struct UnixSocket: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Which socket this is: the same number for every descriptor of it, in whatever process; nil: it cannot be told.
+    /// Which socket this is: the same number for every descriptor of it, in whatever process; nil: it is not known.
     public static func inode(of descriptor: Int32) -> UInt64? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

@@ -1,7 +1,7 @@
 import CLibuv
 import Glibc
 
-// What the kernel tells of the other end.
+// What the kernel reports about the other end.
 extension UnixStream {
     /// Whether both directions have ended.
     var isHungUp: Bool {

@@ -156,7 +156,7 @@ public final class UnixStream {
     }
 
     /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where
-    /// it does not tell.
+    /// it does not say.
     public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }
 
     /// Ends our direction: the peer reads an end of input. Only for sockets.

@@ -29,7 +29,7 @@ public enum PluginHolders {
             .all.first
     }
 
-    /// Has plugins told when their code holds the loop thread for long. Once in a process.
+    /// Has plugins warned when their code holds the loop thread for long. Once in a process.
     ///
     /// - Parameter isPlugins: whether the loop serves one plugin and nothing else, so that what nobody else has done is
     ///   the plugin's.

@@ -11,7 +11,7 @@ public import TaskRuntime
 public final class PluginLoader {
     /// What a plugin needs from the daemon's configuration and the way it was started.
     public struct Settings: Sendable {
-        /// How the daemon was started, as plugins are told.
+        /// How the daemon was started, as plugins see it.
         public var launch: LaunchOptions
         /// How long a plugin may take to configure itself, to start, or to run a launch worker.
         public var startTimeout = Duration.seconds(60)

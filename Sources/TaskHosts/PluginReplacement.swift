@@ -60,7 +60,7 @@ extension PluginLoader {
     }
 
     /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
-    /// anything before the new one has been told. One that does not answer is not worth keeping for what it knows.
+    /// anything before the new one has been sent. One that does not answer is not worth keeping for what it knows.
     private func handSessions(of old: PluginInstance, to new: PluginInstance) async throws(BridgeError) {
         guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)

@@ -38,7 +38,7 @@ public struct Call: Sendable {
     public var wantsProgress: Bool { flags & TRESTLE_REQUEST_PROGRESS != 0 }
 
     /// The daemon has ended the call: by the caller's word, its deadline or its leaving. Unlike `Task.isCancelled` it
-    /// tells the truth on every thread, so also in `blocking` and in raw tasks.
+    /// is right on every thread, so also in `blocking` and in raw tasks.
     public var isCancelled: Bool {
         if let cancelMark { return cancelMark.isSet.load(ordering: .relaxed) }
         return runtime.rawCalls.isCancelled(handle)
@@ -51,8 +51,8 @@ public struct Call: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method, and they
-    /// come before the result; a slow reader may get the newest only. Never waits. Any thread.
+    /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method, and
+    /// they come before the result; a slow reader may get the newest only. Never waits. Any thread.
     ///
     /// - Returns: Whether it was sent. It is not where the caller wants no progress, and where the value has no JSON;
     ///   then the log has a warning.

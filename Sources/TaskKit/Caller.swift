@@ -4,13 +4,13 @@ internal import CTaskPlugin
 /// The number of a session: a connection to the daemon. 0 is the daemon itself.
 public typealias SessionID = UInt64
 
-/// Who makes a call, or whose session a hook is told about. Cheap to copy and to keep.
+/// Who makes a call, or whose session a hook is about. Cheap to copy and to keep.
 public struct Caller: Sendable, Hashable {
     /// The session's number; 0: the daemon itself.
     public var session: SessionID { identity.session }
-    /// The peer's user id, as the kernel told it.
+    /// The peer's user id, as the kernel reports it.
     public var uid: UInt32 { identity.uid }
-    /// The peer's group id, as the kernel told it.
+    /// The peer's group id, as the kernel reports it.
     public var gid: UInt32 { identity.gid }
     /// The peer's process id when it connected; the process may have ended since.
     public var pid: Int32 { identity.pid }

@@ -75,8 +75,8 @@ struct MetricHandle: Sendable {
 extension PluginContext {
     /// Publishes a gauge. The same name and unit are the same gauge, however often it is asked for.
     ///
-    /// A name that is none, or one metric more than the 64 that a plugin may have, is told in the log; the gauge is one
-    /// that nobody sees then, as with a daemon that does not know metrics yet.
+    /// A name that is none, or one metric more than the 64 that a plugin may have, is reported in the log; the gauge is
+    /// one that nobody sees then, as with a daemon that does not know metrics yet.
     ///
     /// - Parameters:
     ///   - name: Small letters, digits and `_`, beginning with a letter, at most 64, without the unit: `queue`.

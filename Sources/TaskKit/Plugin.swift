@@ -35,11 +35,11 @@ public struct Plugin: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Holds the section from then on.
-    ///   - describing: What is to be known about the settings beyond their types, by key: members of JSON Schema such as
-    ///     `description`, `default`, `minimum`. The daemon shows them to operators; it enforces none of them.
+    ///   - describing: What is to be known about the settings beyond their types, by key: members of JSON Schema such
+    ///     as `description`, `default`, `minimum`. The daemon shows them to operators; it enforces none of them.
     ///   - reloadable: Whether a changed section holds at a reload of the configuration; else after a restart.
-    ///   - check: Refuses by throwing, and changes nothing. At a reload the daemon asks every plugin, reloadable or not,
-    ///     before anything is changed.
+    ///   - check: Refuses by throwing, and changes nothing. At a reload the daemon asks every plugin, reloadable or
+    ///     not, before anything is changed.
     ///   - onChange: The configuration holds this section now. It touches nothing else: a check of the configuration
     ///     calls it and goes no further.
     public func configuration<C: Codable & Sendable>(
@@ -61,7 +61,7 @@ public struct Plugin: Sendable {
 
     /// Makes the plugin ready, after the configuration and before the launch workers. Several run in their order, one
     /// after the other, on the loop thread, and have a minute. If one throws, the plugin is not used, and the daemon
-    /// tells operators the error's sentence.
+    /// shows operators the error's sentence.
     public func onStart(_ body: @escaping @Sendable (PluginContext) async throws -> Void) -> Plugin {
         with { $0.startHooks.append(body) }
     }
@@ -78,7 +78,7 @@ public struct Plugin: Sendable {
     ///   - name: Such as `persistence.migrate`; under the rules of `BridgeTask.name`.
     ///   - phase: Before or after the daemon listens.
     ///   - after: The launch workers, of any plugin, that must have run before.
-    ///   - required: Whether the daemon gives up if `body` throws; else it tells operators, and goes on.
+    ///   - required: Whether the daemon gives up if `body` throws; else it logs the error, and continues.
     ///   - body: The work, on the loop thread; it has a minute.
     public func launchWorker(
         _ name: String, phase: LaunchPhase, after: [String] = [], required: Bool = true,
@@ -107,9 +107,9 @@ public struct Plugin: Sendable {
     ///
     /// - Parameters:
     ///   - state: What is known of one session. Another version of the plugin may read it: let members be optional.
-    ///   - save: Returns what is known of these sessions; those of which nothing is known are left out. No call is in flight,
-    ///     and `onStop` follows. Where it throws, it is asked about fewer sessions, at last about single ones; the daemon
-    ///     closes those for which it throws then. Loop thread.
+    ///   - save: Returns what is known of these sessions; those of which nothing is known are left out. No call is in
+    ///     flight, and `onStop` follows. Where it throws, it is asked about fewer sessions, at last about single ones;
+    ///     the daemon closes those for which it throws then. Loop thread.
     ///   - restore: Goes on with what `save` returned, before the first call and after `onSession(.opened)` of each.
     ///     Comes several times, each with some of them. Returns the sessions that cannot go on as they were: the daemon
     ///     closes them with the reason. Where it throws, it closes all that it was given. Loop thread.
@@ -125,7 +125,10 @@ public struct Plugin: Sendable {
 
     /// Describes an event that the plugin sends.
     ///
-    /// - Parameter isPublic: whether members of the group `trestle` get it where no rule says anything.
+    /// - Parameters:
+    ///   - name: Such as `record.changed`.
+    ///   - summary: One sentence for a person.
+    ///   - isPublic: Whether members of the group `trestle` get it where no rule says anything.
     public func event(_ name: String, _ summary: String, isPublic: Bool = false) -> Plugin {
         with { $0.events.append(EventDescription(name: name, summary: summary, isPublic: isPublic)) }
     }

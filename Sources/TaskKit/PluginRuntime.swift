@@ -189,7 +189,7 @@ final class PluginRuntime: @unchecked Sendable {
 }
 
 extension BridgeError {
-    /// What the caller is told about an error that a task threw.
+    /// What the caller gets of an error that a task threw.
     init(thrown error: any Error) {
         switch error {
         case let error as BridgeError: self = error

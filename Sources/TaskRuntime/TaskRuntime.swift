@@ -46,7 +46,7 @@ public final class TaskRuntime {
     public var onReload: ((CallHandle) -> Void)?
     /// Asked to load, unload or replace a plugin, in the same way; nil: nobody does.
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
-    /// What the process takes of the machine, for `bridge.metrics`; nil: it cannot be told. The daemon sets it.
+    /// What the process takes of the machine, for `bridge.metrics`; nil: it is not known. The daemon sets it.
     public var processFigures: () -> ProcessFigures? = { nil }
 
     /// How long one user may keep the loop in a turn, in nanoseconds; the server sets it.

@@ -34,7 +34,7 @@ final class Daemon {
     let launchEnd = AsyncSignal<Void>()
     /// Whether a reload was asked for before that.
     var isReloadDue = false
-    /// Whether it has been told to end.
+    /// Whether it has been asked to end.
     private(set) var isStopping = false
     /// Changes of the configuration in force and of the plugins: one after the other.
     let changes = AsyncMutex()

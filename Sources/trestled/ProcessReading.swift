@@ -1,7 +1,7 @@
 import Glibc
 import TaskRuntime
 
-// What the kernel tells of this process, from /proc.
+// What the kernel reports about this process, from /proc.
 extension ProcessFigures {
     /// The present figures; nil where /proc is not to be had. Takes some ten microseconds, and one more for every few
     /// open descriptors.

@@ -92,7 +92,7 @@ struct Trestled: ParsableCommand {
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
         if configuration.protectsMemory { protectMemory() }
-        // A peer that is gone is told by the write that fails, not by a signal.
+        // A peer that is gone is found by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
         let printed = printConfig

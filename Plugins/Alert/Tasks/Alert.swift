@@ -1,4 +1,4 @@
-// Alert: shows something to a person and tells what was answered. The daemon has no screen; so the task asks the
+// Alert: shows something to a person and returns what was answered. The daemon has no screen; so the task asks the
 // presenters that the configuration names, one after the other, until one of them was able to (Presenters/).
 public import TaskKit
 

@@ -6,7 +6,7 @@ struct AlertConfiguration: Codable, Sendable {
     /// Who is asked to show an alert, in this order; `["client", "log"]` unless said otherwise.
     var presenters: [PresenterName]?
 
-    /// What operators are told of the settings.
+    /// What operators read about the settings.
     static let settings: [String: JSON] = [
         "presenters": [
             "description": "Who is asked to show an alert, in this order.", "default": ["client", "log"],

@@ -7,7 +7,7 @@
 ///
 /// Because the peer's uid is part of the key, nobody can lock another out. Attempts that are under way count as if
 /// they had failed, so that guesses made side by side get no further than guesses made one after the other. Names
-/// that no account bears are counted like the others: an answer must not tell which is which.
+/// that no account bears are counted like the others: an answer must not show which is which.
 ///
 /// Times are readings of one monotonic clock, given by the caller.
 struct LockOut: Sendable {

@@ -27,7 +27,7 @@ struct LoginConfiguration: Codable, Sendable {
         case uidAttempts = "uid_attempts"
     }
 
-    /// What operators are told of the settings.
+    /// What operators read about the settings.
     static let settings: [String: JSON] = [
         "password_cost": [
             "description": """

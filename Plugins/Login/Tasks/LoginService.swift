@@ -184,7 +184,7 @@ extension LoginService {
         }
     }
 
-    /// Nil: the password is wrong, or there is no account; which of the two cannot be told by the time it takes.
+    /// Nil: the password is wrong, or there is no account; the time it takes does not show which.
     private func check(_ password: Secret, of account: Account?, uid: UInt32) async throws -> Verified? {
         let hasher = state.withLock { $0.hasher }
         return try await hash(for: uid) {

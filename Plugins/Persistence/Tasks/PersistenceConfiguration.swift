@@ -31,7 +31,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
     private static let maximumRecords: Int64 = 1_000_000_000_000
     private static let maximumBytes: Int64 = 1 << 50
 
-    /// What operators are told of the settings.
+    /// What operators read about the settings.
     static let settings: [String: JSON] = [
         "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
         "tombstones": [

@@ -2,7 +2,7 @@
 public enum UnknownKeys: Sendable {
     /// They are passed over.
     case ignore
-    /// They are a mismatch, told with the keys that the type knows.
+    /// They are a mismatch, reported with the keys that the type knows.
     case refuse
 }
 

@@ -1,7 +1,7 @@
 // BridgeJSON: JSON as values.
 //
 //   Values/  a JSON value, its numbers kept as the text they came as; the tape that every text is read into; writing
-//   Coding/  Codable types from a tape and into a text, mismatches told by path, and the JSON Schema of a type
+//   Coding/  Codable types from a tape and into a text, mismatches with their paths, and the JSON Schema of a type
 //   Schemas/ what a type looks like as a JSON Schema; schemas compiled, and values checked against them
 //   and the error object that both ends of the bridge share.
 //

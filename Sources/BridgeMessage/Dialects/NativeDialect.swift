@@ -3,7 +3,7 @@ import CBridgeJSON
 
 /// The native dialect: an object's fields, read into a message.
 ///
-/// | message  | told by its field                                     |
+/// | message  | recognized by its field                                     |
 /// | -------- | ----------------------------------------------------- |
 /// | call     | `task`                                                |
 /// | callback | `result` or `error`, or a `callbackId` without a kind |

@@ -21,8 +21,8 @@ public enum DecodeOutcome: Equatable {
     case stopped(offset: Int)
 }
 
-/// Turns lines into messages: checks the grammar, tells batches from single messages, and lets the dialect read the
-/// fields. One thread at a time; what it hands out is good until the handler returns.
+/// Turns lines into messages: checks the grammar, distinguishes batches from single messages, and lets the dialect read
+/// the fields. One thread at a time; what it hands out is good until the handler returns.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
@@ -130,7 +130,7 @@ public final class MessageDecoder {
     }
 
     /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first
-    /// item is no message of any dialect, so that nothing tells.
+    /// item is no message of any dialect, so that nothing shows it.
     public var isRPCBatch: Bool? {
         guard let batch, let first = batch.members.first else { return false }
         let text = batch.value(first)

@@ -18,7 +18,7 @@ public final class OpenLine {
     /// Whether items before these have been handed out, so that it is known what the batch is.
     fileprivate let isRestOfBatch: Bool
     /// Whether the line is a batch of JSON-RPC's, to be answered by an array; nil: its first item is no message of any
-    /// dialect, so that nothing tells. Known from ``MessageDecoder/Advance/batch`` on.
+    /// dialect, so that nothing shows it. Known from ``MessageDecoder/Advance/batch`` on.
     public fileprivate(set) var isRPCBatch: Bool?
 
     /// What the line is.

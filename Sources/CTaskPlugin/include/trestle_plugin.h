@@ -33,9 +33,9 @@
  *              the daemon has been checked; what goes to it will be.
  *   Handles    A `trestle_call` is a number, never a pointer. One that has ended is recognised, so that a
  *              late or second reply is harmless: it is dropped, counted and logged.
- *   Errors     No function returns one. What the plugin gets wrong is told where it can be: a result that is no JSON
- *              ends its call with `reply.invalid`; progress, an event or a metric that is invalid is left out, with
- *              a line in the log. A call that is never answered ends at its deadline, and its work counts as running.
+ *   Errors     No function returns one. What the plugin gets wrong is reported where it can be: a result that is no
+ *              JSON ends its call with `reply.invalid`; progress, an event or a metric that is invalid is left out,
+ *              with a line in the log. A call that is never answered ends at its deadline, and its work counts as running.
  *              A fault of the processor ends the process, and in the daemon's own the daemon.
  *   Output     Standard output and standard error are the daemon's; in a process of the plugin's own they go to the
  *              log, line by line. Better use `log`.
@@ -74,8 +74,8 @@ typedef struct trestle_caller {
     uint32_t size;        /* Bytes of this struct, as the daemon compiled it. */
     uint32_t abi;         /* TRESTLE_ABI of the daemon. */
     uint64_t session;     /* The session's number; 0: the daemon itself. */
-    uint32_t uid;         /* The peer's user id, as the kernel told it. */
-    uint32_t gid;         /* The peer's group id, as the kernel told it. */
+    uint32_t uid;         /* The peer's user id, as the kernel reports it. */
+    uint32_t gid;         /* The peer's group id, as the kernel reports it. */
     int32_t pid;          /* The peer's process id when it connected; it may have ended since. */
     uint32_t flags;       /* TRESTLE_CALLER_… */
     trestle_bytes origin; /* What the session speaks for; "local" unless it named another. */
@@ -104,10 +104,10 @@ typedef struct trestle_request {
     const trestle_caller *caller; /* Never NULL. */
 } trestle_request;
 
-/* The caller wants progress (in `intercept`: of the call that it is about); without it `report_progress` is accepted and goes
-   nowhere. */
+/* The caller wants progress (in `intercept`: of the call that it is about); without it `report_progress` is accepted
+   and goes nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
-/* Nobody waits for the answer. Answer all the same: it ends the call. Told in the daemon's own process alone. */
+/* Nobody waits for the answer. Answer all the same: it ends the call. Set in the daemon's own process only. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
 
 /* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function
@@ -137,7 +137,7 @@ typedef struct trestle_outgoing_call {
     uint32_t abi;          /* TRESTLE_ABI */
     trestle_call parent;   /* The call on whose behalf this is made: the task sees that call's caller, and when
                               the parent ends, this call is cancelled. One that has ended already: the call is not
-                              made, and `done` is told `call.cancelled`. 0: the plugin calls in its own name. */
+                              made, and `done` gets `call.cancelled`. 0: the plugin calls in its own name. */
     trestle_bytes task;    /* The task's name. */
     trestle_bytes options; /* JSON; empty: {}. */
     uint64_t session;      /* Only a task that this session registered; 0: any. */
@@ -230,9 +230,9 @@ typedef struct trestle_host {
     bool (*is_loop_thread)(const struct trestle_host *host);
 
     /* LOOP THREAD. Calls a task of the bridge; returns its handle, good for `cancel`, which does nothing where it has
-       ended already. `done` tells the end, also where the task does not exist, or the caller may not call it. */
+       ended already. `done` reports the end, also where the task does not exist, or the caller may not call it. */
     trestle_call (*call)(const struct trestle_host *host, const trestle_outgoing_call *call);
-    /* LOOP THREAD. Ends a call that was made with `call`: its `done` is told `call.cancelled`, perhaps before this
+    /* LOOP THREAD. Ends a call that was made with `call`: its `done` gets `call.cancelled`, perhaps before this
        returns, unless it had ended already. */
     void (*cancel)(const struct trestle_host *host, trestle_call call);
     /* ANY THREAD. Sends an event, behind what this thread has sent before. Sessions that are gone are passed over. */
@@ -254,8 +254,8 @@ typedef struct trestle_host {
        may be closed at any time; a watch of one that is closed elsewhere, too, is to be ended. */
     int64_t (*watch)(const struct trestle_host *host, int32_t descriptor, uint32_t events,
                      void (*ready)(void *argument, uint32_t events), void *argument);
-    /* LOOP THREAD. Calls `fire(argument)` on the loop thread, once, after so many nanoseconds: never early, at best to the
-       millisecond. Returns the timer's number; negative: as of `watch`. */
+    /* LOOP THREAD. Calls `fire(argument)` on the loop thread, once, after so many nanoseconds: never early, at best to
+       the millisecond. Returns the timer's number; negative: as of `watch`. */
     int64_t (*timer)(const struct trestle_host *host, int64_t delay_ns, void (*fire)(void *argument), void *argument);
     /* LOOP THREAD. Ends a watch or a timer, whose function is not called any more. One that is over: nothing. All that
        there are end with the plugin's `stop`. */
@@ -273,8 +273,8 @@ typedef struct trestle_host {
 #define TRESTLE_HAS(table, member) \
     ((table)->size >= (size_t)((const char *)(&(table)->member + 1) - (const char *)(table)))
 
-/* Why the daemon tells a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process
- * of its own is told CALLER, whatever the reason. */
+/* Why the daemon asks a plugin to stop working on a call. The caller has had its answer by then. A plugin in a process
+ * of its own gets CALLER, whatever the reason. */
 enum {
     TRESTLE_CANCEL_CALLER = 0,   /* The caller said so, or an operator did. */
     TRESTLE_CANCEL_TIMEOUT = 1,  /* Its deadline passed. */
@@ -347,7 +347,7 @@ typedef struct trestle_plugin {
     void (*launch)(void *context, const trestle_request *request);
     /* A call of the task `number`. Must not block: the loop thread serves everybody. Answer with `reply` or
        `fail`, now or later, once. Options have been checked where the manifest has a schema of them; where it has none,
-       or `describe` tells it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
+       or `describe` returns it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
     void (*call)(void *context, const trestle_request *request);
     /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Answer it all the same when the work is over: the answer is
        dropped, and until it comes the work counts as running. NULL: the plugin answers every call soon enough. */
@@ -356,7 +356,7 @@ typedef struct trestle_plugin {
        answer. */
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
     /* Finish: no call will follow. Answer with `reply` {} when done; past the deadline (the daemon's stop_timeout, 5
-       seconds) it goes on without, and so it does after `fail`, which the log tells. What threads of the plugin's own
+       seconds) it goes on without, and so it does after `fail`, which the log reports. What threads of the plugin's own
        still send goes nowhere. */
     void (*stop)(void *context, const trestle_request *request);
 
@@ -366,10 +366,9 @@ typedef struct trestle_plugin {
        `fail`: it comes again with fewer of the sessions, at last with single ones; one for which it fails does not go
        on, and is closed. Where it is this plugin alone that is reloaded, what it cannot say is lost. */
     void (*save_sessions)(void *context, const trestle_request *request);
-    /* Sessions of the daemon before go on here, each told as OPENED already; calls follow only once this is answered.
-       `options` is what `save_sessions` was answered with, perhaps by another version of the plugin. It comes several
-       times, each with a part of the sessions. Answer
-       {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why.
+    /* Sessions of the daemon before go on here, each reported as OPENED already; calls follow only once this is
+       answered. `options` is what `save_sessions` was answered with, perhaps by another version of the plugin. It comes
+       several times, each with a part of the sessions. Answer {"lost": [numbers]} with those sessions that cannot go on as they were: the daemon closes them and says why.
        `fail`: none of those sessions can go on; in a reload of the plugin alone, the one before goes on. */
     void (*restore_sessions)(void *context, const trestle_request *request);
     /* The daemon has read its configuration again, while the plugin is at work. `options` and the answer are those of
@@ -377,7 +376,7 @@ typedef struct trestle_plugin {
        `start`. Who refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
-    /* What the manifest leaves out, told when somebody first wants to know: at any time after `attach`, once. `options`
+    /* What the manifest leaves out, asked for when somebody first needs it: at any time after `attach`, once. `options`
        is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON
        Schemas, one object for each task of the manifest, in its order; the sentences say which schemas there ought to
        be and are not, and why. NULL: the manifest says it all. */
@@ -387,7 +386,7 @@ typedef struct trestle_plugin {
        where nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}.
        `caller` is who makes the call, `time_remaining_ns` what is left of its time, `call` the handle of this question: what
        is called with it as `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel`
-       tells that the call has ended; `report_progress` reaches its caller. The answer may come later. It is one of
+       says that the call has ended; `report_progress` reaches its caller. The answer may come later. It is one of
          {"pass": true}                   the call goes on as it is: to the next interceptor, or to the task;
          {"options": JSON}                so, with these options;
          {"task": name, "options"?: JSON} so, as a call of that task, which its caller must be allowed to call;

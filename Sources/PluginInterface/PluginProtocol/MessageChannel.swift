@@ -20,7 +20,7 @@ package final class MessageChannel {
     private let output: OutputBuffer
     /// Told of each message. What it is handed is good until it returns.
     package var receive: ((DecodedItem) -> Void)?
-    /// Told once of the end, after everything that the peer had sent. Not told of ``close()``.
+    /// Called once at the end, after everything that the peer had sent. Not called after ``close()``.
     package var ended: ((End) -> Void)?
     /// Told when everything has been written that had to wait.
     package var drained: (() -> Void)?
@@ -43,7 +43,7 @@ package final class MessageChannel {
     private var lineAtWork: OpenLine?
     private var pending: [UInt8] = []
 
-    /// Takes over a connected socket and reads from it. Nothing is told before the next turn of the loop.
+    /// Takes over a connected socket and reads from it. Nothing is reported before the next turn of the loop.
     ///
     /// - Parameters:
     ///   - lineBytes: the longest line that the peer may send.
@@ -94,7 +94,7 @@ package final class MessageChannel {
         }
     }
 
-    /// Closes it. Nothing is told any more.
+    /// Closes it. Nothing is reported after that.
     package func close() {
         isOver = true
         receive = nil

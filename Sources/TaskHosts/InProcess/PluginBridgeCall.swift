@@ -5,7 +5,7 @@ import TaskRuntime
 
 /// A plugin's call of another task, from the interface's form into the runtime's.
 enum PluginBridgeCall {
-    /// - Parameter receiver: the plugin's, which holds the loop thread while it is told of the outcome.
+    /// - Parameter receiver: the plugin's, which holds the loop thread while it gets the outcome.
     static func make(
         _ request: UnsafePointer<trestle_outgoing_call>, _ instance: PluginInstance, _ runtime: TaskRuntime,
         _ receiver: PluginReceiver

@@ -21,7 +21,7 @@ public struct WorkerCommand: Sendable, Equatable {
 
     /// The file that the plugin is known by: its manifest, or its library.
     public var path: String
-    /// The plugin's name, where the file tells it; else the worker does.
+    /// The plugin's name, where the file has it; else the process says it.
     public var name: String?
     /// The program and its arguments.
     public var arguments: [String]

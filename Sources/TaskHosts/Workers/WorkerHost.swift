@@ -30,7 +30,7 @@ final class WorkerHost: TaskHost {
     /// The processes that calls went to, and that are there.
     private var links: [WorkerLink] = []
 
-    /// What its processes tell of metrics.
+    /// What its processes report of metrics.
     var metrics = WorkerMetrics()
 
     private var log: HostLog
@@ -41,7 +41,7 @@ final class WorkerHost: TaskHost {
     var hearsSessions = false
     private var isStalled = false
 
-    // What another process is told that takes this one's place.
+    // What another process gets that takes this one's place.
     /// The plugin's section of the configuration; nil: it has not come yet.
     private(set) var configured: JSON?
     /// Another section, which the process has been asked to take.
@@ -110,7 +110,7 @@ final class WorkerHost: TaskHost {
     private static let intercept = Array(#""plugin.intercept""#.utf8)
 
     /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is
-    /// configured by what it is told then; one whose processes fail cannot be asked what it takes.
+    /// configured by what it gets then; one whose processes fail cannot be asked what it takes.
     private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
         let isAtRest = instance?.state == .running
         switch work {
@@ -214,7 +214,7 @@ final class WorkerHost: TaskHost {
         if leases == nil { instance?.resume(.unread) } else { instance?.roomWasMade() }
     }
 
-    // MARK: What is told of it
+    // MARK: What is reported of it
 
     /// A line that the plugin wants in the log, made only where it gets there.
     ///

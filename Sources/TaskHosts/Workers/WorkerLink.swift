@@ -145,7 +145,7 @@ final class WorkerLink {
 
     /// Asks something that is no call of the runtime's.
     ///
-    /// - Parameter done: told of the end once, with the result's text, unless ``forget(_:)`` comes first.
+    /// - Parameter done: called once at the end, with the result's text, unless ``forget(_:)`` comes first.
     /// - Returns: the request's id.
     func request(
         _ task: String, _ options: JSON, _ done: @escaping (Result<[UInt8], BridgeError>) -> Void

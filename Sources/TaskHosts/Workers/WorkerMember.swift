@@ -110,7 +110,7 @@ final class WorkerMember {
 
     /// Has it forget its last caller.
     ///
-    /// - Parameter done: told when the next one may have it; not at all where it ends instead.
+    /// - Parameter done: called when the next one may have it; not at all where it ends instead.
     func clean(_ done: @escaping @LoopActor () -> Void) {
         guard needsCleaning else { return done() }
         var timer: ProcessTimeout?

@@ -11,8 +11,8 @@ final class WorkerOutput: UnixStreamDelegate {
     /// Where the process takes turns with others.
     private var turns: StreamTurns?
 
-    /// - Parameter say: told of each line, whose text is made when it is asked for: many are left out. The stream is
-    ///   closed by this.
+    /// - Parameter say: called with each line, whose text is made when it is asked for: many are left out. The stream
+    ///   is closed by this.
     init(_ stream: UnixStream, _ say: @escaping (() -> String) -> Void) {
         self.stream = stream
         self.say = say

@@ -215,7 +215,7 @@ final class WorkerPool {
         fill()
     }
 
-    /// The configuration is another, of which the process that is asked about the plugin is told: the others are
+    /// The configuration is another, of which the process that is asked about the plugin is notified: the others are
     /// replaced once they are free.
     func replaceOthers() {
         let others = members.filter { $0.link !== supervisor?.host.current }

@@ -25,7 +25,7 @@ final class WorkerProcess {
 
     /// As much as is read of what it had said when it ended.
     private static let maximumRestBytes = 16 << 20
-    /// How long a process may take to end that has closed its socket, or was told to.
+    /// How long a process may take to end that has closed its socket, or was asked to.
     private static let timeout = Duration.seconds(1)
 
     /// Starts it.
@@ -33,7 +33,7 @@ final class WorkerProcess {
     /// - Parameters:
     ///   - lineBytes: the longest line that it may send.
     ///   - scheduler: what shares the loop between this process and all others; nil: it is read whenever it sends.
-    ///   - ended: told once of its end, whether it was expected or not.
+    ///   - ended: called once at its end, whether it was expected or not.
     init(
         _ command: WorkerCommand, link: WorkerLink, lineBytes: Int, scheduler: FairScheduler? = nil,
         ended: @escaping (WorkerProcess, WorkerFault) -> Void
@@ -142,7 +142,7 @@ final class WorkerProcess {
         child.kill(SIGKILL)
     }
 
-    /// It is told to end: its socket is closed, then SIGTERM comes, then SIGKILL.
+    /// It is asked to end: its socket is closed, then SIGTERM comes, then SIGKILL.
     func finish() {
         isEndExpected = true
         channel.flush()

@@ -43,7 +43,8 @@ extension TaskRuntime {
 
     // MARK: Schemas
 
-    /// Calls `done` once the plugins have told the schemas of their tasks, as far as they do: at once where they have.
+    /// Calls `done` once the plugins have reported the schemas of their tasks, as far as they do: at once where they
+    /// have.
     private func learnSchemas(of plugins: [PluginInstance], _ done: @escaping () -> Void) {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }

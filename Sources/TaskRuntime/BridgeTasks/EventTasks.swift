@@ -116,7 +116,7 @@ extension TaskRuntime {
 
     private static let reservedBeginnings = ["bridge.", "daemon.", "plugin.", "session."]
 
-    /// A container says with these that its page went out of sight, or came back; plugins are told too.
+    /// A container says with these that its page went out of sight, or came back; plugins are notified too.
     private static let lifecycle: [String: SessionChange] = [
         "lifecycle.background": .background, "lifecycle.foreground": .foreground,
     ]

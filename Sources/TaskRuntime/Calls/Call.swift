@@ -89,9 +89,9 @@ public struct Call {
     var parent: CallHandle? { record.pointee.extras?.parent }
     /// Calls made on behalf of this one that may still be in flight.
     var children: [CallHandle] { record.pointee.extras?.children ?? [] }
-    /// For calls from within the daemon: told of the end, once.
+    /// For calls from within the daemon: called once at the end.
     var completion: ((CallOutcome) -> Void)? { record.pointee.extras?.completion }
-    /// For calls from within the daemon: told of intermediate results.
+    /// For calls from within the daemon: called with intermediate results.
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)? { record.pointee.extras?.onProgress }
     /// Progress that waits because its reader is slow: only the newest.
     var heldProgress: (sequence: UInt64, value: [UInt8])? { record.pointee.extras?.heldProgress }
@@ -111,7 +111,7 @@ extension Call: Equatable {
 
 /// Who made a call, and so who gets its callback.
 enum CallOrigin {
-    /// A session. Without an id in the call nobody is told of its end.
+    /// A session. Without an id in the call nobody is notified of its end.
     case session
     /// A plugin, in its own name or on behalf of the session whose call it works on.
     case plugin
@@ -129,6 +129,6 @@ enum CallState {
     case waiting
     /// Its work has begun.
     case running
-    /// It is about to end before its work does: what its provider says while it is told so comes too late.
+    /// It is about to end before its work does: what its provider says while it is notified comes too late.
     case ending
 }

@@ -3,7 +3,7 @@ import BridgeMessage
 
 // The way of a call out of the runtime. Nothing else ends a call.
 extension TaskRuntime {
-    /// Ends a call that is in flight, and tells whoever made it. What it borrows need only last until this returns.
+    /// Ends a call that is in flight, and answers whoever made it. What it borrows need only last until this returns.
     func end(_ call: Call, _ outcome: CallOutcome) {
         switch outcome {
         case .result(let result): end(call, result: result)
@@ -139,7 +139,7 @@ extension TaskRuntime {
 
     // MARK: Before its time
 
-    /// Ends a call before its work does: the provider is told to stop, the caller gets the error with word of whether
+    /// Ends a call before its work does: the provider is asked to stop, the caller gets the error with word of whether
     /// the work had begun.
     func abort(_ call: Call, _ error: BridgeError, reason: CancelReason) {
         let handle = call.handle
@@ -148,7 +148,7 @@ extension TaskRuntime {
         data["started"] = .bool(hasBegun(call))
         error.data = .object(data)
         call.task?.provider.abandon(call, reason: reason)
-        // The provider may have answered while it was told: then the call has had its end.
+        // The provider may have answered while it was asked: then the call has had its end.
         guard calls.call(handle) != nil else { return }
         end(call, error: error)
     }

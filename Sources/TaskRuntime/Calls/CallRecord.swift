@@ -13,7 +13,7 @@ struct CallRecord: ~Copyable {
     var wantsProgress = false
     /// The dialect that the call came in, and that its callback goes out in.
     var dialect = DialectID.native
-    /// The dialect in which the session that does the work was told of the call.
+    /// The dialect in which the session that does the work got the call.
     var providerDialect = DialectID.native
     /// Whether the session's index of ids knows this call.
     var isIndexed = false

@@ -125,7 +125,7 @@ final class CallTable {
         if call.deadline != .never, call.record.pointee.heapIndex < 0 { deadlines.insert(call) }
     }
 
-    /// Takes a call out for good: from here on no handle leads to it. Whoever calls this tells the caller of the end,
+    /// Takes a call out for good: from here on no handle leads to it. Whoever calls this answers the caller,
     /// and then gives the call back with ``release(_:)``.
     @inline(__always)
     func remove(_ call: Call) {

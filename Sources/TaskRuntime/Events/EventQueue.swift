@@ -5,7 +5,7 @@ import DequeModule
 struct EventQueue {
     private var lines: Deque<EventLine> = []
     private(set) var queuedBytes = 0
-    /// Dropped and not yet told.
+    /// Dropped and not yet reported.
     private(set) var untoldDrops = 0
 
     var isEmpty: Bool { lines.isEmpty && untoldDrops == 0 }
@@ -38,7 +38,7 @@ struct EventQueue {
         return line
     }
 
-    /// The number of dropped events, which is told from now on.
+    /// The number of dropped events, which is reported from now on.
     mutating func takeUnreportedDrops() -> Int {
         defer { untoldDrops = 0 }
         return untoldDrops

@@ -258,7 +258,7 @@ extension TaskRuntime {
         while let instance = instancesToAdmit.popLast() { instance.continueWork() }
     }
 
-    /// Whether somebody works on the call, or an interceptor that was told of it may have done something.
+    /// Whether somebody works on the call, or an interceptor that was asked about it may have done something.
     func hasBegun(_ call: Call) -> Bool {
         if call.state == .running { return true }
         guard let asked = call.passage?.asked else { return false }

@@ -10,7 +10,7 @@ final class Interceptor {
     let quotedName: [UInt8]
     /// What it did.
     var counts = InterceptorCounts()
-    /// When the log was last told that it failed.
+    /// When the log last reported that it failed.
     private var warnedAt: RuntimeInstant?
     /// Whose calls it is asked about.
     private(set) var patterns: [EventPattern]

@@ -1,5 +1,5 @@
 /// Startup work, kept out of `main`: whoever needs something done at launch registers a worker, and the registry runs
-/// all of them, phase by phase, each timed and its failure told by name. Afterwards it is empty.
+/// all of them, phase by phase, each timed and its failure reported by name. Afterwards it is empty.
 ///
 /// While they run, workers may register others for later phases, as loading the plugins does.
 /// Not thread-safe; lives with the runtime.
@@ -35,7 +35,7 @@ public final class LaunchRegistry {
 
     /// Runs all workers and forgets them.
     ///
-    /// - Parameter report: told of each worker as it ends.
+    /// - Parameter report: called for each worker as it ends.
     /// - Throws: ``LaunchFailure`` where the order is impossible, or where a required worker failed; the workers behind
     ///   it have not run then.
     public nonisolated(nonsending) func run(

@@ -49,7 +49,7 @@ public struct LaunchWorker {
     }
 }
 
-/// How the daemon was started, as workers are told.
+/// How the daemon was started, as plugin processes see it.
 public struct LaunchOptions: Sendable, Equatable {
     /// The command line, the program's name first.
     public var arguments: [String]

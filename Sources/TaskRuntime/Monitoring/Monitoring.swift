@@ -2,8 +2,8 @@ import BridgeJSON
 import BridgeMessage
 
 // Traffic as it passes, for those who watch. Where nobody does, `isMonitored` is false, and asking it is all that a
-// call pays. Lines are built within the turn that they tell of, so that what they borrow is there, and wait in the
-// watcher's queue of events like any other: who reads slowly loses lines, and is told how many.
+// call pays. Lines are built within the turn that they report, so that what they borrow is there, and wait in the
+// watcher's queue of events like any other: who reads slowly loses lines, and gets their number.
 extension TaskRuntime {
     /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and nobody's
     /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
@@ -91,7 +91,7 @@ extension TaskRuntime {
     }
 
     func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
-        // What is asked about a call is told of that call.
+        // What is asked about a call is shown as that call's.
         guard call.origin != .question else { return }
         let caller = call.session
         show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {

@@ -42,7 +42,7 @@ struct TrafficLine {
         add(name + "Bytes", payload.count)
     }
 
-    /// An error. Of a private task's its code alone: its sentence may tell what the options were, and so may that of
+    /// An error. Of a private task's its code alone: its sentence may show what the options were, and so may that of
     /// any task about an option that is secret.
     mutating func add(_ error: BridgeError, isPrivate: Bool) {
         var shown = error

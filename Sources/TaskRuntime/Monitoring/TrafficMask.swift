@@ -1,7 +1,7 @@
 import BridgeJSON
 import Glibc
 
-/// Writes a payload as an operator may see it: without the values of members whose names tell that they are secret, and
+/// Writes a payload as an operator may see it: without the values of members whose names say that they are secret, and
 /// no longer than a few lines of a terminal.
 ///
 /// One pass over the text, which ends where the bound is reached: a long message costs no more than a short one. The
@@ -160,7 +160,7 @@ enum SecretNames {
         "password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie", "apikey",
     ].map { Array($0.utf8) }
 
-    /// Whether a name, or a path to a member, tells of a secret: whatever the case of its letters, and with `-` and
+    /// Whether a name, or a path to a member, means a secret: whatever the case of its letters, and with `-` and
     /// `_` in it or without.
     static func isOne(_ name: String) -> Bool {
         var name = name

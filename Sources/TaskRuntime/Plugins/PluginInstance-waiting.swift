@@ -27,8 +27,8 @@ extension PluginInstance {
         continueWork()
     }
 
-    /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when their
-    /// turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
+    /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when
+    /// their turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
     func handWaiting(to successor: PluginInstance) {
         let nextTasks = tasks.map { task in successor.tasks.first { $0.name == task.name } }
         var next = waiting.first
@@ -61,8 +61,8 @@ extension PluginInstance {
             && interceptors.allSatisfy { $0.entry.runningCount == 0 }
     }
 
-    /// Has `body` told once when no call is worked on and none waits for this plugin, which may be at once; nil: nobody
-    /// is to be told any more.
+    /// Calls `body` once when no call is worked on and none waits for this plugin, which may be at once; nil: nobody
+    /// waits for this any longer.
     public func whenIdle(_ body: (() -> Void)?) {
         onIdle = body
         noteIdle()

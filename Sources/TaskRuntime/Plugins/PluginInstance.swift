@@ -200,7 +200,7 @@ public final class PluginInstance: TaskProvider {
     ///
     /// - Parameters:
     ///   - timeout: how long it may take.
-    ///   - done: told of the end, once, with what the plugin answered.
+    ///   - done: called once at the end, with what the plugin answered.
     public func perform(
         _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<JSON, BridgeError>) -> Void
     ) {
@@ -210,7 +210,7 @@ public final class PluginInstance: TaskProvider {
 
     /// The same.
     ///
-    /// - Parameter read: makes of the answer's text what `done` is told. In the lane where it is long: what plugins
+    /// - Parameter read: makes of the answer's text what `done` gets. In the lane where it is long: what plugins
     ///   know of all sessions, and what they describe, has no bound but a message's.
     func perform<Value: Sendable>(
         _ work: PluginWork, options: JSON, timeout: Duration?, reading read: @escaping @Sendable ([UInt8]) -> Value,

@@ -4,7 +4,7 @@ import Logging
 /// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants
 /// to know: to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
 final class PluginSchemas {
-    /// The manifest with the schemas in it; nil: the plugin has not told yet.
+    /// The manifest with the schemas in it; nil: the plugin has not reported them yet.
     fileprivate var manifest: PluginManifest?
     /// Those who wait for the plugin's answer.
     fileprivate var waiting: [(PluginManifest) -> Void] = []
@@ -39,7 +39,7 @@ extension PluginInstance {
         SchemaTexts((schemas.manifest ?? manifest).tasks[task.index].schemas)
     }
 
-    /// Whether the plugin has told its schemas.
+    /// Whether the plugin has reported its schemas.
     var hasDescribedItself: Bool { schemas.manifest != nil }
 
     /// Passes on the manifest with all schemas that are to be had, at once or later.

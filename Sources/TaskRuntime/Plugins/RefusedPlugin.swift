@@ -1,6 +1,6 @@
 /// A plugin that the daemon could not use, and why.
 public struct RefusedPlugin: Sendable {
-    /// Its name, where it has told it; else what the name of its file says.
+    /// Its name, where it has said it; else what the name of its file says.
     public var name: String
     /// The path of the library, or of the manifest.
     public var path: String
@@ -9,7 +9,7 @@ public struct RefusedPlugin: Sendable {
 
     /// A refusal.
     ///
-    /// - Parameter name: nil: the plugin has not told it.
+    /// - Parameter name: nil: the plugin has not said it.
     public init(name: String? = nil, path: String, reason: String) {
         self.name = name ?? Self.name(ofFile: path)
         self.path = path

@@ -10,12 +10,12 @@ public protocol TaskHost: AnyObject {
     /// Whether a call can be begun now. One that cannot waits, and ``PluginInstance/roomWasMade()`` or
     /// ``PluginInstance/roomWasMade(forCallsOf:)`` has the host asked again.
     func room(for call: Call) -> HostRoom
-    /// Begins a piece of work. It ends with ``PluginInstance/reply(_:_:)`` or ``PluginInstance/fail(_:_:)``, possibly before
-    /// this returns.
+    /// Begins a piece of work. It ends with ``PluginInstance/reply(_:_:)`` or ``PluginInstance/fail(_:_:)``, possibly
+    /// before this returns.
     ///
     /// - Parameter options: borrowed until this returns; readable for 64 bytes past their end.
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer)
-    /// Nobody wants the work of this call any more. An answer that still comes tells that it is over.
+    /// Nobody wants the work of this call any more. An answer that still comes says that it is over.
     func cancel(_ call: CallHandle, reason: CancelReason)
     /// Something happened to a session.
     func notify(_ change: SessionChange, _ session: Session)
@@ -24,8 +24,8 @@ public protocol TaskHost: AnyObject {
     /// How it fares; nil: it runs where the daemon runs.
     var workerStatus: WorkerStatus? { get }
     /// The longest that its code held its loop within the last five to ten seconds, of several processes the longest of
-    /// all; nil: that is not known, as of a worker without a loop. Of a plugin in the daemon's own process, zero where it
-    /// was less than half a second.
+    /// all; nil: that is not known, as of a worker without a loop. Of a plugin in the daemon's own process, zero where
+    /// it was less than half a second.
     var lag: Duration? { get }
 }
 

@@ -146,7 +146,7 @@ public struct PolicySubject: Sendable {
     public var origin: String
     /// Who is logged in to it.
     public var user: String?
-    /// The systemd unit that the program runs in, where that could be told.
+    /// The systemd unit that the program runs in, where that is known.
     public var unit: String?
     /// The plugin that acts in its own name; nil: it is a client.
     public var plugin: String?

@@ -37,7 +37,7 @@ public final class UserAccount {
     var suggestions = CallRate()
     /// Work that waits for the user's share of the loop.
     @exclusivity(unchecked) var steps = StepQueue()
-    /// Connections that were turned away and not told in the log, and when others were told.
+    /// Connections that were turned away and not reported in the log, and when others were reported.
     var untoldConnections = 0
     var toldAt: RuntimeInstant?
     /// Lines that plugins write for its calls.

@@ -244,7 +244,7 @@ extension TaskRuntime {
         return calls.call(number, of: session)
     }
 
-    /// A reply came to nobody: it is counted, and told where somebody debugs, or at another level.
+    /// A reply came to nobody: it is counted, and reported where somebody debugs, or at another level.
     public func dropReply(
         _ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata,
         level: Logger.Level = .debug

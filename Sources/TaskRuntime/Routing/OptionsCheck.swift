@@ -68,8 +68,8 @@ extension TaskRuntime {
 
     /// Reads a schema that has been kept as text, in the lane where it is long, and begins the call once more.
     ///
-    /// - Parameter take: told what has been read, before the call begins. Not told where the call has ended meanwhile
-    ///   and the reading had not begun.
+    /// - Parameter take: called with what has been read, before the call begins. Not called where the call has ended
+    ///   meanwhile and the reading had not begun.
     @inline(never)
     func read(
         _ schema: [UInt8], for call: Call, _ options: UnsafeRawBufferPointer,
@@ -92,8 +92,8 @@ extension TaskRuntime {
     }
     /// Does work on a call's options in the lane. Further input of its session waits until it is back.
     ///
-    /// - Parameter done: told with the options and what has been found; not told where the call had ended before the
-    ///   work's turn came.
+    /// - Parameter done: called with the options and what has been found; not called where the call had ended before
+    ///   the work's turn came.
     private func run<Value: Sendable>(
         in lane: any WorkLane, for call: Call, _ options: UnsafeRawBufferPointer,
         _ work: @escaping @Sendable ([UInt8]) -> Value,
@@ -138,7 +138,7 @@ extension TaskRuntime {
 }
 
 extension Call {
-    /// Whether the options have just been found to fit this schema. Only the next who asks is told so: another schema
+    /// Whether the options have just been found to fit this schema. Only the next who asks gets that: another schema
     /// may have come in its place, and interceptors may change the options.
     fileprivate func takeFitting(_ schema: SchemaCheck) -> Bool {
         guard let extras = record.pointee.extras, let fitting = extras.fitting else { return false }

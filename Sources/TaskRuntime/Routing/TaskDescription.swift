@@ -30,7 +30,7 @@ public struct TaskDescription: Sendable {
     public var optionBytes: Int
     /// Whether options and results are secret: never logged, never shown.
     public var isPrivate: Bool
-    /// What is known of its options and results from the start; a plugin may tell more when it is asked.
+    /// What is known of its options and results from the start; a plugin may report more when it is asked.
     public var schemas: TaskSchemas
 
     /// How long options may be where a task says nothing: what is decoded on the loop in well under a share of time

@@ -1,4 +1,4 @@
-/// Who is at the other end of a connection, as the kernel told it when the connection was made.
+/// Who is at the other end of a connection, as the kernel reports it when the connection was made.
 public struct PeerIdentity: Sendable, Hashable {
     /// User id.
     public var uid: UInt32

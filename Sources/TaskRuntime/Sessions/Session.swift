@@ -11,7 +11,7 @@ public protocol SessionTransport: AnyObject {
     func inputMayGoOn()
     /// The session works on a call, which cannot end unless the connection is read on, though the daemon is stopping.
     func readOn()
-    /// The systemd unit that the program at the other end runs in; nil where that cannot be told.
+    /// The systemd unit that the program at the other end runs in; nil where that is not known.
     func peerUnit() -> String?
 }
 

@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// Sessions that go from one daemon to the next: what a daemon that is replaced tells of them, and how the one that
+// Sessions that go from one daemon to the next: what a daemon that is replaced hands over of them, and how the one that
 // replaces it goes on with them. The connections themselves are the server's affair.
 
 /// What is known of a session without its connection. Read by daemons of other versions too: members are added and
@@ -123,10 +123,10 @@ extension TaskRuntime {
         }
     }
 
-    /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are told that it opened;
+    /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are notified that it opened;
     /// nobody else is, for nothing has happened to it.
     ///
-    /// - Parameter peer: As the kernel tells it.
+    /// - Parameter peer: As the kernel reports it.
     public func resume(_ record: SessionRecord, peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
         lastSessionNumber = max(lastSessionNumber, record.number)
         let openNanoseconds = UInt64(clamping: record.openMs ?? 0).multipliedReportingOverflow(by: 1_000_000)
@@ -177,7 +177,7 @@ extension TaskRuntime {
         }
     }
 
-    /// Closes a session that cannot be handed over, or gone on with, and tells it why before.
+    /// Closes a session that cannot be handed over, or gone on with, after a message that says why.
     public func end(_ session: Session, because reason: String) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
         let data: JSON = ["reason": .string(reason)]

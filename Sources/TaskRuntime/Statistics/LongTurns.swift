@@ -51,7 +51,7 @@ struct RuntimeStep {
 struct LongTurns {
     /// Turns beyond this are long: so long everybody waited.
     static let limit = Duration.milliseconds(20)
-    /// As many steps are told apart; what comes beyond them is counted as ``Step/other``.
+    /// As many steps are distinguished; what comes beyond them is counted as ``Step/other``.
     static let maximumSteps = 64
     /// There is one line of the log in this time, and no more.
     static let logInterval = Duration.seconds(10)
@@ -97,7 +97,7 @@ struct LongTurns {
         steps[step, default: Count()].longest = max(steps[step]?.longest ?? .zero, cpuTime)
     }
 
-    /// How many long turns a line of the log is to tell of; nil: none is due.
+    /// How many long turns a line of the log is to report; nil: none is due.
     mutating func takeUnlogged(at now: RuntimeInstant) -> Int? {
         unlogged += 1
         if let loggedAt, now.since(loggedAt) < Self.logInterval { return nil }

@@ -29,7 +29,7 @@ extension TaskRuntime {
     ///
     /// - Parameters:
     ///   - bytes: What it holds.
-    ///   - done: told once, with nil where the call had ended before the work's turn came. The call may end at any
+    ///   - done: called once, with nil where the call had ended before the work's turn came. The call may end at any
     ///     time.
     /// - Throws: `busy`, where there is no room for these bytes; nothing has begun then.
     func run<Value: Sendable>(

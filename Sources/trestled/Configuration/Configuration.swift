@@ -59,7 +59,7 @@ struct Configuration: Sendable, Equatable {
         var unreadBytes = 4 << 20
         /// How long a session that reads none of its replies is kept.
         var stalled = Duration.seconds(30)
-        /// Events waiting for one session, in number; the oldest are dropped, and it is told.
+        /// Events waiting for one session, in number; the oldest are dropped, and the session is notified.
         var eventsQueued = 1_024
         /// Events waiting for one session, in bytes.
         var eventQueueBytes = 1 << 20

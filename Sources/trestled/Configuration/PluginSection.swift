@@ -33,7 +33,7 @@ struct PluginSection: Sendable, Equatable {
 
     /// What a plugin refused (`configuration.invalid`), with its place.
     ///
-    /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` tell where and why.
+    /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` say where and why.
     func problem(_ refusal: BridgeError) -> ConfigurationProblem {
         let path = refusal.data?["path"]?.stringValue ?? "$"
         let known = refusal.data?["known"]?.arrayValue?.compactMap(\.stringValue)

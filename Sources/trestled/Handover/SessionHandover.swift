@@ -28,7 +28,7 @@ struct SessionHandover {
     /// Asks the plugins for what they know. Before they are stopped.
     func collectShares() async -> KeptSessions { await loader.saveSessions(runtime.sessionsAtRest) }
 
-    /// Gives the connections at rest away. What cannot be given is closed, once it has been told why.
+    /// Gives the connections at rest away. What cannot be given is closed after a message that says why.
     func give(_ shares: KeptSessions) {
         for lost in shares.lost {
             note(lost.session, "the plugin \(lost.plugin) cannot hand its part over: \(lost.reason)")

@@ -34,7 +34,7 @@ extension Daemon {
 
     private func raiseDescriptorLimit() throws {
         let limit = try DescriptorLimit.raise()
-        // Where somebody has set the number, the configuration's own warning has told it with its place.
+        // Where somebody has set the number, the configuration's own warning has its place.
         guard configuration.origins["limits.sessions"] == nil else { return }
         if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
             log.warning("\(warning)")
@@ -131,7 +131,7 @@ extension Daemon {
     }
 }
 
-/// Why plugins are not started: errors of the configuration, which have been told one by one.
+/// Why plugins are not started: errors of the configuration, which have been reported one by one.
 struct Misconfiguration: Error, CustomStringConvertible {
     let problemCount: Int
 

@@ -73,7 +73,7 @@ enum StateDirectory {
     private static func secure(file path: String) throws(SystemError) {
         let status: stat
         do throws(SystemError) { status = try self.status(of: path) } catch {
-            // Another daemon's passing file: the lock, which comes next, tells of that one.
+            // Another daemon's passing file: the lock, which comes next, reports that one.
             if error.code == ENOENT { return }
             throw error
         }

@@ -17,7 +17,7 @@ struct ReloadReport: Sendable, Equatable {
         return .object(object)
     }
 
-    /// What an event tells of it.
+    /// What an event says of it.
     var changes: JSON {
         [
             "applied": .array(difference.applied.map(JSON.string)),

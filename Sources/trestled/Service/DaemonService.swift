@@ -4,7 +4,7 @@ import EventLoop
 import Logging
 import ServiceManager
 
-/// The daemon's side of the service manager: what was handed over, and what the manager is told, when.
+/// The daemon's side of the service manager: what was handed over, and what the manager is notified of, when.
 @LoopActor
 final class DaemonService {
     /// The figures of the status line; set before ``ready()``.

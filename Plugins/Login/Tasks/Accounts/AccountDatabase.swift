@@ -66,7 +66,7 @@ final class AccountDatabase: Sendable {
 }
 
 extension BridgeError {
-    /// `storage.full` or `storage.failed`, as callers are told: no path, and no word of the system's.
+    /// `storage.full` or `storage.failed`, as callers see it: no path, and no word of the system's.
     init(_ failure: StorageFailure) {
         let reason = failure.isFull ? "the disk is full" : "the daemon's log says why"
         self.init(failure, "the accounts cannot be used: \(reason)")

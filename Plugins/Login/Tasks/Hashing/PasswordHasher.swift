@@ -43,7 +43,7 @@ struct PasswordHasher: Sendable {
     let cost: PasswordCost
 
     /// A hash that no password has and that costs as much to check as a new one: what an unknown user is checked
-    /// against, so that he cannot be told by the time it takes.
+    /// against, so that the time it takes does not show whether there is one.
     let dummy: PasswordHash
 
     init(cost: PasswordCost) {
@@ -76,7 +76,7 @@ struct PasswordHasher: Sendable {
             crypto_pwhash_argon2id_str_verify(hash.text, bytes, UInt64(password.count))
         }
         if status == 0 { return true }
-        // libsodium has one status for a wrong password and for what went wrong, and tells them apart by `errno`.
+        // libsodium has one status for a wrong password and for what went wrong, and `errno` distinguishes them.
         switch errno {
         case EINVAL: return false
         case ENOMEM: throw .noMemory

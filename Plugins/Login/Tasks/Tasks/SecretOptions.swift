@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Reads options that hold secrets. What does not fit is told without showing what came, as the coder would.
+/// Reads options that hold secrets. What does not fit is reported without showing what came, as the coder would.
 struct SecretOptions {
     private static let known: Set = ["user", "password", "token"]
     private let object: JSONObject

@@ -2,7 +2,7 @@ import TaskKit
 
 /// Tells the daemon, and who listens, as whom a session is logged in.
 enum SessionIdentity {
-    /// The event that tells of a login and a logout: `{session, user}`, `user` being null after a logout.
+    /// The event of a login and of a logout: `{session, user}`, `user` being null after a logout.
     static let event = "login.changed"
 
     /// Answer of a task that has nothing to say.

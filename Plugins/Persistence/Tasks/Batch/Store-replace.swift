@@ -4,7 +4,7 @@ import TaskKit
 
 extension Store {
     /// Puts another database in the place of the one that is open. Calls that come meanwhile wait, and are carried out
-    /// on the new one; those that watch are told that what they know is out of date.
+    /// on the new one; those that watch are notified that what they know is out of date.
     ///
     /// Waits for what the lanes are at, and for the disk: not to be called on a lane's thread, nor on the loop's.
     ///

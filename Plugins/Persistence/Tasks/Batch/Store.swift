@@ -182,7 +182,7 @@ final class Store: Sendable {
         state.withLock { $0.watchers.formUnion(sessions) }
     }
 
-    /// Carries a replay on: tells a page, then queues up again, so that others get their turn in between.
+    /// Carries a replay on: sends a page, then queues up again, so that others get their turn in between.
     func replay(_ replay: WatchRegistry.ReplayID) {
         let send = { @Sendable (access: StoreAccess) in
             if try access.sendNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }

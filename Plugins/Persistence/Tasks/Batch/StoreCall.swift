@@ -162,7 +162,7 @@ protocol StoreSink: Sendable {
     /// Tells sessions that watch that a table was replaced as a whole.
     func notify(_ expired: CursorExpired, to sessions: [SessionID])
 
-    /// Calls `body` once the daemon has taken what was told before, on whatever thread: so that a long replay does not
+    /// Calls `body` once the daemon has taken what was sent before, on whatever thread: so that a long replay does not
     /// pile up in front of it.
     func whenTaken(_ body: @escaping @Sendable () -> Void)
 }

@@ -106,7 +106,7 @@ struct StoreEngine {
         } catch {
             outcome = .failure(error)
         }
-        // Each by itself: what the work has told since belongs behind it.
+        // Each by itself: what the work has sent since belongs behind it.
         sink.deliver([StoreAnswer(call: call, outcome: outcome)])
     }
 

@@ -23,7 +23,7 @@ struct RestorableStore {
             try Schema.migrator.migrate(queue)
             records = try interruption.during(queue) { database in
                 try interruption.check()
-                // What was deleted before is told to nobody: see `continueHistory`.
+                // What was deleted before is sent to nobody: see `continueHistory`.
                 try database.execute(sql: "DELETE FROM deletion; UPDATE namespace SET deletions = 0")
                 // What it says of its own size is anybody's word.
                 try database.execute(sql: RecordStore.countingStored)
@@ -151,7 +151,7 @@ struct RestorableStore {
     }
 
     /// Puts the versions ahead of all that were given out before: here, or by a store that is lost. No change of before
-    /// is known any more, so that whoever watches from a version of before is told so.
+    /// is known any more, so that whoever watches from a version of before is notified.
     ///
     /// - Parameter present: Where the feeds end whose place this store takes.
     func continueHistory(from present: [FeedEnd]) throws {

@@ -183,7 +183,7 @@ final class StoreCopies: Sendable {
     /// Stores the records of an uploaded export.
     ///
     /// - Parameters:
-    ///   - isDryRun: Stores nothing, and tells what would become of them.
+    ///   - isDryRun: Stores nothing, and returns what would become of them.
     ///   - progress: Called on the lane.
     func importRecords(
         upload id: UInt64, _ expected: Expected, _ selection: Selection, _ ifExists: Import.IfExists, isDryRun: Bool,

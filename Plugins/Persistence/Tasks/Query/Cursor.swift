@@ -7,7 +7,7 @@ import TaskKit
 /// Opaque to callers. It holds nothing that they have not been shown, and everything in it is checked when it comes
 /// back: one that was tampered with may point elsewhere in the caller's own table, no more.
 enum Cursor {
-    /// The form's version, so that a later one can tell.
+    /// The form's version, so that a later one sees it.
     private static let form: JSON = 1
 
     /// The text for a place in the order that `ordering` makes.

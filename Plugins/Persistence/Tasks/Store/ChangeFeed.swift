@@ -8,7 +8,7 @@ extension RecordReader {
     struct FeedState: Equatable {
         /// The last version given out.
         var version: Int64 = 0
-        /// Changes can be told to those who know the namespace as of this version or a later one.
+        /// Changes can be sent to those who know the namespace as of this version or a later one.
         var oldest: Int64 = 0
     }
 

@@ -45,7 +45,7 @@ struct Place: Hashable, Sendable {
     var table: ExactText
 }
 
-/// One change of one record, as the feed tells it.
+/// One change of one record, as the feed has it.
 struct Change: Sendable, Equatable {
     enum Kind: String, Sendable, Codable, CaseIterable {
         case create

@@ -267,7 +267,7 @@ final class RecordStore: RecordReader {
         counters.deletions += 1
     }
 
-    /// A key that exists again is told by its record.
+    /// A key that exists again is reported by its record.
     private func forgetDeletion(of key: ExactText, in collection: Collection, _ counters: Counters) throws {
         let delete = try statement("DELETE FROM deletion WHERE collection = ? AND key = ?")
         try key.utf8.withUnsafeBytes { key in

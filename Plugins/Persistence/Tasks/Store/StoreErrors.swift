@@ -59,7 +59,7 @@ extension BridgeError {
 
     /// - Parameters:
     ///   - since: What was asked for.
-    ///   - oldest: The oldest version from which changes can still be told.
+    ///   - oldest: The oldest version from which changes can still be sent.
     ///   - version: The namespace's present version.
     static func cursorExpired(since: Int64, oldest: Int64, version: Int64) -> BridgeError {
         BridgeError(
@@ -68,7 +68,7 @@ extension BridgeError {
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
     }
 
-    /// What callers are told where this is a sentence for the operator, who finds it in the log: no path, and no word
+    /// What callers get where this is a sentence for the operator, who finds it in the log: no path, and no word
     /// of the system's.
     var withoutDetails: BridgeError {
         if code == .storageFull { return BridgeError(.storageFull, "the disk is full", isTransient: true) }
@@ -76,7 +76,7 @@ extension BridgeError {
             code, "the database cannot be used: the daemon's log says why", isTransient: isTransient)
     }
 
-    /// What callers are told while the database is known to be damaged.
+    /// What callers get while the database is known to be damaged.
     static var storeDamaged: BridgeError {
         BridgeError(
             .storageFailed, "the database is damaged, and no call is carried out: the daemon's log says what to do")

@@ -99,7 +99,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// The same for a copy, whose maker is told of it.
+    /// The same for a copy, whose maker is notified.
     ///
     /// - Throws: `storage.failed`, `storage.full`.
     func openSource() throws(BridgeError) -> DatabaseQueue {

@@ -31,7 +31,7 @@ struct NoOptions: Codable, Sendable {
 
     init() {}
 
-    /// Looks for members, though it wants none: what is looked for in an object tells which others are unknown.
+    /// Looks for members, though it wants none: what is looked for in an object shows which others are unknown.
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Keys.self) }
 }
 

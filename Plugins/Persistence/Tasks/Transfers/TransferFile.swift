@@ -68,8 +68,8 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Whoever reads or writes it from here on is told that it is gone. Does not wait; the file itself stays until
-    /// `unlink`.
+    /// Whoever reads or writes it from here on gets the error that it is gone. Does not wait; the file itself stays
+    /// until `unlink`.
     func end() {
         state.withLock { state in
             switch state {

@@ -5,7 +5,7 @@ struct CursorExpired: Codable, Sendable, Equatable {
     static let event = "cursor.expired"
 
     var table: String
-    /// The namespace's version from which on changes are told.
+    /// The namespace's version from which on changes are sent.
     var version: Int64
     /// Only for those who named the namespace when they began to watch.
     var namespace: String?

@@ -1,13 +1,13 @@
 import TaskKit
 
 /// A watch as the next daemon's store goes on with it: nothing that is committed between the two is missed, and nothing
-/// is told twice.
+/// is sent twice.
 struct SavedWatch: Codable, Sendable, Equatable {
     /// The namespace's user id and origin.
     var uid: UInt32
     var origin: ExactText
     var table: ExactText
-    /// Everything up to this version has been told.
+    /// Everything up to this version has been sent.
     var since: Int64
     /// The session named the namespace.
     var namesNamespace: Bool?

@@ -1,9 +1,9 @@
 import TaskKit
 
-/// Who watches which table, and who is still being told what came before.
+/// Who watches which table, and who is still being sent what came before.
 ///
 /// Lives in the store's engine, on the thread of the lane of commits: a watch begins between two transactions, so that
-/// every change is either in its replay or told live, never both, never neither.
+/// every change is either in its replay or sent live, never both, never neither.
 final class WatchRegistry {
     /// The replay of a watch that asked for past changes. Until it has caught up, new changes reach the watch through
     /// it as well.
@@ -12,9 +12,9 @@ final class WatchRegistry {
         var number: UInt64
         /// What the session said it knows.
         var since: Int64
-        /// Everything up to this version has been told.
+        /// Everything up to this version has been sent.
         var position: Int64
-        /// Keys that were told and changed again since: those changes are no news of the key.
+        /// Keys that were sent and changed again since: those changes are no news of the key.
         var toldBefore: Set<ExactText> = []
         /// A failure of the storage interrupted it; it goes on when the store works again.
         var isStalled = false
@@ -102,8 +102,8 @@ final class WatchRegistry {
         }
     }
 
-    /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end: what
-    /// they would have sent is no longer known.
+    /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end:
+    /// what they would have sent is no longer known.
     func expire(_ place: Place, at version: Int64, _ sink: some StoreSink) {
         let sessions = watches[place, default: [:]]
         for namesNamespace in [false, true] {
@@ -179,7 +179,7 @@ final class WatchRegistry {
 }
 
 extension WatchRegistry.Replay {
-    /// Takes notice of a change that happens while the replay is under way, and will be told by it.
+    /// Takes notice of a change that happens while the replay is under way, and will be sent by it.
     mutating func note(_ change: Change) {
         switch change.kind {
         case .update:

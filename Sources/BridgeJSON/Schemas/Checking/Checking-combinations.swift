@@ -57,7 +57,7 @@ extension Checking {
         return true
     }
 
-    /// None of them fits. Where only one is of the value's kind, what that one says is told.
+    /// None of them fits. Where only one is of the value's kind, its mismatch is reported.
     private mutating func failAmong(_ node: Int, _ range: SchemaRange) throws(SchemaExcess) -> Bool {
         if trialDepth > 0 { return false }
         var near: [SchemaPlace] = []

@@ -126,7 +126,7 @@ extension Checking {
 
     // MARK: Words
 
-    /// As many keys are told.
+    /// As many keys are reported.
     private static let maximumShown = 64
 
     /// The first that is missing, in the order of the schema.

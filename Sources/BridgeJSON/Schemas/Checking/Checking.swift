@@ -161,7 +161,7 @@ struct Checking {
     }
 }
 
-/// What does not fit, with the steps to it from the inside out: a path is made only where one is told.
+/// What does not fit, with the steps to it from the inside out: a path is made only where one is reported.
 struct Misfit {
     var steps: [PathStep] = []
     var expected = ""
