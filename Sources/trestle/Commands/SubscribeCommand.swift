@@ -33,7 +33,7 @@ struct SubscribeCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient(reconnect: reconnecting.reconnection) { client in
-            let events = try await client.subscribe(patterns)
+            let events = try await client.subscribe(to: patterns)
             // Beside the events, which do not wait for it; cancelled where the command ends before.
             async let _ = UnknownEvents.mention(in: patterns, client)
             var left = count ?? .max
