@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("What is published travels as bridge.publish, retained where that is wanted, with null where there are no data")
+    @Test("What is published travels as bridge.publish, retained where that is wanted; absent data are null")
     func publish() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             async let published: Void = bridge.publish("page.shown", ["n": 1], retain: true)

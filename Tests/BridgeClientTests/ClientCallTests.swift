@@ -200,7 +200,8 @@ import Testing
     func noName() async throws {
         try await withFakeDaemon { client, _, _ in
             #expect(
-                await error { () async throws(BridgeError) in _ = try await client.callJSON("") }?.code == .taskNotFound)
+                await error { () async throws(BridgeError) in _ = try await client.callJSON("") }?.code == .taskNotFound
+            )
         }
     }
 }

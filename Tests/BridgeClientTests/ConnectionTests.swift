@@ -154,7 +154,8 @@ import Testing
             #expect(await called?.code == .sessionClosed)
             for try await _ in events { Issue.record("there was no event") }
             #expect(
-                await error { () async throws(BridgeError) in _ = try await client.callJSON("b") }?.code == .sessionClosed)
+                await error { () async throws(BridgeError) in _ = try await client.callJSON("b") }?.code
+                    == .sessionClosed)
             await client.close()
         }
     }

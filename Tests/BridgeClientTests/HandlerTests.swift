@@ -105,6 +105,29 @@ import Testing
         }
     }
 
+    @Test("Any JSON is progress, null too, on its way out and on its way in")
+    func anyJSON() async throws {
+        let values: [JSON] = [1, ["a": [2]], nil]
+        try await withHandler { call in
+            values.map { call.reportProgress($0) }
+        } body: { connection in
+            connection.send(["task": "work", "callbackId": 1, "progress": true])
+            for value in values { #expect(await connection.next()["progress"] == .some(value)) }
+        }
+        try await withFakeDaemon { bridge, connection, _ in
+            let call = try await bridge.progressJSON("work")
+            let message = await connection.next()
+            for value in values {
+                connection.send(["callbackId": message["callbackId"] ?? nil, "progress": value, "sequence": 0])
+            }
+            connection.answer(message, nil)
+            var seen: [JSON] = []
+            for await value in call { seen.append(value) }
+            #expect(seen == values)
+            #expect(try await call.result == nil)
+        }
+    }
+
     @Test("Progress never waits: while the daemon does not read, it is not taken")
     func noRoom() async throws {
         let filler = String(repeating: "x", count: 100_000)

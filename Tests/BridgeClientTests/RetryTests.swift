@@ -16,7 +16,8 @@ import Testing
             (.unstarted, ["transient": true, "data": ["started": false]], true),
             (.unstarted, ["transient": true, "data": ["started": true]], false),
             (.unstarted, ["transient": true], false), (.unstarted, ["data": ["started": false]], false),
-            (.transient, ["transient": true], true), (.transient, ["transient": true, "data": ["started": true]], true),
+            (.transient, ["transient": true], true),
+            (.transient, ["transient": true, "data": ["started": true]], true),
             (.transient, ["data": ["started": false]], false),
         ] as [(Retry, JSON, Bool)])
     func rules(retry: Retry, more: JSON, isRepeated: Bool) throws {

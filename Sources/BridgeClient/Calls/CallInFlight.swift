@@ -99,6 +99,22 @@ final class CallInFlight {
 
     // MARK: Where it is
 
+    /// What goes out for it now.
+    func message(at now: MonotonicInstant) -> OutputBuffer {
+        let message = OutputBuffer()
+        JSON.string(request.task).bytes.withUnsafeBytes { task in
+            request.options.bytes.withUnsafeBytes { options in
+                var outgoing = OutgoingCall(quotedTask: task, options: options)
+                outgoing.id = kind == .oneWay ? nil : id
+                outgoing.setTimeout(timeoutLeft(at: now))
+                outgoing.wantsProgress = kind == .withProgress
+                outgoing.session = request.session
+                MessageEncoder.call(outgoing, to: message)
+            }
+        }
+        return message
+    }
+
     func wasSent(over connection: ClientConnection) {
         self.connection = connection
         position = connection.queuedEnd

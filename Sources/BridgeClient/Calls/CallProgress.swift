@@ -51,7 +51,7 @@ public final class CallProgress<Progress: Decodable & Sendable, Result: Decodabl
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Progress? {
             // A mailbox of progress ends without an error.
             while let json = try? await progress.call.progress?.next() {
-                if let value: Progress = try? CallJSON.value(json) { return value }
+                if let value = try? CallJSON.value(Progress.self, json) { return value }
             }
             return nil
         }

@@ -119,7 +119,7 @@ final class CallsInFlight {
     /// - Throws: `message.too_large`, so that the daemon need not discard what it would not take.
     private func send(_ call: CallInFlight, over connection: ClientConnection) throws(BridgeError) {
         let now = link.timers.now
-        let message = message(call, at: now)
+        let message = call.message(at: now)
         // Its line end is not counted.
         let lineBytes = message.count - 1
         guard lineBytes <= connection.messageBytes else {
@@ -134,21 +134,6 @@ final class CallsInFlight {
         if call.kind == .oneWay { return call.end(.success(.null)) }
         calls[call.id] = call
         call.arm(call.timeoutLeft(at: now).map { deadline(of: call, in: $0 + grace) })
-    }
-
-    private func message(_ call: CallInFlight, at now: MonotonicInstant) -> OutputBuffer {
-        let message = OutputBuffer()
-        JSON.string(call.request.task).bytes.withUnsafeBytes { task in
-            call.request.options.bytes.withUnsafeBytes { options in
-                var outgoing = OutgoingCall(quotedTask: task, options: options)
-                outgoing.id = call.kind == .oneWay ? nil : call.id
-                outgoing.setTimeout(call.timeoutLeft(at: now))
-                outgoing.wantsProgress = call.kind == .withProgress
-                outgoing.session = call.request.session
-                MessageEncoder.call(outgoing, to: message)
-            }
-        }
-        return message
     }
 
     private func deadline(of call: CallInFlight, in delay: Duration) -> any ClientTimer {
@@ -168,7 +153,7 @@ final class CallsInFlight {
     private func wait(_ call: CallInFlight) throws(BridgeError) {
         let now = link.timers.now
         let maximumWait = link.configuration.reconnect?.maximumWait ?? .zero
-        try waiting.append(call, messageBytes: message(call, at: now).count)
+        try waiting.append(call, messageBytes: call.message(at: now).count)
         call.waitsAgain()
         call.arm(
             link.timers.after(call.latestSending(maximumWait: maximumWait) - now) { [weak self, weak call] in

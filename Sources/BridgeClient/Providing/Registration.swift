@@ -46,7 +46,7 @@ extension Bridge {
         let provided = ProvidedTask(task: task, scope: scope, description: description) { json, call in
             let options: Options
             do throws(JSONMismatch) {
-                options = try CallJSON.value(json, unknownKeys: .refuse)
+                options = try CallJSON.value(Options.self, json, unknownKeys: .refuse)
             } catch {
                 throw BridgeError(error)
             }

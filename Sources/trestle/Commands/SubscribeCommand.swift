@@ -8,8 +8,9 @@ struct SubscribeCommand: BridgeCommand {
         commandName: "subscribe",
         abstract: "Shows events as they come, until it is interrupted.",
         discussion: """
-            When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is \
-            published meanwhile is missed. Standard error reports both.
+            When the connection is lost, as by a restart of the daemon, it connects again and goes on. What is \
+            published meanwhile is missed: bridge.events_dropped, with a count of null, stands in its place, and \
+            --count passes it over. Standard error reports both.
 
             EXAMPLES
               trestle subscribe '*'
@@ -39,7 +40,8 @@ struct SubscribeCommand: BridgeCommand {
             var left = count ?? .max
             for try await event in events {
                 show(event)
-                left -= 1
+                // What stands for events that were missed is none of those that are waited for.
+                if event.name != "bridge.events_dropped" { left -= 1 }
                 if left == 0 { break }
             }
         }

@@ -10,7 +10,9 @@ enum TaskCompletion {
 
     /// The names of the tasks.
     static let tasks = CompletionKind.custom { words, _, _ in
-        let result = await answer(words) { try await $0.callPages("bridge.tasks", list: "tasks", timeout: .after(timeout)) }
+        let result = await answer(words) {
+            try await $0.callPages("bridge.tasks", list: "tasks", timeout: .after(timeout))
+        }
         return offered((result?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
     }
 
