@@ -57,6 +57,40 @@ import Testing
         }
     }
 
+    @Test("A later stream gets the newest retained event of its patterns, though the daemon sends it once")
+    func retained() async throws {
+        try await withReconnecting { test in
+            async let first = test.client.subscribe(to: "lamp*")
+            test.first.answer(await test.first.next(), [:])
+            let one = try await first
+            for (name, data, isRetained) in [
+                ("lamp", "on", true), ("lamp", "off", true), ("lamp.blown", 1, false),
+            ] as [(JSON, JSON, Bool)] {
+                test.first.send(["event": name, "retained": .bool(isRetained), "data": data])
+            }
+            #expect(try await take(3, of: one).map(\.data) == ["on", "off", 1])
+            async let second = test.client.subscribe(to: "lamp", "lamp.blown")
+            let subscribe = await test.first.next()
+            test.first.send(["event": "lamp.blown", "data": 2])
+            test.first.answer(subscribe, [:])
+            let two = try await second
+            #expect(
+                try await take(2, of: two) == [.init(name: "lamp", data: "off"), .init(name: "lamp.blown", data: 2)])
+
+            // The next daemon sends its own.
+            let connection = await test.renew(test.first)
+            for _ in 0..<2 { connection.answer(await connection.next(), [:]) }
+            #expect(await test.opened() == [])
+            async let third = test.client.subscribe(to: "lamp")
+            connection.answer(await connection.next(), [:])
+            let three = try await third
+            connection.send(["event": "lamp", "data": "new"])
+            #expect(try await take(1, of: three) == [.init(name: "lamp", data: "new")])
+            await one.end()
+            await two.end()
+        }
+    }
+
     private func take(_ count: Int, of events: EventStream) async throws -> [BridgeEvent] {
         var seen: [BridgeEvent] = []
         for try await event in events {

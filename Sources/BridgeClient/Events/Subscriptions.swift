@@ -52,6 +52,11 @@ final class Subscriptions {
     private let link: Link
     private let calls: CallsInFlight
     private var subscriptions: [Subscription] = []
+    /// The newest retained event of each name that somebody listens to. The daemon sends one to a session once; a stream
+    /// that is subscribed to it later gets it from here.
+    private var retained: [String: BridgeEvent] = [:]
+    /// As many as the daemon keeps.
+    private static let maximumRetained = 1_024
 
     init(_ link: Link, _ calls: CallsInFlight) {
         self.link = link
@@ -60,6 +65,7 @@ final class Subscriptions {
 
     func subscribe(_ patterns: [String]) async throws(BridgeError) -> Subscription {
         let subscription = Subscription(patterns, capacity: link.limits.maximumQueuedEvents)
+        for event in retained.values where subscription.wants(event.name) { subscription.put(event) }
         // Before the daemon knows: the first event may come right behind the callback.
         subscriptions.append(subscription)
         do throws(BridgeError) {
@@ -77,6 +83,8 @@ final class Subscriptions {
     func restore(over connection: ClientConnection) async throws(BridgeError) {
         let restored = subscriptions.filter(\.isTaken)
         for subscription in restored { subscription.reportGap() }
+        // The next daemon sends what it retains.
+        retained = [:]
         for subscription in restored where contains(subscription) {
             do throws(BridgeError) {
                 let request = subscription.request(timeout: .after(ClientSession.helloTimeout))
@@ -110,17 +118,22 @@ final class Subscriptions {
         let concernsAll = name == Self.dropped
         let readers = subscriptions.filter { concernsAll || $0.wants(name) }
         guard !readers.isEmpty, let data = try? JSON(parsing: message.data) else { return }
-        for reader in readers { reader.put(BridgeEvent(name: name, data: data)) }
+        let event = BridgeEvent(name: name, data: data)
+        for reader in readers { reader.put(event) }
+        if message.isRetained, retained[name] != nil || retained.count < Self.maximumRetained { retained[name] = event }
     }
 
     func end(_ end: Result<Void, BridgeError>) {
         for subscription in subscriptions { subscription.mailbox.finish(end) }
         subscriptions = []
+        retained = [:]
     }
 
     private func contains(_ subscription: Subscription) -> Bool { subscriptions.contains { $0 === subscription } }
 
     private func remove(_ subscription: Subscription) {
         subscriptions.removeAll { $0 === subscription }
+        // The daemon sends these again to who subscribes next.
+        retained = retained.filter { name, _ in subscriptions.contains { $0.wants(name) } }
     }
 }
