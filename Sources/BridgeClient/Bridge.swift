@@ -43,11 +43,11 @@ public final class Bridge: Sendable {
     /// - Parameters:
     ///   - socket: The socket's path, at most 107 bytes. Nil: the one that the environment's `TRESTLE_SOCKET` names, else
     ///     the user's own where there is one, else the machine's.
-    ///   - configuration: What the program says of itself, and whether it connects again. This first connection is never
-    ///     waited for.
+    ///   - configuration: What the program says of itself, and whether it connects again. This first connection is waited for
+    ///     only where `waitForDaemon` says so.
     /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds;
     ///   `connection.denied` where this user may not open the socket; what the daemon says where it does not take the
-    ///   program for what it says it is.
+    ///   program for what it says it is; `call.cancelled` where the Swift task is cancelled while it waits for a daemon.
     @LoopActor
     public static func connect(
         socket: String? = nil, configuration: Configuration = .init()
@@ -65,7 +65,7 @@ public final class Bridge: Sendable {
     ) async throws(BridgeError) -> Bridge {
         let link = Link(path: path, configuration, timers: timers, random: random)
         let session = ClientSession(link)
-        try await link.connect()
+        try await link.connectFirst()
         return Bridge(session)
     }
 

@@ -11,18 +11,22 @@ extension Bridge {
         public var origin: String?
         /// How to connect again when the connection is lost; nil: not at all, the bridge ends then.
         public var reconnect: Reconnection?
+        /// Whether `connect` tries again, after pauses that grow, where no daemon answers or it is busy: until one takes
+        /// the program, or the Swift task is cancelled.
+        public var waitForDaemon: Bool
         /// How much the bridge keeps.
         public var limits: Limits
 
         /// - Parameter client: Nil: the name of the program's file.
         public init(
             client: String? = nil, version: String? = nil, origin: String? = nil,
-            reconnect: Reconnection? = Reconnection(), limits: Limits = Limits()
+            reconnect: Reconnection? = Reconnection(), waitForDaemon: Bool = false, limits: Limits = Limits()
         ) {
             self.client = client ?? Self.programName
             self.version = version
             self.origin = origin
             self.reconnect = reconnect
+            self.waitForDaemon = waitForDaemon
             self.limits = limits
         }
 

@@ -17,6 +17,35 @@ import Testing
         #expect(configuration.reconnect == Reconnection())
     }
 
+    @Test("With waitForDaemon the first connection is tried again, until there is a daemon or the wait is cancelled")
+    func waitForDaemon() async throws {
+        let daemon = try FakeDaemon()
+        defer { daemon.close() }
+        daemon.stopListening()
+        let timers = FakeTimers()
+        let connect: @LoopActor @Sendable () async throws(BridgeError) -> Bridge = { () async throws(BridgeError) in
+            try await Bridge.connect(
+                to: daemon.path, .init(waitForDaemon: true), timers: timers, random: { 0 })
+        }
+        let cancelled = Task { await error { () async throws(BridgeError) in _ = try await connect() } }
+        await timers.running(.milliseconds(100))
+        cancelled.cancel()
+        #expect(await cancelled.value?.code == .callCancelled)
+
+        let connecting = Task { try await connect() }
+        for pause in [100, 200] {
+            await timers.running(.milliseconds(pause))
+            if pause == 200 { try daemon.listen() }
+            timers.advance(by: .milliseconds(pause))
+        }
+        let bridge = try await connecting.value
+        #expect(bridge.daemon?.session == 7)
+        #expect(timers.count == 0)
+
+        daemon.helloError = ["code": "options.invalid", "message": "no"]
+        #expect(await error { () async throws(BridgeError) in _ = try await connect() }?.code == .optionsInvalid)
+    }
+
     @Test("What is no description of a daemon is none; what an old daemon leaves out has defaults")
     func daemonInfo() {
         for json: JSON in [nil, [:], ["session": 1], ["session": -1, "daemon": ["name": "d", "version": "1"]]] {

@@ -95,6 +95,22 @@ final class Link {
         }
     }
 
+    /// Makes the first connection; tries again where the program wants to wait for a daemon.
+    /// - Throws: why there is none.
+    func connectFirst() async throws(BridgeError) {
+        while true {
+            do throws(BridgeError) {
+                return try await connect()
+            } catch {
+                guard configuration.waitForDaemon, error.isTransient else { throw error }
+            }
+            let over = AsyncSignal<Void>()
+            let timer = timers.after(pauses.next(chance: random())) { over.resumeAll(()) }
+            defer { timer.close() }
+            if await over.wait() == nil { throw .cancelledHere("waiting for a daemon", started: false) }
+        }
+    }
+
     private func opened(_ connection: ClientConnection, _ refused: [RefusedRegistration]) {
         phase = .open(connection)
         openedAt = timers.now
