@@ -57,5 +57,5 @@ extension BridgeError {
     }
 
     /// Whether the daemon stops and has not begun the call.
-    var isRefusalOfStoppingDaemon: Bool { code == .daemonStopping && data?["started"] == false }
+    var isRefusalOfStoppingDaemon: Bool { code == .daemonStopping && started == false }
 }

@@ -97,6 +97,8 @@ public struct EventMessage {
     public var name: UnsafeRawBufferPointer
     /// Its data, any JSON; absent data are `null`.
     public var data: UnsafeRawBufferPointer
+    /// Whether whoever subscribes later gets it as well.
+    public var isRetained = false
 }
 
 /// What is wrong with a line, or with an item of a batch, and whose it was.

@@ -8,8 +8,8 @@ import Testing
     @Test("A call travels as the protocol says, and its result comes back")
     func call() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let result = client.call(
-                "Alert", options: ["content": "hi"], session: 12, timeout: .milliseconds(90_500))
+            async let result = client.callJSON(
+                "Alert", ["content": "hi"], session: 12, timeout: .milliseconds(90_500))
             let message = await connection.next()
             #expect(message["task"] == "Alert")
             #expect(message["options"] == ["content": "hi"])
@@ -25,9 +25,9 @@ import Testing
     @Test("Callbacks may come in any order")
     func order() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let first = client.call("a")
+            async let first = client.callJSON("a")
             let one = await connection.next()
-            async let second = client.call("b")
+            async let second = client.callJSON("b")
             let two = await connection.next()
             connection.answer(two, 2)
             let secondValue = try await second
@@ -41,7 +41,7 @@ import Testing
     @Test("An error object is thrown with all its parts")
     func failure() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let failed = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            async let failed = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
             let id = await connection.next()["callbackId"] ?? nil
             let object: JSON = [
                 "code": "busy", "message": "try again", "data": ["x": 1], "transient": true, "retryAfter": 250,
@@ -57,13 +57,13 @@ import Testing
     @Test("Cancelling the Swift task cancels the call; a callback that still comes is passed over")
     func cancel() async throws {
         try await withFakeDaemon { client, connection, _ in
-            let task = Task { await error { () async throws(BridgeError) in _ = try await client.call("slow") } }
+            let task = Task { await error { () async throws(BridgeError) in _ = try await client.callJSON("slow") } }
             let call = await connection.next()
             task.cancel()
             #expect(await task.value?.code == .callCancelled)
             #expect(await connection.next() == ["cancel": call["callbackId"] ?? nil])
             connection.answer(call, "too late")
-            async let next = client.call("next")
+            async let next = client.callJSON("next")
             let message = await connection.next()
             connection.answer(message, "in time")
             let nextValue = try await next
@@ -76,12 +76,12 @@ import Testing
         try await withFakeDaemon { client, connection, _ in
             let task = Task { () -> BridgeError? in
                 withUnsafeCurrentTask { $0?.cancel() }
-                return await error { () async throws(BridgeError) in _ = try await client.call("a") }
+                return await error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
             }
             let failure = await task.value
             #expect(failure?.code == .callCancelled)
             #expect(failure?.data == ["started": false])
-            try await client.send("marker")
+            try await client.notifyJSON("marker")
             #expect(await connection.next()["task"] == "marker")
         }
     }
@@ -114,7 +114,7 @@ import Testing
     @Test("Progress comes in order, then the sequence ends and the result is there")
     func progress() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let stream = client.stream("count")
+            async let stream = client.progressJSON("count")
             let call = await connection.next()
             #expect(call["progress"] == true)
             let id = call["callbackId"] ?? nil
@@ -132,7 +132,7 @@ import Testing
     @Test("Of progress that nobody takes the newest is kept; an error ends the sequence and is thrown by the result")
     func coalesced() async throws {
         try await withFakeDaemon { client, connection, _ in
-            let stream = try await client.stream("count")
+            let stream = try await client.progressJSON("count")
             let id = await connection.next()["callbackId"] ?? nil
             for number in 0..<1_000 {
                 connection.send(["callbackId": id, "progress": .number(JSONNumber(number)), "sequence": 0])
@@ -150,10 +150,10 @@ import Testing
     @Test("A streamed call that nobody holds any more, or that is cancelled, is cancelled at the daemon")
     func abandoned() async throws {
         try await withFakeDaemon { client, connection, _ in
-            _ = try await client.stream("first")
+            _ = try await client.progressJSON("first")
             let first = await connection.next()
             #expect(await connection.next() == ["cancel": first["callbackId"] ?? nil])
-            let stream = try await client.stream("second")
+            let stream = try await client.progressJSON("second")
             let second = await connection.next()
             await stream.cancel()
             #expect(await connection.next() == ["cancel": second["callbackId"] ?? nil])
@@ -165,7 +165,7 @@ import Testing
     @Test("A one-way call bears no callbackId")
     func oneWay() async throws {
         try await withFakeDaemon { client, connection, _ in
-            try await client.send("note", options: [1, 2])
+            try await client.notifyJSON("note", [1, 2])
             #expect(await connection.next() == ["task": "note", "options": [1, 2]])
         }
     }
@@ -174,11 +174,11 @@ import Testing
     func tooLarge() async throws {
         try await withFakeDaemon { client, connection, _ in
             let failure = await error { () async throws(BridgeError) in
-                _ = try await client.call("a", options: .string(String(repeating: "x", count: 1_048_576)))
+                _ = try await client.callJSON("a", .string(String(repeating: "x", count: 1_048_576)))
             }
             #expect(failure?.code == .messageTooLarge)
             #expect(failure?.data == ["started": false])
-            try await client.send("marker")
+            try await client.notifyJSON("marker")
             #expect(await connection.next()["task"] == "marker")
         }
     }
@@ -188,7 +188,7 @@ import Testing
         try await withFakeDaemon { client, connection, _ in
             client.session.calls.grace = .zero
             let failure = await error { () async throws(BridgeError) in
-                _ = try await client.call("a", timeout: .milliseconds(1))
+                _ = try await client.callJSON("a", timeout: .milliseconds(1))
             }
             #expect(failure?.code == .callTimeout)
             let call = await connection.next()
@@ -200,7 +200,8 @@ import Testing
     func noName() async throws {
         try await withFakeDaemon { client, _, _ in
             #expect(
-                await error { () async throws(BridgeError) in _ = try await client.call("") }?.code == .taskNotFound)
+                await error { () async throws(BridgeError) in _ = try await client.callJSON("") }?.code == .taskNotFound
+            )
         }
     }
 }

@@ -8,13 +8,18 @@ import Testing
     @Test("Connecting introduces the client and keeps what the daemon says of itself")
     func hello() async throws {
         try await withFakeDaemon(as: "tester") { client, _, daemon in
-            #expect(client.hello == daemon.helloResult)
+            #expect(client.daemon?.json == daemon.helloResult)
+            #expect(client.daemon?.session == 7)
+            #expect(client.daemon?.name == "trestled")
+            #expect(client.daemon?.version == "9.9")
+            #expect(client.daemon?.limits.messageBytes == 1_048_576)
+            #expect(client.daemon?.limits.callTimeout == .seconds(60))
         }
     }
 
     @Test("Without a daemon, connecting says where there is none", arguments: ["/nowhere/bridge.sock", "/dev/null"])
     func noDaemon(path: String) async throws {
-        let failure = await error { () async throws(BridgeError) in _ = try await BridgeClient.connect(to: path) }
+        let failure = await error { () async throws(BridgeError) in _ = try await Bridge.connectOnce(to: path) }
         #expect(failure?.code == .daemonUnreachable)
         #expect(failure?.message.hasPrefix("no daemon at \(path): ") == true)
     }
@@ -24,7 +29,7 @@ import Testing
         let daemon = try FakeDaemon()
         defer { daemon.close() }
         daemon.onAccept = { $0.close() }
-        let failure = await error { () async throws(BridgeError) in _ = try await BridgeClient.connect(to: daemon.path)
+        let failure = await error { () async throws(BridgeError) in _ = try await Bridge.connectOnce(to: daemon.path)
         }
         #expect(failure?.code == .daemonUnreachable)
     }
@@ -32,9 +37,9 @@ import Testing
     @Test("When the connection is lost, everything that waits ends with session.closed, and so does what comes later")
     func lost() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let called = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            async let called = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
             _ = await connection.next()
-            async let subscribed = client.subscribe(["x"])
+            async let subscribed = client.subscribe(to: "x")
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
             connection.close()
@@ -43,8 +48,8 @@ import Testing
             #expect(failure?.data == ["started": true])
             let ended = await error { () async throws(BridgeError) in for try await _ in events {} }
             #expect(ended?.code == .sessionClosed)
-            #expect(await client.closed().code == .sessionClosed)
-            let later = await error { () async throws(BridgeError) in _ = try await client.call("b") }
+            #expect(await client.session.link.ended().code == .sessionClosed)
+            let later = await error { () async throws(BridgeError) in _ = try await client.callJSON("b") }
             #expect(later?.code == .sessionClosed)
         }
     }
@@ -56,14 +61,14 @@ import Testing
             connection.send("[]")
             connection.send(#"{"callbackId":null,"error":{"code":"call.duplicate","message":"x"}}"#)
             connection.send(#"{"callbackId":"never","result":1}"#)
-            async let neither = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            async let neither = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
             connection.send(["callbackId": await connection.next()["callbackId"] ?? nil])
             #expect(await neither?.code == .replyInvalid)
-            async let twice = error { () async throws(BridgeError) in _ = try await client.call("b") }
+            async let twice = error { () async throws(BridgeError) in _ = try await client.callJSON("b") }
             let id = await connection.next()["callbackId"] ?? nil
             connection.send(#"{"callbackId":\#(id.text),"result":1,"result":2}"#)
             #expect(await twice?.code == .replyInvalid)
-            async let codeless = error { () async throws(BridgeError) in _ = try await client.call("c") }
+            async let codeless = error { () async throws(BridgeError) in _ = try await client.callJSON("c") }
             connection.send(["callbackId": await connection.next()["callbackId"] ?? nil, "error": "no"])
             #expect(await codeless?.code == .replyInvalid)
         }
@@ -72,7 +77,7 @@ import Testing
     @Test("Both ends write more than the socket holds at the same time, and everything arrives")
     func bothWrite() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let subscribed = client.subscribe(["x"])
+            async let subscribed = client.subscribe(to: "x")
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
             client.session.link.openConnection?.roomBytes = 200_000
@@ -83,7 +88,7 @@ import Testing
             let calls = (0..<20).map { number in
                 Task {
                     let filler = JSON.string(String(repeating: "c", count: 40_000))
-                    return try await client.call("a", options: [.number(JSONNumber(number)), filler])
+                    return try await client.callJSON("a", [.number(JSONNumber(number)), filler])
                 }
             }
             var seen = 0
@@ -110,13 +115,13 @@ import Testing
             let filler = JSON.string(String(repeating: "c", count: 50_000))
             let sender = Task { () -> Int in
                 var sent = 0
-                while (try? await client.send("filler", options: filler)) != nil { sent += 1 }
+                while (try? await client.notifyJSON("filler", filler)) != nil { sent += 1 }
                 return sent
             }
             // It stops once the socket and the output are full; only the cancel ends it.
             sender.cancel()
             let waiting = Task {
-                await error { () async throws(BridgeError) in while true { try await client.send("x", options: filler) }
+                await error { () async throws(BridgeError) in while true { try await client.notifyJSON("x", filler) }
                 }
             }
             waiting.cancel()
@@ -124,7 +129,7 @@ import Testing
             #expect(failure?.code == .callCancelled)
             let sent = await sender.value
             connection.startReading()
-            try await client.send("marker")
+            try await client.notifyJSON("marker")
             var received = 0
             while await connection.next()["task"] != "marker" { received += 1 }
             #expect(received >= sent)
@@ -134,12 +139,12 @@ import Testing
     @Test("Close cancels what is in flight, still delivers what was sent, and ends event streams without an error")
     func close() async throws {
         try await withFakeDaemon { client, connection, _ in
-            async let called = error { () async throws(BridgeError) in _ = try await client.call("a") }
+            async let called = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
             let call = await connection.next()
-            async let subscribed = client.subscribe(["x"])
+            async let subscribed = client.subscribe(to: "x")
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
-            try await client.send("last words")
+            try await client.notifyJSON("last words")
             async let closed: Void = client.close()
             #expect(await connection.next()["task"] == "last words")
             #expect(await connection.next() == ["cancel": call["callbackId"] ?? nil])
@@ -149,7 +154,8 @@ import Testing
             #expect(await called?.code == .sessionClosed)
             for try await _ in events { Issue.record("there was no event") }
             #expect(
-                await error { () async throws(BridgeError) in _ = try await client.call("b") }?.code == .sessionClosed)
+                await error { () async throws(BridgeError) in _ = try await client.callJSON("b") }?.code
+                    == .sessionClosed)
             await client.close()
         }
     }
@@ -158,7 +164,7 @@ import Testing
     func dropped() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }
-        _ = try await BridgeClient.connect(to: daemon.path)
+        _ = try await Bridge.connectOnce(to: daemon.path)
         await daemon.connections[0].end()
     }
 }

@@ -12,7 +12,10 @@ final class FakeDaemon {
     private var newcomers: [CheckedContinuation<FakeConnection, Never>] = []
     private var takenCount = 0
     private(set) var connections: [FakeConnection] = []
-    var helloResult: JSON = ["session": 7, "limits": ["messageBytes": 1_048_576]]
+    var helloResult: JSON = [
+        "protocol": 1, "session": 7, "daemon": ["name": "trestled", "version": "9.9"], "features": ["progress"],
+        "limits": ["messageBytes": 1_048_576, "callTimeoutMs": 60_000],
+    ]
     /// What new connections get in answer to `bridge.hello` instead.
     var helloError: JSON?
     /// What a new connection gets instead of service.
@@ -162,15 +165,15 @@ final class FakeConnection: UnixStreamDelegate {
     }
 }
 
-/// Runs a test with a client, and the fake daemon's end of its connection.
+/// Runs a test with a client that does not connect again, and the fake daemon's end of its connection.
 @LoopActor
 func withFakeDaemon(
     as name: String? = nil,
-    _ body: @LoopActor (BridgeClient, FakeConnection, FakeDaemon) async throws -> Void
+    _ body: @LoopActor (Bridge, FakeConnection, FakeDaemon) async throws -> Void
 ) async throws {
     let daemon = try FakeDaemon()
     defer { daemon.close() }
-    let client = try await BridgeClient.connect(to: daemon.path, as: name)
+    let client = try await Bridge.connectOnce(to: daemon.path, as: name)
     // The one that answered the client's hello.
     try await body(client, daemon.connections[0], daemon)
 }
@@ -184,4 +187,44 @@ func error(of body: @LoopActor @Sendable () async throws(BridgeError) -> Void) a
     } catch {
         return error
     }
+}
+
+/// What tests do with JSON, so that they can write it as literals.
+extension Bridge {
+    /// Connects; a connection that is lost is not made again.
+    static func connectOnce(
+        to path: String, as client: String? = nil, version: String? = nil
+    ) async throws(BridgeError) -> Bridge {
+        try await connect(socket: path, configuration: .init(client: client, version: version, reconnect: nil))
+    }
+
+    func callJSON(
+        _ task: String, _ options: JSON = [:], session: UInt64? = nil, timeout: Timeout = .standard,
+        retry: Retry = .never
+    ) async throws(BridgeError) -> JSON {
+        try await call(task, options, session: session, timeout: timeout, retry: retry)
+    }
+
+    func progressJSON(
+        _ task: String, _ options: JSON = [:], retry: Retry = .never
+    ) async throws(BridgeError) -> CallProgress<JSON, JSON> {
+        try await callWithProgress(task, options, retry: retry)
+    }
+
+    func notifyJSON(_ task: String, _ options: JSON = [:]) async throws(BridgeError) {
+        try await notify(task, options)
+    }
+
+    @discardableResult
+    func registerJSON(
+        _ task: String, scope: ProviderScope = .any, description: TaskDescription? = nil,
+        _ handler: @escaping @Sendable (JSON, IncomingCall) async throws -> JSON
+    ) async throws(BridgeError) -> Registration {
+        try await register(task, scope: scope, description: description, handler)
+    }
+}
+
+extension BridgeEvent {
+    /// What a stream gets after a new session.
+    static let missed = BridgeEvent(name: "bridge.events_dropped", data: ["count": nil])
 }

@@ -58,28 +58,36 @@ final class FakeTimers: ClientTimers {
 /// A client that connects again, its daemon and its clock. Pauses are not shortened, unless `chance` says so.
 @LoopActor
 struct Reconnecting {
-    let client: BridgeClient
+    let client: Bridge
     let daemon: FakeDaemon
     let timers: FakeTimers
     /// The connection that there is at first.
     let first: FakeConnection
     private let states: StateLog
 
-    init(_ client: BridgeClient, _ daemon: FakeDaemon, _ timers: FakeTimers) async {
+    init(_ client: Bridge, _ daemon: FakeDaemon, _ timers: FakeTimers) async {
         self.client = client
         self.daemon = daemon
         self.timers = timers
         first = await daemon.nextConnection()
-        states = StateLog(client.states)
+        states = StateLog(client.stateStream)
         _ = await states.next()
     }
 
     /// The next change of state.
     func nextState() async -> ConnectionState? { await states.next() }
 
+    /// The next state is that there is another connection: what was refused; nil: it is another state.
+    func opened() async -> [RefusedRegistration]? {
+        guard case .open(let info, isNew: true, let refused) = await states.next(), info == client.daemon else {
+            return nil
+        }
+        return refused
+    }
+
     /// The next state is that there is no connection: when another is tried.
     func pause() async -> Duration? {
-        guard case .disconnected(_, _, let retryAfter) = await states.next() else { return nil }
+        guard case .waiting(_, _, let retryAfter) = await states.next() else { return nil }
         return retryAfter
     }
 
@@ -116,8 +124,8 @@ func withReconnecting(
     let daemon = try FakeDaemon()
     defer { daemon.close() }
     let timers = FakeTimers()
-    let client = try await BridgeClient.connect(
-        to: daemon.path, .init(client: "tester", version: "1.2", origin: origin), reconnection, timers: timers,
-        random: { chance })
+    let client = try await Bridge.connect(
+        to: daemon.path, .init(client: "tester", version: "1.2", origin: origin, reconnect: reconnection),
+        timers: timers, random: { chance })
     try await body(await Reconnecting(client, daemon, timers))
 }

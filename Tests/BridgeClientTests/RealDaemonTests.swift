@@ -9,11 +9,11 @@ import Testing
     @Test("The daemon greets, answers and lists")
     func greets() async throws {
         try await withDaemon { daemon in
-            let client = try await BridgeClient.connect(to: daemon.path, as: "tester", version: "1.2")
-            #expect(client.hello?["daemon"]?["version"] == "9.9")
-            let sessions = try await client.call("bridge.sessions")
+            let client = try await Bridge.connectOnce(to: daemon.path, as: "tester", version: "1.2")
+            #expect(client.daemon?.version == "9.9")
+            let sessions = try await client.callJSON("bridge.sessions")
             #expect(sessions["sessions"]?[0]?["client"] == "tester")
-            let failure = await error { () async throws(BridgeError) in _ = try await client.call("no.such") }
+            let failure = await error { () async throws(BridgeError) in _ = try await client.callJSON("no.such") }
             #expect(failure?.code == .taskNotFound)
             await client.close()
         }
@@ -24,19 +24,19 @@ import Testing
         var limits = RuntimeLimits()
         limits.messageBytes = 16_384
         try await withDaemon(limits: limits) { daemon in
-            let client = try await BridgeClient.connect(to: daemon.path)
+            let client = try await Bridge.connectOnce(to: daemon.path)
             let names = (0..<200).map { "page.\(1000 + $0)" }
-            for name in names { try await client.register(name) { _ in nil } }
+            for name in names { try await client.registerJSON(name) { _, _ in nil } }
             let tables: [(String, JSONObject)] = [("bridge.tasks", [:]), ("bridge.describe", ["limit": 7])]
             for (task, options) in tables {
-                let first = try await client.call(task, options: .object(options))
+                let first = try await client.callJSON(task, .object(options))
                 #expect(first["cursor"] != nil, "\(task): one page")
-                let table = try await client.callPages(task, options: options, list: "tasks")
+                let table = try await client.callPages(task, options, list: "tasks")
                 let listed = (table["tasks"]?.arrayValue ?? []).map { $0["name"]?.stringValue ?? "" }
                 #expect(listed.filter { $0.hasPrefix("page.") } == names)
                 #expect(listed == listed.sorted() && listed.contains("bridge.ping") && table["cursor"] == nil)
             }
-            let first = try await client.call("bridge.metrics")
+            let first = try await client.callJSON("bridge.metrics")
             #expect(first["cursor"] != nil)
             let text = try await client.callPages("bridge.metrics", list: "text")["text"]?.stringValue ?? ""
             // A family's line of its type comes once, wherever a page ended.
@@ -49,9 +49,9 @@ import Testing
     @Test("A server that nobody holds any more serves who is connected, until they leave")
     func abandoned() async throws {
         try await withDaemon { daemon in
-            let client = try await BridgeClient.connect(to: daemon.path)
+            let client = try await Bridge.connectOnce(to: daemon.path)
             daemon.abandon()
-            let sessions = try await client.call("bridge.sessions")
+            let sessions = try await client.callJSON("bridge.sessions")
             #expect(sessions["sessions"]?[0] != nil)
             await client.close()
         }
@@ -60,11 +60,11 @@ import Testing
     @Test("One client calls what another provides: progress, result, cancel")
     func provides() async throws {
         try await withDaemon { daemon in
-            let provider = try await BridgeClient.connect(to: daemon.path)
+            let provider = try await Bridge.connectOnce(to: daemon.path)
             let (cancelled, confirm) = AsyncStream<Void>.makeStream()
-            try await provider.register("work") { call in
-                for number in 0..<3 { await call.progress(.number(JSONNumber(number))) }
-                guard call.options == "forever" else { return call.options }
+            let registration = try await provider.registerJSON("work") { options, call in
+                for number in 0..<3 { call.reportProgress(number) }
+                guard options == "forever" else { return options }
                 do {
                     try await Task.sleep(for: .seconds(3_600))
                 } catch {
@@ -72,19 +72,19 @@ import Testing
                 }
                 return nil
             }
-            let caller = try await BridgeClient.connect(to: daemon.path)
-            let stream = try await caller.stream("work", options: ["n": 1])
+            let caller = try await Bridge.connectOnce(to: daemon.path)
+            let stream = try await caller.progressJSON("work", ["n": 1])
             var seen: [JSON] = []
             for await value in stream { seen.append(value) }
             #expect(seen == [0, 1, 2])
             #expect(try await stream.result == ["n": 1])
 
-            let endless = try await caller.stream("work", options: "forever")
+            let endless = try await caller.progressJSON("work", "forever")
             for await value in endless where value == 2 { break }
             await endless.cancel()
             for await _ in cancelled { break }
-            try await provider.unregister("work")
-            let gone = await error { () async throws(BridgeError) in _ = try await caller.call("work") }
+            try await registration.unregister()
+            let gone = await error { () async throws(BridgeError) in _ = try await caller.callJSON("work") }
             #expect(gone?.code == .taskNotFound)
             await caller.close()
             await provider.close()
@@ -94,12 +94,11 @@ import Testing
     @Test("Events that one client publishes reach another, until it unsubscribes")
     func events() async throws {
         try await withDaemon { daemon in
-            let listener = try await BridgeClient.connect(to: daemon.path)
-            let publisher = try await BridgeClient.connect(to: daemon.path)
-            let events = try await listener.subscribe(["page.*"])
+            let listener = try await Bridge.connectOnce(to: daemon.path)
+            let publisher = try await Bridge.connectOnce(to: daemon.path)
+            let events = try await listener.subscribe(to: "page.*")
             for number in 0..<100 {
-                try await publisher.send(
-                    "bridge.publish", options: ["event": "page.shown", "data": .number(JSONNumber(number))])
+                try await publisher.publish("page.shown", number)
             }
             var seen: [JSON] = []
             for try await event in events {
@@ -108,7 +107,7 @@ import Testing
             }
             #expect(seen == (0..<100).map { .number(JSONNumber($0)) })
             await events.end()
-            let sessions = try await listener.call("bridge.sessions")
+            let sessions = try await listener.callJSON("bridge.sessions")
             #expect(sessions["sessions"]?[0]?["subscriptions"] == [])
             await publisher.close()
             await listener.close()
@@ -118,11 +117,11 @@ import Testing
     @Test("Calls made by many Swift tasks at once all get their own result")
     func many() async throws {
         try await withDaemon { daemon in
-            let provider = try await BridgeClient.connect(to: daemon.path)
-            try await provider.register("echo") { $0.options }
-            let caller = try await BridgeClient.connect(to: daemon.path)
+            let provider = try await Bridge.connectOnce(to: daemon.path)
+            try await provider.registerJSON("echo") { options, _ in options }
+            let caller = try await Bridge.connectOnce(to: daemon.path)
             let tasks = (0..<500).map { number in
-                Task.detached { try await caller.call("echo", options: .number(JSONNumber(number))) }
+                Task.detached { try await caller.callJSON("echo", .number(JSONNumber(number))) }
             }
             for (number, task) in tasks.enumerated() {
                 #expect(try await task.value == .number(JSONNumber(number)))

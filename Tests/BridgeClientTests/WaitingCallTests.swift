@@ -11,8 +11,8 @@ import Testing
             test.first.stopReading()
             // More than a socket takes: the first are written, the last are not.
             let filler = JSON.string(String(repeating: "x", count: 100_000))
-            var calls: [CallProgress] = []
-            for _ in 0..<20 { calls.append(try await test.client.stream("a", options: filler)) }
+            var calls: [CallProgress<JSON, JSON>] = []
+            for _ in 0..<20 { calls.append(try await test.client.progressJSON("a", filler)) }
             test.first.close()
             var started: [JSON?] = []
             for call in calls {
@@ -27,7 +27,7 @@ import Testing
             // None of them goes to the next daemon.
             if let pause = await test.pause() { test.timers.advance(by: pause) }
             let second = await test.daemon.nextConnection()
-            try await test.client.send("marker")
+            try await test.client.notifyJSON("marker")
             #expect(await second.next()["task"] == "marker")
         }
     }
@@ -37,7 +37,7 @@ import Testing
         try await withReconnecting { test in
             test.first.close()
             let pause = await test.pause()
-            async let result = test.client.call("a", timeout: .seconds(5))
+            async let result = test.client.callJSON("a", timeout: .seconds(5))
             await test.timers.running(.seconds(5))
             test.timers.advance(by: try #require(pause))
             let second = await test.daemon.nextConnection()
@@ -56,10 +56,10 @@ import Testing
             test.first.close()
             _ = await test.pause()
             async let limited = error { () async throws(BridgeError) in
-                _ = try await test.client.call("a", timeout: .seconds(30))
+                _ = try await test.client.callJSON("a", timeout: .seconds(30))
             }
-            async let unlimited = error { () async throws(BridgeError) in _ = try await test.client.call("b") }
-            async let oneWay = error { () async throws(BridgeError) in try await test.client.send("c") }
+            async let unlimited = error { () async throws(BridgeError) in _ = try await test.client.callJSON("b") }
+            async let oneWay = error { () async throws(BridgeError) in try await test.client.notifyJSON("c") }
             await test.timers.running(.seconds(30))
             await test.timers.running(.seconds(60))
             while test.timers.count < 4 { await Task.yield() }
@@ -85,10 +85,10 @@ import Testing
             let filler = JSON.string(String(repeating: "x", count: 1_000))
             // Returns when the call waits.
             let calls = [
-                try await test.client.stream("a", options: filler), try await test.client.stream("b", options: filler),
+                try await test.client.progressJSON("a", filler), try await test.client.progressJSON("b", filler),
             ]
             let failure = await error { () async throws(BridgeError) in
-                _ = try await test.client.call("c", options: filler)
+                _ = try await test.client.callJSON("c", filler)
             }
             #expect(failure?.code == .busy)
             #expect(failure?.data == ["started": false])
@@ -108,7 +108,7 @@ import Testing
         try await withReconnecting { test in
             test.first.close()
             let pause = await test.pause()
-            let task = Task { await error { () async throws(BridgeError) in _ = try await test.client.call("a") } }
+            let task = Task { await error { () async throws(BridgeError) in _ = try await test.client.callJSON("a") } }
             await test.timers.running(.seconds(60))
             task.cancel()
             let failure = await task.value
@@ -116,7 +116,7 @@ import Testing
             #expect(failure?.data == ["started": false])
             test.timers.advance(by: try #require(pause))
             let second = await test.daemon.nextConnection()
-            try await test.client.send("marker")
+            try await test.client.notifyJSON("marker")
             #expect(await second.next()["task"] == "marker")
         }
     }
@@ -124,12 +124,12 @@ import Testing
     @Test("Closing while there is no connection ends everything at once, and no other attempt is made")
     func closed() async throws {
         try await withReconnecting { test in
-            async let subscribed = test.client.subscribe(["e"])
+            async let subscribed = test.client.subscribe(to: "e")
             test.first.answer(await test.first.next(), [:])
             let events = try await subscribed
             test.first.close()
             _ = await test.pause()
-            async let called = error { () async throws(BridgeError) in _ = try await test.client.call("a") }
+            async let called = error { () async throws(BridgeError) in _ = try await test.client.callJSON("a") }
             await test.timers.running(.seconds(60))
             await test.client.close()
             let failure = await called
@@ -138,9 +138,9 @@ import Testing
             for try await _ in events { Issue.record("there was no event") }
             #expect(await test.nextState() == .closed(.closedHere))
             #expect(await test.nextState() == nil)
-            #expect(await test.client.closed() == .closedHere)
+            #expect(await test.client.session.link.ended() == .closedHere)
             #expect(test.timers.count == 0)
-            let later = await error { () async throws(BridgeError) in _ = try await test.client.call("b") }
+            let later = await error { () async throws(BridgeError) in _ = try await test.client.callJSON("b") }
             #expect(later?.data == ["started": false])
             #expect(test.daemon.connections.count == 1)
         }
@@ -149,9 +149,9 @@ import Testing
     @Test("Closing while a connection is being made ends it")
     func closedWhileConnecting() async throws {
         try await withReconnecting { test in
-            async let registered: Void = test.client.register("a") { _ in nil }
+            async let registered = test.client.registerJSON("a") { _, _ in nil }
             test.first.answer(await test.first.next(), [:])
-            try await registered
+            _ = try await registered
             let second = await test.renew(test.first)
             _ = await second.next()
             await test.client.close()
@@ -164,8 +164,8 @@ import Testing
     @Test("A call that a stopping daemon has not begun waits for the next one; one that it began has ended")
     func stopping() async throws {
         try await withReconnecting { test in
-            let refused = try await test.client.stream("a")
-            let begun = try await test.client.stream("b")
+            let refused = try await test.client.progressJSON("a")
+            let begun = try await test.client.progressJSON("b")
             let (first, second) = (await test.first.next(), await test.first.next())
             let refusal: (Bool) -> JSON = {
                 ["code": "daemon.stopping", "message": "no", "data": ["started": .bool($0)], "transient": true]
@@ -175,10 +175,10 @@ import Testing
             let failure = await error { () async throws(BridgeError) in _ = try await begun.result }
             #expect(failure?.code == .daemonStopping)
             // Made while the daemon stops: it is not asked.
-            let later = try await test.client.stream("c")
+            let later = try await test.client.progressJSON("c")
             #expect(test.first.untaken.isEmpty)
             let next = await test.renew(test.first)
-            for (call, task) in [(refused, "a"), (later, "c")] as [(CallProgress, JSON)] {
+            for (call, task) in [(refused, "a"), (later, "c")] as [(CallProgress<JSON, JSON>, JSON)] {
                 let message = await next.next()
                 #expect(message["task"] == task)
                 next.answer(message, task)
@@ -190,12 +190,12 @@ import Testing
     @Test("Who listens to the daemon's beginning to stop has its calls wait from then on")
     func draining() async throws {
         try await withReconnecting { test in
-            async let subscribed = test.client.subscribe(["daemon.*"])
+            async let subscribed = test.client.subscribe(to: "daemon.*")
             test.first.answer(await test.first.next(), [:])
             let events = try await subscribed
             test.first.send(["event": "daemon.draining", "data": [:]])
             for try await _ in events { break }
-            let call = try await test.client.stream("a")
+            let call = try await test.client.progressJSON("a")
             let second = await test.renew(test.first)
             second.answer(await second.next(), [:])
             second.answer(await second.next(), "done")
@@ -207,7 +207,7 @@ import Testing
     @Test("Where the connection outlives the daemon, calls that were refused go over it again after a second")
     func handedOver() async throws {
         try await withReconnecting { test in
-            let call = try await test.client.stream("a")
+            let call = try await test.client.progressJSON("a")
             let refusal: JSON = ["code": "daemon.stopping", "message": "no", "data": ["started": false]]
             test.first.fail(await test.first.next(), refusal)
             await test.timers.running(.seconds(1))
@@ -223,10 +223,10 @@ import Testing
             test.first.stopReading()
             test.client.session.link.openConnection?.roomBytes = 0
             // More than the socket takes, so that something stays in the output.
-            try await test.client.send("filler", options: .string(String(repeating: "c", count: 900_000)))
+            try await test.client.notifyJSON("filler", .string(String(repeating: "c", count: 900_000)))
             let waiting = Task {
                 await error { () async throws(BridgeError) in
-                    _ = try await test.client.call("a", timeout: .seconds(3))
+                    _ = try await test.client.callJSON("a", timeout: .seconds(3))
                 }
             }
             await test.timers.running(.seconds(3))
@@ -235,7 +235,7 @@ import Testing
             #expect(failure?.code == .callTimeout && failure?.data == ["started": false])
             test.client.session.link.openConnection?.roomBytes = 4 << 20
             test.first.startReading()
-            try await test.client.send("marker")
+            try await test.client.notifyJSON("marker")
             #expect(await test.first.next()["task"] == "filler")
             #expect(await test.first.next()["task"] == "marker")
         }
@@ -246,13 +246,12 @@ import Testing
         let daemon = try FakeDaemon()
         defer { daemon.close() }
         let timers = FakeTimers()
-        var client: BridgeClient? = try await BridgeClient.connect(
-            to: daemon.path, .init(), Reconnection(), timers: timers, random: { 0 })
+        var client: Bridge? = try await Bridge.connect(to: daemon.path, .init(), timers: timers, random: { 0 })
         weak let session = client?.session
         let states = try #require(client).states
         daemon.connections[0].close()
         for await state in states {
-            if case .disconnected = state { client = nil }
+            if case .waiting = state { client = nil }
         }
         while session != nil { await Task.yield() }
         #expect(timers.count == 0)

@@ -30,7 +30,7 @@ import Testing
         #expect(try await failure("kill -9 $$").data == ["signal": 9])
         #expect(try await failure("echo no JSON").code == "command.failed")
         let missing = await #expect(throws: BridgeError.self) {
-            try await CommandTask(["/no/such/program"]).answer(incomingCall(nil))
+            try await CommandTask(["/no/such/program"]).answer(nil, incomingCall())
         }
         #expect(missing?.message == "/no/such/program could not be started: no such file or directory (ENOENT)")
     }
@@ -49,7 +49,7 @@ import Testing
         try #require(mkfifo(fifo, 0o600) == 0)
         let script = "trap '' TERM; echo > \(fifo); while :; do sleep 1; done"
         let task = CommandTask(["/bin/sh", "-c", script], timeout: .milliseconds(50))
-        let call = Task { try await task.answer(incomingCall(nil)) }
+        let call = Task { try await task.answer(nil, incomingCall()) }
         // Opening the pipe waits for the command to open it too.
         await BlockingWork.run { _ = close(open(fifo, O_RDONLY)) }
         call.cancel()
@@ -63,11 +63,18 @@ import Testing
     }
 
     private func answer(_ script: String, options: JSON = nil) async throws -> JSON {
-        try await CommandTask(["/bin/sh", "-c", script]).answer(incomingCall(options, task: "work"))
+        try await CommandTask(["/bin/sh", "-c", script]).answer(options, incomingCall())
     }
 
     private func failure(_ script: String) async throws -> BridgeError {
         let error = await #expect(throws: BridgeError.self) { try await answer(script) }
         return try #require(error)
     }
+}
+
+/// A call as the daemon would forward it.
+private func incomingCall() -> IncomingCall {
+    IncomingCall(
+        task: "work", caller: .init(["session": 3, "uid": 1_000, "origin": "local", "user": "ann"]), deadline: nil,
+        wantsProgress: false, isOneWay: false, report: nil)
 }

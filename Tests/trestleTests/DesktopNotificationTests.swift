@@ -1,14 +1,13 @@
 import BridgeJSON
 import Testing
 
-@testable import BridgeClient
 @testable import trestle
 
 /// A service with everything.
 private let everything = ["actions", "body", "body-markup", "inline-reply"]
 
 private func notification(_ options: JSON, _ capabilities: [String] = everything) throws -> DesktopNotification {
-    try DesktopNotification(PresentedAlert(incomingCall(options)), NotificationCapabilities(capabilities))
+    try DesktopNotification(PresentedAlert(options), NotificationCapabilities(capabilities))
 }
 
 @Suite struct DesktopNotificationTests {

@@ -4,15 +4,7 @@ import EventLoop
 import Synchronization
 import Testing
 
-@testable import BridgeClient
 @testable import trestle
-
-/// A call as the daemon would forward it.
-func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
-    IncomingCall(
-        task: task, options: options, caller: .init(session: 3, uid: 1_000, origin: "local", user: "ann"), timeout: nil,
-        wantsProgress: false, isOneWay: false, report: { _ in })
-}
 
 @Suite struct TerminalAlertTests {
     @Test(
@@ -23,27 +15,27 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
             (["content": "x", "btn": "Fine", "buttons": ["A", "B"]], ["A", "B"]),
         ] as [(JSON, [String])])
     func buttons(options: JSON, expected: [String]) throws {
-        #expect(try TerminalAlert(incomingCall(options)).buttons == expected)
+        #expect(try TerminalAlert(options).buttons == expected)
     }
 
     @Test(
         "A button is chosen by number, by label, or the first by nothing",
         arguments: [("", 0), ("1", 0), ("2", 1), ("  2", 1), ("No", 1), ("no", 1), ("3", nil), ("0", nil), ("x", nil)])
     func choice(line: String, expected: Int?) throws {
-        let alert = try TerminalAlert(incomingCall(["content": "x", "buttons": ["Yes", "No"]]))
+        let alert = try TerminalAlert(["content": "x", "buttons": ["Yes", "No"]])
         #expect(alert.button(of: line) == expected)
     }
 
     @Test("Options that are no alert's are refused with their path")
     func refused() {
-        let error = #expect(throws: BridgeError.self) { try TerminalAlert(incomingCall(["content": 1])) }
+        let error = #expect(throws: BridgeError.self) { try TerminalAlert(["content": 1]) }
         #expect(error?.code == .optionsInvalid)
         #expect(error?.data?["path"] == "$.content")
     }
 
     @Test("Control characters in an alert do not reach the terminal")
     func harmless() throws {
-        let alert = try TerminalAlert(incomingCall(["title": "a\u{1B}[2Jb", "content": "one\r\ntwo\u{7}"]))
+        let alert = try TerminalAlert(["title": "a\u{1B}[2Jb", "content": "one\r\ntwo\u{7}"])
         #expect(alert.text { $0 } == "\na\u{FFFD}[2Jb\none\ntwo\u{FFFD}\n")
     }
 }
@@ -52,8 +44,8 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
     @Test("Alerts are shown one after another, and each gets its own lines")
     func oneAfterAnother() async throws {
         let bench = PresenterBench(lines: ["first text", "7", "cancel", ""])
-        async let prompt = bench.presenter.show(incomingCall(["content": "a", "kind": "prompt"]))
-        async let alert = bench.presenter.show(incomingCall(["content": "b"]))
+        async let prompt = bench.presenter.show(["content": "a", "kind": "prompt"])
+        async let alert = bench.presenter.show(["content": "b"])
         let answers = [try await prompt, try await alert]
         let ok: JSON = ["button": "OK", "index": 0]
         // Which of the two comes first is not told; the lines fit both ways only for the prompt being first.
@@ -66,7 +58,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
     func defaultText() async throws {
         let bench = PresenterBench(lines: ["", ""])
         let answer = try await bench.presenter.show(
-            incomingCall(["content": "a", "kind": "prompt", "defaultText": "me"]))
+            ["content": "a", "kind": "prompt", "defaultText": "me"])
         #expect(answer == ["button": "OK", "index": 0, "text": "me"])
         #expect(bench.printed.contains("Text [me]: "))
     }
@@ -76,7 +68,7 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
         let bench = PresenterBench(lines: [])
         for _ in 0..<2 {
             let error = await #expect(throws: BridgeError.self) {
-                try await bench.presenter.show(incomingCall(["content": "a"]))
+                try await bench.presenter.show(["content": "a"])
             }
             #expect(error?.code == "alert.dismissed")
         }
@@ -86,11 +78,11 @@ func incomingCall(_ options: JSON, task: String = "ui.alert") -> IncomingCall {
     func cancelled() async throws {
         let gate = AsyncStream<String>.makeStream()
         let bench = PresenterBench(gate.stream)
-        let first = Task { try await bench.presenter.show(incomingCall(["content": "first"])) }
+        let first = Task { try await bench.presenter.show(["content": "first"]) }
         await bench.shown("first")
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        async let second = bench.presenter.show(incomingCall(["content": "second"]))
+        async let second = bench.presenter.show(["content": "second"])
         await bench.shown("second")
         gate.continuation.yield("")
         let answer = try await second

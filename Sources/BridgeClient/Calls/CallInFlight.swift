@@ -7,13 +7,21 @@ struct CallRequest: Sendable {
     let task: String
     let options: JSON
     let session: UInt64?
+    /// Nil: as long as the task or the daemon allows.
     let timeout: Duration?
+    let retry: Retry
 
-    init(_ task: String, _ options: JSON, session: UInt64?, timeout: Duration?) {
+    /// The longest that the daemon knows, a year; it takes it for none.
+    private static let unlimited = Duration.seconds(366 * 24 * 3_600)
+
+    init(
+        _ task: String, _ options: JSON, session: UInt64? = nil, timeout: Timeout = .standard, retry: Retry = .never
+    ) {
         self.task = task
         self.options = options
         self.session = session
-        self.timeout = timeout
+        self.timeout = timeout == .unlimited ? Self.unlimited : timeout.duration
+        self.retry = retry
     }
 }
 
@@ -46,17 +54,22 @@ final class CallInFlight {
     private var deadline: (any ClientTimer)?
     private let waiting = AsyncSignal<Void>()
 
-    private static let progressCapacity = 256
+    /// The pauses between attempts.
+    private var pauses = BackoffPauses(Retry.backoff)
+
     /// What is left of a timeout goes out as at least this much: 0 is no timeout that the daemon takes.
     private static let shortestTimeout = Duration.milliseconds(1)
 
-    init(id: UInt64, _ request: CallRequest, _ kind: CallKind, isOfConnection: Bool, at now: MonotonicInstant) {
+    init(
+        id: UInt64, _ request: CallRequest, _ kind: CallKind, isOfConnection: Bool, at now: MonotonicInstant,
+        maximumProgress: Int
+    ) {
         self.id = id
         self.request = request
         self.kind = kind
         self.isOfConnection = isOfConnection
         madeAt = now
-        progress = kind == .withProgress ? Mailbox(capacity: Self.progressCapacity) : nil
+        progress = kind == .withProgress ? Mailbox(capacity: maximumProgress) : nil
     }
 
     // MARK: Its time
@@ -69,12 +82,38 @@ final class CallInFlight {
         request.timeout.map { max($0 - (now - madeAt), min($0, Self.shortestTimeout)) }
     }
 
+    /// How long to wait before it is made again; nil: it is not.
+    /// - Parameter chance: From 0 to 1, for the length of the pause.
+    func pause(after error: BridgeError, chance: Double, at now: MonotonicInstant) -> Duration? {
+        guard request.retry.allows(error), pauses.attempts + 1 < Retry.maximumAttempts else { return nil }
+        let growing = pauses.next(chance: chance)
+        let pause = error.retryAfter ?? growing
+        if let timeout = request.timeout, pause >= timeout - (now - madeAt) { return nil }
+        return pause
+    }
+
     func arm(_ deadline: (any ClientTimer)?) {
         self.deadline?.close()
         self.deadline = deadline
     }
 
     // MARK: Where it is
+
+    /// What goes out for it now.
+    func message(at now: MonotonicInstant) -> OutputBuffer {
+        let message = OutputBuffer()
+        JSON.string(request.task).bytes.withUnsafeBytes { task in
+            request.options.bytes.withUnsafeBytes { options in
+                var outgoing = OutgoingCall(quotedTask: task, options: options)
+                outgoing.id = kind == .oneWay ? nil : id
+                outgoing.setTimeout(timeoutLeft(at: now))
+                outgoing.wantsProgress = kind == .withProgress
+                outgoing.session = request.session
+                MessageEncoder.call(outgoing, to: message)
+            }
+        }
+        return message
+    }
 
     func wasSent(over connection: ClientConnection) {
         self.connection = connection

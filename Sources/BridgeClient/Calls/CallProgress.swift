@@ -1,40 +1,43 @@
 import BridgeJSON
 import EventLoop
 
-/// A call in flight that reports progress: a sequence of its intermediate results, for one reader, and its end.
+/// A call in flight that reports progress; it is cancelled when nobody holds this any more.
 ///
-/// The sequence ends when the call does, however it ends; `result` then tells how. Of progress that nobody takes, the
-/// oldest is dropped. A call whose `CallProgress` is no longer held is cancelled.
-public final class CallProgress: AsyncSequence, Sendable {
+/// A sequence of the call's intermediate results, for one reader, and its end: the sequence ends when the call does,
+/// however it ends, and `result` then returns or throws. Of progress that nobody takes the oldest is dropped, beyond
+/// `Bridge.Limits.maximumQueuedProgress`. What does not fit `Progress` is left out.
+public final class CallProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>: AsyncSequence, Sendable {
     /// An intermediate result.
-    public typealias Element = JSON
+    public typealias Element = Progress
     /// Progress itself cannot fail.
     public typealias Failure = Never
 
-    private let client: BridgeClient
+    private let bridge: Bridge
     private let call: CallInFlight
 
-    init(_ client: BridgeClient, _ call: CallInFlight) {
-        self.client = client
+    init(_ bridge: Bridge, _ call: CallInFlight) {
+        self.bridge = bridge
         self.call = call
     }
 
     deinit {
         // Does nothing where the call has ended.
-        EventLoop.post { [client, call] in
-            client.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
+        EventLoop.post { [bridge, call] in
+            bridge.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
         }
     }
 
     /// Waits for the end of the call. Where the Swift task that waits is cancelled, the call is too.
-    /// - Throws: what the callback says.
-    public var result: JSON {
-        get async throws(BridgeError) { try await client.session.calls.outcome(of: call) }
+    /// - Throws: What the callback says; `result.invalid` where the result does not fit its type.
+    public var result: Result {
+        get async throws(BridgeError) {
+            try CallJSON.result(try await bridge.session.calls.outcome(of: call), of: call.request.task)
+        }
     }
 
-    /// Ends the call; the daemon is told.
+    /// Ends the call, and has the daemon end its work.
     public func cancel() async {
-        await client.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
+        await bridge.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
     }
 
     /// Takes the intermediate results.
@@ -45,9 +48,12 @@ public final class CallProgress: AsyncSequence, Sendable {
         let progress: CallProgress
 
         /// The next intermediate result; nil when the call has ended, and where the Swift task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> JSON? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Progress? {
             // A mailbox of progress ends without an error.
-            try? await progress.call.progress?.next()
+            while let json = try? await progress.call.progress?.next() {
+                if let value = try? CallJSON.value(Progress.self, json) { return value }
+            }
+            return nil
         }
     }
 }

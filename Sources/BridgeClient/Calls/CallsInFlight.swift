@@ -13,11 +13,13 @@ final class CallsInFlight {
     private var calls: [UInt64: CallInFlight] = [:]
     /// Those that have not.
     private var waiting: WaitingCalls
+    /// Those that are made again after a pause, each with the error of its last attempt.
+    private var pausing: [UInt64: (call: CallInFlight, error: BridgeError)] = [:]
     private var lastID: UInt64 = 0
 
     init(_ link: Link) {
         self.link = link
-        waiting = WaitingCalls(link.reconnection)
+        waiting = WaitingCalls(link.configuration.reconnect)
     }
 
     // MARK: Making calls
@@ -29,7 +31,7 @@ final class CallsInFlight {
     /// Waits for a call's end. Where the Swift task is cancelled, the call is too.
     func outcome(of call: CallInFlight) async throws(BridgeError) -> JSON {
         guard let outcome = await call.wait() else {
-            let error = BridgeError.cancelledHere(call.request.task, started: call.connection == nil ? false : nil)
+            let error = BridgeError.cancelledHere(call.request.task, started: hasStarted(call))
             cancel(call, error)
             throw error
         }
@@ -43,12 +45,22 @@ final class CallsInFlight {
         }
         if Task.isCancelled { throw .cancelledHere(request.task, started: false) }
         let call = make(request, kind)
-        try await place(call)
+        do throws(BridgeError) {
+            try await place(call)
+        } catch {
+            guard repeatLater(call, after: error) else { throw error }
+        }
         return call
     }
 
+    /// Nil: it is not known.
+    private func hasStarted(_ call: CallInFlight) -> Bool? {
+        if let (_, error) = pausing[call.id] { return error.started }
+        return call.connection == nil ? false : nil
+    }
+
     /// Sends a call that nobody answers.
-    func send(_ request: CallRequest) async throws(BridgeError) {
+    func notify(_ request: CallRequest) async throws(BridgeError) {
         _ = try await outcome(of: try await begin(request, .oneWay))
     }
 
@@ -62,7 +74,9 @@ final class CallsInFlight {
 
     private func make(_ request: CallRequest, _ kind: CallKind, isOfConnection: Bool = false) -> CallInFlight {
         lastID += 1
-        return CallInFlight(id: lastID, request, kind, isOfConnection: isOfConnection, at: link.timers.now)
+        return CallInFlight(
+            id: lastID, request, kind, isOfConnection: isOfConnection, at: link.timers.now,
+            maximumProgress: link.limits.maximumQueuedProgress)
     }
 
     /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is
@@ -105,7 +119,7 @@ final class CallsInFlight {
     /// - Throws: `message.too_large`, so that the daemon need not discard what it would not take.
     private func send(_ call: CallInFlight, over connection: ClientConnection) throws(BridgeError) {
         let now = link.timers.now
-        let message = message(call, at: now)
+        let message = call.message(at: now)
         // Its line end is not counted.
         let lineBytes = message.count - 1
         guard lineBytes <= connection.messageBytes else {
@@ -120,21 +134,6 @@ final class CallsInFlight {
         if call.kind == .oneWay { return call.end(.success(.null)) }
         calls[call.id] = call
         call.arm(call.timeoutLeft(at: now).map { deadline(of: call, in: $0 + grace) })
-    }
-
-    private func message(_ call: CallInFlight, at now: MonotonicInstant) -> OutputBuffer {
-        let message = OutputBuffer()
-        JSON.string(call.request.task).bytes.withUnsafeBytes { task in
-            call.request.options.bytes.withUnsafeBytes { options in
-                var outgoing = OutgoingCall(quotedTask: task, options: options)
-                outgoing.id = call.kind == .oneWay ? nil : call.id
-                outgoing.setTimeout(call.timeoutLeft(at: now))
-                outgoing.wantsProgress = call.kind == .withProgress
-                outgoing.session = call.request.session
-                MessageEncoder.call(outgoing, to: message)
-            }
-        }
-        return message
     }
 
     private func deadline(of call: CallInFlight, in delay: Duration) -> any ClientTimer {
@@ -153,8 +152,8 @@ final class CallsInFlight {
     /// - Throws: `busy`.
     private func wait(_ call: CallInFlight) throws(BridgeError) {
         let now = link.timers.now
-        let maximumWait = link.reconnection?.maximumWait ?? .zero
-        try waiting.append(call, messageBytes: message(call, at: now).count)
+        let maximumWait = link.configuration.reconnect?.maximumWait ?? .zero
+        try waiting.append(call, messageBytes: call.message(at: now).count)
         call.waitsAgain()
         call.arm(
             link.timers.after(call.latestSending(maximumWait: maximumWait) - now) { [weak self, weak call] in
@@ -185,13 +184,46 @@ final class CallsInFlight {
         }
     }
 
+    // MARK: Making calls again
+
+    /// Has a call that failed made again after a pause. Returns whether it will be.
+    private func repeatLater(_ call: CallInFlight, after error: BridgeError) -> Bool {
+        guard link.end == nil, let pause = call.pause(after: error, chance: link.random(), at: link.timers.now) else {
+            return false
+        }
+        call.waitsAgain()
+        pausing[call.id] = (call, error)
+        call.arm(
+            link.timers.after(pause) { [weak self, weak call] in
+                guard let self, let call, pausing.removeValue(forKey: call.id) != nil else { return }
+                // Ends when the call is sent, or has ended.
+                Task { await self.placeAgain(call) }
+            })
+        return true
+    }
+
+    private func placeAgain(_ call: CallInFlight) async {
+        do throws(BridgeError) {
+            try await place(call)
+        } catch {
+            fail(call, error)
+        }
+    }
+
     // MARK: Ending calls
 
-    /// Ends a call here; the daemon is told where it knows of it.
+    /// An attempt has failed: the call ends, unless it is made again.
+    private func fail(_ call: CallInFlight, _ error: BridgeError) {
+        if !repeatLater(call, after: error) { call.end(.failure(error)) }
+    }
+
+    /// Ends a call here, and at the daemon where that knows of it. Does nothing where it has ended.
     func cancel(_ call: CallInFlight, _ error: BridgeError) {
-        if waiting.remove(call) { return call.end(.failure(error)) }
-        guard calls.removeValue(forKey: call.id) != nil else { return }
-        call.connection?.send { MessageEncoder.cancel(id: call.id, to: $0) }
+        if calls.removeValue(forKey: call.id) != nil {
+            call.connection?.send { MessageEncoder.cancel(id: call.id, to: $0) }
+        } else if !waiting.remove(call) {
+            pausing[call.id] = nil
+        }
         call.end(.failure(error))
     }
 
@@ -205,12 +237,14 @@ final class CallsInFlight {
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
         for call in calls.values where call.connection === connection {
             calls[call.id] = nil
-            call.end(.failure(reason.ending(call.request.task, started: call.mayHaveStarted)))
+            fail(call, reason.ending(call.request.task, started: call.mayHaveStarted))
         }
     }
 
-    /// Ends those that wait for a connection: none will come.
+    /// Ends those that wait for a connection, or to be made again: no other connection will come.
     func endWaiting(_ reason: BridgeError) {
+        for (call, error) in pausing.values { call.end(.failure(error)) }
+        pausing = [:]
         for call in waiting.takeAll() { call.end(.failure(reason.ending(call.request.task, started: false))) }
     }
 
@@ -241,12 +275,9 @@ final class CallsInFlight {
     func end(_ id: CallbackID, _ outcome: Result<JSON, BridgeError>) {
         guard let call = find(id) else { return }
         calls[call.id] = nil
-        if case .failure(let error) = outcome, error.isRefusalOfStoppingDaemon, !call.isOfConnection, link.hold(),
-            (try? wait(call)) != nil
-        {
-            return
-        }
-        call.end(outcome)
+        guard case .failure(let error) = outcome else { return call.end(outcome) }
+        if error.isRefusalOfStoppingDaemon, !call.isOfConnection, link.hold(), (try? wait(call)) != nil { return }
+        fail(call, error)
     }
 
     /// A callback for a call that has ended here is passed over.

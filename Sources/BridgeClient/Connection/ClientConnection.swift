@@ -9,11 +9,10 @@ import Glibc
 /// Output is bounded by having those who want to send wait for room.
 @LoopActor
 final class ClientConnection {
-    /// Beyond this much unwritten output, who wants to send waits: a few of the longest messages.
-    var roomBytes = 4 << 20
-    /// The longest line accepted: what the daemon sends is bounded by its own configuration; this only keeps a peer
-    /// that is no daemon from filling the memory.
-    private static let maximumLineBytes = 256 << 20
+    /// Beyond this much unwritten output, who wants to send waits.
+    var roomBytes: Int
+    /// Whether progress, which never waits, may be sent. Any thread.
+    nonisolated let progressRoom: ProgressRoom
     /// A daemon whose queue of new connections is full is tried again so often, this long apart.
     private static let connectAttempts = 50
     private static let connectPause = Duration.milliseconds(20)
@@ -21,7 +20,7 @@ final class ClientConnection {
     /// Whose messages these are; its link holds this. Set once, right after the connection is made.
     weak var session: ClientSession?
     /// The longest message that the daemon takes.
-    var messageBytes = 1 << 20
+    var messageBytes = DaemonInfo.defaultMessageBytes
     /// Why it is over; nil while it is not.
     private(set) var failure: BridgeError?
     /// How many bytes the socket has taken so far.
@@ -33,7 +32,7 @@ final class ClientConnection {
 
     private let stream: UnixStream
     private let output = OutputBuffer()
-    private var splitter = MessageSplitter(maximumLineBytes: maximumLineBytes)
+    private var splitter: MessageSplitter
     private let decoder = MessageDecoder()
     private var turnEnd: TurnEndHook?
     private let room = AsyncSignal<Void>()
@@ -48,18 +47,23 @@ final class ClientConnection {
     private(set) var rejection: BridgeError?
     private let timers: any ClientTimers
 
-    private init(_ stream: UnixStream, _ timers: any ClientTimers) {
+    private init(_ stream: UnixStream, _ limits: Bridge.Limits, _ timers: any ClientTimers) {
         self.stream = stream
+        roomBytes = limits.maximumQueuedBytes
+        progressRoom = ProgressRoom(bytes: limits.maximumQueuedBytes)
+        splitter = MessageSplitter(maximumLineBytes: limits.maximumLineBytes)
         self.timers = timers
         stream.delegate = self
         stream.startReading()
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.flush() }
     }
 
-    static func connect(path: String, timers: any ClientTimers) async throws(BridgeError) -> ClientConnection {
+    static func connect(
+        path: String, limits: Bridge.Limits, timers: any ClientTimers
+    ) async throws(BridgeError) -> ClientConnection {
         for _ in 0..<connectAttempts {
             do throws(SystemError) {
-                return ClientConnection(try UnixStream.connect(path: path), timers)
+                return ClientConnection(try UnixStream.connect(path: path), limits, timers)
             } catch {
                 guard error.code != EACCES else { throw .closedToUs(path) }
                 guard error.code == EAGAIN else { throw .unreachable(path, error.reason) }
@@ -96,10 +100,12 @@ final class ClientConnection {
     func send(_ write: (OutputBuffer) -> Void) {
         guard failure == nil, !isFinishing else { return }
         write(output)
+        progressRoom.isOpen = hasRoom
     }
 
     private func flush() {
         guard failure == nil else { return }
+        defer { progressRoom.isOpen = hasRoom }
         while !output.isEmpty {
             let writtenBytes = stream.write(output.bytes)
             guard writtenBytes > 0 else { return }
@@ -157,6 +163,7 @@ final class ClientConnection {
     func finish(timeout: Duration) async {
         guard failure == nil else { return }
         isFinishing = true
+        progressRoom.isOpen = false
         flush()
         let timer = timers.after(timeout) { [weak self] in self?.close(.closedHere) }
         _ = await ending.wait()
@@ -173,6 +180,7 @@ final class ClientConnection {
     func close(_ reason: BridgeError) {
         guard failure == nil else { return }
         failure = reason
+        progressRoom.isOpen = false
         turnEnd?.remove()
         stream.close()
         session?.connectionEnded(self, reason)

@@ -3,17 +3,10 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// What lives as long as a client, however many connections it has: its calls, the tasks that it provides, its
+/// What lives as long as a bridge, however many connections it has: its calls, the tasks that it provides, its
 /// subscriptions.
 @LoopActor
 final class ClientSession {
-    /// What a client says of itself to every daemon that it connects to.
-    struct Introduction: Sendable {
-        var client: String?
-        var version: String?
-        var origin: String?
-    }
-
     /// How long a daemon may take to answer what a new connection begins with.
     static let helloTimeout = Duration.seconds(10)
 
@@ -23,12 +16,10 @@ final class ClientSession {
     let events: Subscriptions
     let states = StateReaders()
     /// What the daemon of the present connection, or of the last one, said of itself.
-    nonisolated let hello = Mutex<JSON?>(nil)
-    private let introduction: Introduction
+    nonisolated let daemon = Mutex<DaemonInfo?>(nil)
 
-    init(_ link: Link, _ introduction: Introduction) {
+    init(_ link: Link) {
         self.link = link
-        self.introduction = introduction
         calls = CallsInFlight(link)
         provided = ProvidedTasks(link, calls)
         events = Subscriptions(link, calls)
@@ -39,23 +30,23 @@ final class ClientSession {
 
     /// Says who this is. Where the daemon does not let this peer say so, it may still let it call.
     func introduce(over connection: ClientConnection) async throws(BridgeError) {
-        var options = JSONObject()
-        options["client"] = introduction.client.map(JSON.string)
-        options["version"] = introduction.version.map(JSON.string)
-        options["origin"] = introduction.origin.map(JSON.string)
+        let configuration = link.configuration
+        var options: JSONObject = ["client": .string(configuration.client)]
+        options["version"] = configuration.version.map(JSON.string)
+        options["origin"] = configuration.origin.map(JSON.string)
         do throws(BridgeError) {
-            let request = CallRequest("bridge.hello", .object(options), session: nil, timeout: Self.helloTimeout)
+            let request = CallRequest("bridge.hello", .object(options), timeout: .after(Self.helloTimeout))
             let hello = try await calls.call(request, over: connection)
             if let limit = hello["limits"]?["messageBytes"]?.int64Value { connection.messageBytes = Int(limit) }
-            self.hello.withLock { $0 = hello }
+            daemon.withLock { $0 = DaemonInfo(hello) }
         } catch {
             if connection.failure != nil, let rejection = connection.rejection {
                 throw .turnedAway(link.path, rejection)
             }
             switch error.code {
             // Another origin than it wants to speak for would be somebody else.
-            case .permissionDenied where introduction.origin == nil, .taskNotFound where introduction.origin == nil:
-                hello.withLock { $0 = nil }
+            case .permissionDenied where configuration.origin == nil, .taskNotFound where configuration.origin == nil:
+                daemon.withLock { $0 = nil }
             case .callTimeout, .sessionClosed:
                 if connection.isEndedOnPurpose { throw error }
                 throw .unreachable(link.path, "it takes connections but does not answer")
@@ -71,9 +62,10 @@ final class ClientSession {
         return refused
     }
 
-    func opened(_ connection: ClientConnection, _ refused: [RefusedRegistration]) {
+    /// - Parameter isNew: Whether there was a session before.
+    func opened(_ connection: ClientConnection, isNew: Bool, _ refused: [RefusedRegistration]) {
         calls.sendWaiting(over: connection)
-        states.notify(.connected(refused: refused))
+        states.notify(.open(daemon.withLock { $0 }, isNew: isNew, refused: refused))
     }
 
     // MARK: What comes

@@ -1,5 +1,4 @@
 import BridgeJSON
-import EventLoop
 
 /// Whose calls a provided task takes.
 public enum ProviderScope: String, Sendable, Hashable {
@@ -9,59 +8,33 @@ public enum ProviderScope: String, Sendable, Hashable {
     case session
 }
 
-/// What a provided task does with a call: returns the result, or throws.
-public typealias TaskHandler = @Sendable (IncomingCall) async throws -> JSON
-
-/// A call of a task that this client provides.
+/// A call of a task that this bridge provides. May be used on any thread.
 public struct IncomingCall: Sendable {
-    /// Who calls, as the daemon says.
-    public struct Caller: Sendable, Hashable {
-        /// The caller's session; 0: the daemon or a plugin.
-        public var session: UInt64
-        /// The caller's user id; nil where the daemon does not say.
-        public var uid: UInt32?
-        /// What the session speaks for; "local" unless it named something else.
-        public var origin: String
-        /// The logged-in user.
-        public var user: String?
-    }
-
     /// The task's name.
     public let task: String
-    /// The options as they came.
-    public let options: JSON
     /// Who calls.
     public let caller: Caller
-    /// How long the caller still waits; nil: without end.
-    public let timeout: Duration?
-    /// Whether the caller takes intermediate results; without it `progress(_:)` does nothing.
+    /// When the caller stops waiting, and the handler's Swift task is cancelled; nil: never.
+    public let deadline: ContinuousClock.Instant?
+    /// Whether the caller takes intermediate results.
     public let wantsProgress: Bool
-    /// Nobody hears what becomes of the call.
+    /// Nothing reports to the caller what becomes of the call.
     public let isOneWay: Bool
 
-    let report: @Sendable (JSON) async -> Void
+    /// Nil: nobody wants progress.
+    let report: ProgressReport?
 
-    /// Sends an intermediate result. Waits while much output is waiting to be read by the daemon.
-    public func progress(_ value: JSON) async {
-        if wantsProgress, !isOneWay { await report(value) }
-    }
+    /// The time that is left to the call now, zero once it is over; nil: no deadline.
+    public var timeRemaining: Duration? { deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
 
-    /// The options as a Swift type.
-    /// - Throws: `options.invalid`, which the handler may let through.
-    public func options<Options: Decodable>(as type: Options.Type) throws(BridgeError) -> Options {
-        do throws(JSONMismatch) {
-            return try JSONCoding.decode(type, from: options, unknownKeys: .refuse)
-        } catch {
-            throw BridgeError(error)
-        }
-    }
-}
-
-extension IncomingCall.Caller {
-    init(_ json: JSON?) {
-        session = json?["session"]?.int64Value.flatMap { UInt64(exactly: $0) } ?? 0
-        uid = json?["uid"]?.int64Value.flatMap { UInt32(exactly: $0) }
-        origin = json?["origin"]?.stringValue ?? "local"
-        user = json?["user"]?.stringValue
+    /// Sends an intermediate result, any value that has JSON. Never waits. What is sent arrives in order, and before the
+    /// result.
+    ///
+    /// - Returns: Whether it was taken. It is not where the caller wants no progress, where the call has ended, where the
+    ///   daemon does not read what was sent before, and where the value has no JSON.
+    @discardableResult
+    public func reportProgress(_ value: some Encodable) -> Bool {
+        guard let report, let bytes = try? JSONCoding.encode(value) else { return false }
+        return report.send(bytes)
     }
 }

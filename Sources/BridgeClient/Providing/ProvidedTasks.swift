@@ -2,12 +2,33 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// The tasks that this client provides, and the calls of them that run.
+/// What a provided task does with a call: returns the result, or throws.
+typealias TaskHandler = @Sendable (JSON, IncomingCall) async throws -> JSON
+
+/// A task that this end provides, or asks to provide.
+final class ProvidedTask: Sendable {
+    let task: String
+    let handler: TaskHandler
+    private let scope: ProviderScope
+    private let description: TaskDescription?
+
+    init(task: String, scope: ProviderScope, description: TaskDescription?, _ handler: @escaping TaskHandler) {
+        self.task = task
+        self.scope = scope
+        self.description = description
+        self.handler = handler
+    }
+
+    func request(timeout: Timeout = .standard) -> CallRequest {
+        var options: JSONObject = ["tasks": [.string(task)], "scope": .string(scope.rawValue)]
+        if let description { options["descriptions"] = .object([task: description.json]) }
+        return CallRequest("bridge.register", .object(options), timeout: timeout)
+    }
+}
+
+/// The tasks that this end provides, and the calls of them that run.
 @LoopActor
 final class ProvidedTasks {
-    /// Calls that run at once; beyond, callers are told to come back: each is a Swift task with its options in memory.
-    private static let maximumRunning = 1_024
-
     /// An id of the daemon's, kept: the same for ids that are the same. The next daemon chooses the same ones again;
     /// the connection is alive as long as a call of it is.
     private struct ID: Hashable {
@@ -29,11 +50,25 @@ final class ProvidedTasks {
         let id: [UInt8]
     }
 
+    /// A call that runs.
+    private struct Running {
+        let task: Task<Void, Never>
+        let report: ProgressReport?
+
+        /// The caller does not wait any more.
+        func cancel() {
+            report?.end()
+            task.cancel()
+        }
+    }
+
     private let link: Link
     private let calls: CallsInFlight
-    private var registrations = Registrations()
-    private var handlers: [String: TaskHandler] = [:]
-    private var running: [ID: Task<Void, Never>] = [:]
+    /// Those that a daemon has taken, in the order of their registration: the next daemon gets them in the same one.
+    private var taken: [ProvidedTask] = []
+    /// Those that calls go to, by name.
+    private var handlers: [String: ProvidedTask] = [:]
+    private var running: [ID: Running] = [:]
     private var oneWayCount = 0
 
     init(_ link: Link, _ calls: CallsInFlight) {
@@ -43,39 +78,42 @@ final class ProvidedTasks {
 
     // MARK: Registering
 
-    func register(_ registration: Registration, _ handler: @escaping TaskHandler) async throws(BridgeError) {
+    func register(_ provided: ProvidedTask) async throws(BridgeError) {
         // Before the daemon knows: the first call may come with the callback.
-        let earlier = handlers.updateValue(handler, forKey: registration.task)
+        let earlier = handlers.updateValue(provided, forKey: provided.task)
         do throws(BridgeError) {
-            _ = try await calls.call(registration.request(timeout: nil))
+            _ = try await calls.call(provided.request())
         } catch {
-            handlers[registration.task] = earlier
+            handlers[provided.task] = earlier
             throw error
         }
-        registrations.add(registration)
+        taken.removeAll { $0.task == provided.task }
+        taken.append(provided)
     }
 
-    func unregister(_ task: String) async throws(BridgeError) {
-        // A daemon that is not there has nothing to forget, and the next one is not told.
+    func unregister(_ provided: ProvidedTask) async throws(BridgeError) {
+        guard handlers[provided.task] === provided else { return }
+        // A daemon that is not there has nothing to forget, and the next one does not get it.
         if !link.isApart {
-            let options: JSON = ["tasks": [.string(task)]]
-            _ = try await calls.call(CallRequest("bridge.unregister", options, session: nil, timeout: nil))
+            _ = try await calls.call(CallRequest("bridge.unregister", ["tasks": [.string(provided.task)]]))
+            // It may have been registered again meanwhile.
+            guard handlers[provided.task] === provided else { return }
         }
-        registrations.remove(task)
-        handlers[task] = nil
+        taken.removeAll { $0 === provided }
+        handlers[provided.task] = nil
     }
 
     /// Registers everything with another daemon. Returns what it refuses.
     /// - Throws: why the connection is of no use.
     func restore(over connection: ClientConnection) async throws(BridgeError) -> [RefusedRegistration] {
         var refused: [RefusedRegistration] = []
-        for registration in registrations.all where registrations.contains(registration.task) {
+        for provided in taken where taken.contains(where: { $0 === provided }) {
             do throws(BridgeError) {
-                let request = registration.request(timeout: ClientSession.helloTimeout)
+                let request = provided.request(timeout: .after(ClientSession.helloTimeout))
                 _ = try await calls.call(request, over: connection)
             } catch {
                 if connection.isUseless(after: error) { throw error }
-                refused.append(RefusedRegistration(task: registration.task, error: error))
+                refused.append(RefusedRegistration(task: provided.task, error: error))
             }
         }
         return refused
@@ -86,62 +124,68 @@ final class ProvidedTasks {
     func receive(_ message: CallMessage, from connection: ClientConnection) {
         let sender = message.callbackID.map { Sender(connection: connection, id: Array($0.text)) }
         do throws(BridgeError) {
-            let call = try incoming(message, sender)
-            guard let handler = handlers[call.task] else {
+            let call = incoming(message, sender)
+            guard let handler = handlers[call.task]?.handler else {
                 throw BridgeError(.taskNotFound, "this client provides no task \(call.task)")
             }
-            guard running.count + oneWayCount < Self.maximumRunning else {
+            guard running.count + oneWayCount < link.limits.maximumRunningCalls else {
                 throw BridgeError(
-                    .busy, "this client works on \(Self.maximumRunning) calls, as many as it does at once",
+                    .busy,
+                    "this client works on \(link.limits.maximumRunningCalls) calls, as many as it does at once",
                     isTransient: true, retryAfter: .seconds(1))
             }
+            let options = try Self.options(message)
             if let sender, let id = message.callbackID {
-                start(call, handler, ID(id, connection), sender)
+                start(options, call, handler, ID(id, connection), sender)
             } else {
-                startOneWay(call, handler)
+                startOneWay(options, call, handler)
             }
         } catch {
             if let sender { answer(sender, .failure(error)) }
         }
     }
 
-    private func incoming(_ message: CallMessage, _ sender: Sender?) throws(BridgeError) -> IncomingCall {
-        let options: JSON
+    private static func options(_ message: CallMessage) throws(BridgeError) -> JSON {
         do throws(JSONSyntaxError) {
-            options = try JSON(parsing: message.options)
+            return try JSON(parsing: message.options)
         } catch {
             throw BridgeError(.messageInvalid, "the options are no JSON: \(error)")
         }
-        let numbers = ProgressNumbers()
-        return IncomingCall(
-            task: String(decoding: message.task, as: UTF8.self), options: options,
-            caller: .init(message.caller.isEmpty ? nil : try? JSON(parsing: message.caller)), timeout: message.timeout,
-            wantsProgress: message.wantsProgress, isOneWay: sender == nil,
-            report: { [weak self] value in
-                if let sender { await self?.report(sender, numbers, value) }
-            })
     }
 
-    private func start(_ call: IncomingCall, _ handler: @escaping TaskHandler, _ key: ID, _ sender: Sender) {
-        running[key] = Task { @concurrent in
-            let outcome = await Self.run(handler, call)
+    private func incoming(_ message: CallMessage, _ sender: Sender?) -> IncomingCall {
+        var report: ProgressReport?
+        if message.wantsProgress, let sender { report = ProgressReport(sender.connection, id: sender.id) }
+        return IncomingCall(
+            task: String(decoding: message.task, as: UTF8.self),
+            caller: .init(message.caller.isEmpty ? nil : try? JSON(parsing: message.caller)),
+            deadline: message.timeout.map { .now + $0 }, wantsProgress: message.wantsProgress,
+            isOneWay: sender == nil, report: report)
+    }
+
+    private func start(
+        _ options: JSON, _ call: IncomingCall, _ handler: @escaping TaskHandler, _ key: ID, _ sender: Sender
+    ) {
+        let task = Task { @concurrent in
+            let outcome = await Self.run(handler, options, call)
             await self.finish(key, sender, outcome)
         }
+        running[key] = Running(task: task, report: call.report)
     }
 
-    private func startOneWay(_ call: IncomingCall, _ handler: @escaping TaskHandler) {
+    private func startOneWay(_ options: JSON, _ call: IncomingCall, _ handler: @escaping TaskHandler) {
         oneWayCount += 1
         Task { @concurrent in
-            _ = await Self.run(handler, call)
+            _ = await Self.run(handler, options, call)
             await self.finishOneWay()
         }
     }
 
     private nonisolated static func run(
-        _ handler: TaskHandler, _ call: IncomingCall
+        _ handler: TaskHandler, _ options: JSON, _ call: IncomingCall
     ) async -> Result<JSON, BridgeError> {
         do {
-            return .success(try await handler(call))
+            return .success(try await handler(options, call))
         } catch let error as BridgeError {
             return .failure(error)
         } catch is CancellationError {
@@ -152,7 +196,7 @@ final class ProvidedTasks {
     }
 
     private func finish(_ key: ID, _ sender: Sender, _ outcome: Result<JSON, BridgeError>) async {
-        running[key] = nil
+        running.removeValue(forKey: key)?.report?.end()
         // A cancelled call does not wait; it gets its one callback all the same.
         try? await sender.connection.waitForRoom(for: "a callback")
         answer(sender, outcome)
@@ -160,18 +204,6 @@ final class ProvidedTasks {
 
     private func finishOneWay() {
         oneWayCount -= 1
-    }
-
-    private func report(_ sender: Sender, _ numbers: ProgressNumbers, _ value: JSON) async {
-        guard (try? await sender.connection.waitForRoom(for: "progress")) != nil else { return }
-        let sequence = numbers.next()
-        sender.connection.send { output in
-            sender.id.withUnsafeBytes { id in
-                value.bytes.withUnsafeBytes { value in
-                    MessageEncoder.progress(id: id, value: value, sequence: sequence, to: output)
-                }
-            }
-        }
     }
 
     private func answer(_ sender: Sender, _ outcome: Result<JSON, BridgeError>) {
@@ -189,23 +221,12 @@ final class ProvidedTasks {
 
     // MARK: The end
 
-    /// The caller cancels: the handler's Swift task is told; it still ends with the one callback.
+    /// The caller cancels: so is the handler's Swift task; it still ends with the one callback.
     func cancel(_ id: CallbackID, from connection: ClientConnection) {
         running[ID(id, connection)]?.cancel()
     }
 
     func cancelAll() {
-        for task in running.values { task.cancel() }
-    }
-}
-
-/// Counts one call's progress from 0.
-@LoopActor
-private final class ProgressNumbers {
-    private var count: UInt64 = 0
-
-    func next() -> UInt64 {
-        defer { count += 1 }
-        return count
+        for call in running.values { call.cancel() }
     }
 }

@@ -2,15 +2,18 @@
 
 import BridgeJSON
 
-/// Whether a client has a connection.
+/// Whether a bridge has a connection.
 public enum ConnectionState: Sendable, Hashable {
-    /// It has, and what it provides and listens to is restored but for what the daemon refused.
-    case connected(refused: [RefusedRegistration])
-    /// It has none.
+    /// It has, and what it provides and listens to is restored, except for what the daemon refused.
+    /// - What the daemon said of itself; nil where it does not let this program ask.
+    /// - `isNew`: whether the session took the place of an earlier one: what belonged to that, such as a login, is gone.
+    /// - `refused`: tasks that the daemon did not take again.
+    case open(DaemonInfo?, isNew: Bool, refused: [RefusedRegistration])
+    /// It has none; another attempt follows. Calls wait.
     /// - `reason`: why not.
     /// - `attempts`: those before that failed or did not last, from 0.
     /// - `retryAfter`: when the next one is made, counted from now.
-    case disconnected(reason: BridgeError, attempts: Int, retryAfter: Duration)
+    case waiting(reason: BridgeError, attempts: Int, retryAfter: Duration)
     /// It has ended, and there will be no other connection: why.
     case closed(BridgeError)
 }

@@ -29,8 +29,8 @@ final class Link {
 
     let path: String
     let timers: any ClientTimers
-    /// Nil: the first connection is the only one.
-    let reconnection: Reconnection?
+    let configuration: Bridge.Configuration
+    var limits: Bridge.Limits { configuration.limits }
     /// Whose connections these are; it owns this. Set once, right after the session is made.
     weak var session: ClientSession?
 
@@ -39,23 +39,25 @@ final class Link {
     /// end closes it.
     private(set) var end: BridgeError?
 
-    private let random: @LoopActor () -> Double
+    /// From 0 to 1, for the pauses between attempts.
+    let random: @LoopActor () -> Double
     private var pauses: BackoffPauses
     private var retry: (any ClientTimer)?
+    private var hasBeenOpen = false
     private var openedAt = MonotonicInstant(nanoseconds: 0)
     /// Runs while the daemon begins no calls.
     private var holding: (any ClientTimer)?
     private let ending = AsyncSignal<Void>()
 
-    /// - Parameter random: from 0 to 1, for the pauses between attempts.
     init(
-        path: String, reconnection: Reconnection?, timers: any ClientTimers, random: @escaping @LoopActor () -> Double
+        path: String, _ configuration: Bridge.Configuration, timers: any ClientTimers,
+        random: @escaping @LoopActor () -> Double
     ) {
         self.path = path
-        self.reconnection = reconnection
+        self.configuration = configuration
         self.timers = timers
         self.random = random
-        pauses = BackoffPauses(reconnection?.backoff ?? Backoff())
+        pauses = BackoffPauses(configuration.reconnect?.backoff ?? Backoff())
     }
 
     /// Over which calls go out now. Nil: they wait, or there is nothing to wait for (`end`).
@@ -74,7 +76,7 @@ final class Link {
     /// - Throws: why there is none; nothing is left of it then.
     func connect() async throws(BridgeError) {
         phase = .connecting(nil)
-        let connection = try await ClientConnection.connect(path: path, timers: timers)
+        let connection = try await ClientConnection.connect(path: path, limits: limits, timers: timers)
         guard let session, end == nil else {
             connection.close(.closedHere)
             throw end ?? .closedHere
@@ -93,10 +95,28 @@ final class Link {
         }
     }
 
+    /// Makes the first connection; tries again where the program wants to wait for a daemon.
+    /// - Throws: why there is none.
+    func connectFirst() async throws(BridgeError) {
+        while true {
+            do throws(BridgeError) {
+                return try await connect()
+            } catch {
+                guard configuration.waitForDaemon, error.isTransient else { throw error }
+            }
+            let over = AsyncSignal<Void>()
+            let timer = timers.after(pauses.next(chance: random())) { over.resumeAll(()) }
+            defer { timer.close() }
+            if await over.wait() == nil { throw .cancelledHere("waiting for a daemon", started: false) }
+        }
+    }
+
     private func opened(_ connection: ClientConnection, _ refused: [RefusedRegistration]) {
         phase = .open(connection)
         openedAt = timers.now
-        session?.opened(connection, refused)
+        let isNew = hasBeenOpen
+        hasBeenOpen = true
+        session?.opened(connection, isNew: isNew, refused)
     }
 
     private func connectLater(_ reason: BridgeError) {
@@ -109,7 +129,7 @@ final class Link {
             // Ends with the attempt, which the end of the client ends too.
             Task { await self.connectAgain() }
         }
-        session?.states.notify(.disconnected(reason: reason, attempts: attempts, retryAfter: pause))
+        session?.states.notify(.waiting(reason: reason, attempts: attempts, retryAfter: pause))
     }
 
     private func connectAgain() async {
@@ -137,7 +157,7 @@ final class Link {
 
     /// The daemon begins no more calls. Returns whether they may wait for it to be over.
     func hold() -> Bool {
-        guard reconnection != nil, end == nil, case .open(let connection) = phase else { return false }
+        guard configuration.reconnect != nil, end == nil, case .open(let connection) = phase else { return false }
         if holding == nil {
             holding = timers.after(Self.holdingTime) { [weak self] in
                 self?.holding = nil
@@ -154,7 +174,7 @@ final class Link {
         guard case .open(let current) = phase, current === connection else { return }
         holding?.close()
         holding = nil
-        if end != nil || reconnection == nil || connection.isEndedOnPurpose { return finish(end ?? reason) }
+        if end != nil || configuration.reconnect == nil || connection.isEndedOnPurpose { return finish(end ?? reason) }
         pauses.wasConnected(for: timers.now - openedAt)
         connectLater(reason)
     }

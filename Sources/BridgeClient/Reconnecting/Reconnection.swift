@@ -1,6 +1,6 @@
 // What a program says of reconnecting: how long to wait between attempts, and what may wait for one to succeed.
 
-/// That a client whose connection is lost makes a new one, and how.
+/// How a bridge whose connection is lost makes a new one.
 public struct Reconnection: Sendable, Hashable {
     /// The pauses between attempts.
     public var backoff: Backoff
@@ -11,7 +11,7 @@ public struct Reconnection: Sendable, Hashable {
     /// How long the messages of the calls that wait may be together; one more ends with `busy`.
     public var maximumWaitingBytes: Int
 
-    /// By default the most that may wait is what a daemon's session may have in flight, and what this client keeps in
+    /// By default the most that may wait is what a daemon's session may have in flight, and what a bridge keeps in
     /// its output, unless they are configured otherwise.
     public init(
         backoff: Backoff = Backoff(), maximumWait: Duration = .seconds(60), maximumWaitingCalls: Int = 1_024,

@@ -2,20 +2,21 @@
 
 import EventLoop
 
-/// Those who follow the state. Each is told the present one first.
+/// Those who follow the state. Each gets the present one first.
 @LoopActor
 final class StateReaders {
     /// States that wait for a slow reader; beyond, the oldest are dropped: the last one says what there is to know.
     nonisolated static let capacity = 64
 
-    private var state: ConnectionState = .connected(refused: [])
+    /// Nil until the first connection is there.
+    private var state: ConnectionState?
     private var readers: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
     private var lastReader: UInt64 = 0
 
     nonisolated init() {}
 
     func add(_ reader: AsyncStream<ConnectionState>.Continuation) {
-        reader.yield(state)
+        if let state { reader.yield(state) }
         if case .closed = state { return reader.finish() }
         lastReader += 1
         let number = lastReader

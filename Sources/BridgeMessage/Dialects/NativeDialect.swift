@@ -98,7 +98,10 @@ struct NativeDialect {
         }
         if has(.event) {
             try refuse([.result, .error, .progress], beside: .event)
-            return .event(EventMessage(name: try string(.event, &scratch), data: value(.data) ?? DialectText.null))
+            return .event(
+                EventMessage(
+                    name: try string(.event, &scratch), data: value(.data) ?? DialectText.null,
+                    isRetained: isRetained))
         }
         guard has(.callbackID) else {
             throw Mismatch("a message has one of the fields task, result, error, progress, cancel and event")
@@ -110,6 +113,14 @@ struct NativeDialect {
         return .callback(
             CallbackMessage(
                 callbackID: try id(.callbackID, &scratch), result: value(.result), error: value(.error)))
+    }
+
+    /// Looked for in events alone: in other messages the field means nothing.
+    private var isRetained: Bool {
+        line.members.contains { member in
+            line.slice(member.key_start, member.key_length).elementsEqual("retained".utf8)
+                && line.slice(member.value_start, member.value_length).elementsEqual("true".utf8)
+        }
     }
 
     private func refuse(_ others: [EnvelopeField], beside field: EnvelopeField) throws(Mismatch) {

@@ -6,12 +6,15 @@ extension PluginSession {
     ///
     /// - Throws: ``BridgeError`` where nobody listens there.
     static func live(_ socketPath: String) async throws -> PluginSession {
-        let client = try await BridgeClient.connect(to: socketPath, as: "test")
+        let client = try await Bridge.connect(
+            socket: socketPath, configuration: .init(client: "test", reconnect: nil))
         let events = EventBox()
         return PluginSession(
             Face(
                 call: { task, options, timeout in
-                    let stream = try await client.stream(task, options: options, timeout: timeout)
+                    let stream = try await client.callWithProgress(
+                        task, options, progress: JSON.self, as: JSON.self,
+                        timeout: timeout.map { .after($0) } ?? .standard)
                     return try await withTaskCancellationHandler {
                         var progress: [JSON] = []
                         for await value in stream { progress.append(value) }
@@ -20,9 +23,11 @@ extension PluginSession {
                         Task { await stream.cancel() }
                     }
                 },
-                provide: { task, serve in try await client.register(task) { try await serve($0.options) } },
+                provide: { task, serve in
+                    try await client.register(task) { (options: JSON, _) in try await serve(options) }
+                },
                 subscribe: { patterns in
-                    let stream = try await client.subscribe(patterns)
+                    let stream = try await client.subscribe(to: patterns)
                     Task {
                         // Ends with the connection.
                         do { for try await event in stream { await events.put((event.name, event.data)) } } catch {}

@@ -15,7 +15,7 @@ extension BridgeCommand {
     /// Connects, runs `body`, disconnects; reports errors and turns them into the exit code.
     /// - Parameter reconnect: how to connect again when the connection is lost; nil: that ends the command.
     func withClient(
-        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (BridgeClient) async throws -> Void
+        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (Bridge) async throws -> Void
     ) async throws {
         var options = connection
         options.socket = connection.socket ?? root.connection.socket

@@ -56,10 +56,10 @@ struct CallCommand: BridgeCommand {
         }
     }
 
-    private func result(_ client: BridgeClient, _ options: JSON) async throws -> JSON {
+    private func result(_ client: Bridge, _ options: JSON) async throws -> JSON {
         let limit = timeout?.duration
-        guard progress else { return try await client.call(task, options: options, session: session, timeout: limit) }
-        let stream = try await client.stream(task, options: options, session: session, timeout: limit)
+        guard progress else { return try await client.callJSON(task, options, session: session, timeout: limit) }
+        let stream = try await client.callJSONWithProgress(task, options, session: session, timeout: limit)
         for await value in stream { Screen.error.write(line: value) }
         return try await stream.result
     }

@@ -22,7 +22,7 @@ struct CancelCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            _ = try await client.call("bridge.kill", options: ["call": .number(JSONNumber(call))])
+            _ = try await client.callJSON("bridge.kill", ["call": .number(JSONNumber(call))])
         }
     }
 }

@@ -24,7 +24,7 @@ struct DescribeCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            let description = try await client.call("bridge.describe", options: ["task": .string(task)])
+            let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
             let screen = Screen.output
             let page = TaskPage(description, isBold: screen.hasColour)
             if screen.isTerminal { screen.write(page.text) } else { screen.write(line: description) }

@@ -61,7 +61,7 @@ struct ExplainCommand: BridgeCommand {
     func run() async throws {
         let question = try question()
         try await withClient { client in
-            let answer = try await client.call("bridge.explain", options: question)
+            let answer = try await client.callJSON("bridge.explain", question)
             if Screen.output.isTerminal {
                 Screen.output.write(ExplainText.report(answer))
             } else {

@@ -54,7 +54,7 @@ struct GenerateCommand: BridgeCommand {
     func run() async throws {
         try await withClient { client in
             let descriptions = try await client.callPages("bridge.describe", list: "tasks")["tasks"]?.arrayValue ?? []
-            let module = GeneratedModule(language: language, daemon: Self.daemon(client.hello), patterns: task)
+            let module = GeneratedModule(language: language, daemon: Self.name(of: client.daemon), patterns: task)
             let text = module.text(try TaskChoice(patterns: task).choose(from: descriptions))
             if let check { return try compare(text, with: check) }
             let file = try OutputFile(output ?? "-", overwrites: true, isShared: true)
@@ -64,10 +64,8 @@ struct GenerateCommand: BridgeCommand {
         }
     }
 
-    private static func daemon(_ hello: JSON?) -> String {
-        let daemon = hello?["daemon"]
-        return
-            "\(daemon?["name"]?.stringValue ?? "trestled") \(daemon?["version"]?.stringValue ?? "of unknown version")"
+    private static func name(of daemon: DaemonInfo?) -> String {
+        "\(daemon?.name ?? "trestled") \(daemon?.version ?? "of unknown version")"
     }
 
     private func compare(_ text: String, with path: String) throws {

@@ -32,8 +32,8 @@ struct MonitorCommand: BridgeCommand {
     func run() async throws {
         try await withClient { client in
             // First, so that no line is missed.
-            let events = try await client.subscribe(["bridge.traffic"])
-            _ = try await client.call("bridge.monitor", options: choice.options)
+            let events = try await client.subscribe(to: "bridge.traffic")
+            _ = try await client.callJSON("bridge.monitor", choice.options)
             for try await event in events { show(event) }
         }
     }

@@ -37,6 +37,6 @@ struct NotifyCommand: BridgeCommand {
 
     func run() async throws {
         let options = options == ["-"] ? try StandardInput.json() : try CallArguments.options(self.options)
-        try await withClient { client in try await client.send(task, options: options, session: session) }
+        try await withClient { client in try await client.notify(task, options, session: session) }
     }
 }

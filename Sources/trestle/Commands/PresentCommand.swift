@@ -41,35 +41,40 @@ struct PresentCommand: BridgeCommand {
         }
     }
 
-    private static func presentInTerminal(_ client: BridgeClient) async throws {
+    private static func presentInTerminal(_ client: Bridge) async throws {
         let presenter = await TerminalPresenter(
             lines: LineReader(), forgetsEarlierLines: StandardInput.isTerminal, print: { Screen.output.write($0) },
             bold: { Screen.output.bold($0) })
-        try await client.register("ui.alert") { try await presenter.show($0) }
+        let registration = try await client.register("ui.alert") { (options: JSON, _) in
+            try await presenter.show(options)
+        }
         Screen.error.write("Waiting for alerts.\n")
         try await Ending.first([
-            { throw await client.closed() },
+            { try await client.ended() },
             {
                 await presenter.ended()
-                try await client.unregister("ui.alert")
+                try await registration.unregister()
             },
         ])
     }
 
-    private static func presentOnDesktop(_ client: BridgeClient) async throws {
+    private static func presentOnDesktop(_ client: Bridge) async throws {
         let bus = try await BusConnection()
         let presenter = try await DesktopPresenter(bus)
+        var registration: Registration?
         let result = await Result.catching {
             if let trouble = await presenter.trouble() {
                 Failure.complain("no notification service yet, alerts go to the next presenter: \(trouble)")
             }
-            try await client.register("ui.alert") { try await presenter.show($0) }
+            registration = try await client.register("ui.alert") { (options: JSON, _) in
+                try await presenter.show(options)
+            }
             Screen.error.write("Waiting for alerts.\n")
-            try await Ending.first([{ throw await client.closed() }, { throw await bus.ended() }])
+            try await Ending.first([{ try await client.ended() }, { throw await bus.ended() }])
         }
         // Not cancelled with the command: no alert comes any more, and those that are open go to the next presenter.
         await Task {
-            try? await client.unregister("ui.alert")
+            try? await registration?.unregister()
             await presenter.end()
             await bus.close()
         }.value

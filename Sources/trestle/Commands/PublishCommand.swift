@@ -40,7 +40,7 @@ struct PublishCommand: BridgeCommand {
 
     func run() async throws {
         let options = try options()
-        try await withClient { client in _ = try await client.call("bridge.publish", options: options) }
+        try await withClient { client in _ = try await client.callJSON("bridge.publish", options) }
     }
 
     private func options() throws -> JSON {

@@ -42,7 +42,7 @@ struct RecordCommand: BridgeCommand {
         try await withClient { client in
             let writer = try RecordingWriter(file, overwrites: force)
             let result = await Result.catching {
-                try await writer.begin(hello: client.hello, filter: choice.options)
+                try await writer.begin(daemon: client.daemon, filter: choice.options)
                 let run = RecordingRun(
                     client: client, filter: choice.options(payloadBytes: Self.payloadBytes),
                     duration: duration?.duration, writer: writer)

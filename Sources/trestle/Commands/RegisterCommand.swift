@@ -38,8 +38,10 @@ struct RegisterCommand: BridgeCommand {
         try await withClient(reconnect: reconnecting.reconnection) { client in
             let task = await CommandTask(command)
             let result = await Result.catching {
-                try await client.register(name, scope: ownSession ? .session : .any) { try await task.answer($0) }
-                throw await client.closed()
+                try await client.register(name, scope: ownSession ? .session : .any) {
+                    try await task.answer($0, $1)
+                }
+                try await client.ended()
             }
             // Ends the commands that run, and waits for them: nothing is left behind.
             await Task {

@@ -26,7 +26,7 @@ extension BridgeCommand {
     fileprivate func reloadConfiguration() async throws {
         try await withClient { client in
             do throws(BridgeError) {
-                Self.showReload(try await client.call("bridge.reload"))
+                Self.showReload(try await client.callJSON("bridge.reload"))
             } catch {
                 guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
                 for problem in problems { Failure.complain(ReloadText.line(problem)) }

@@ -70,7 +70,7 @@ struct StoreCommand: AsyncParsableCommand {
             try await withTransfer { client, transfer in
                 let options = JSON.object(try await transfer.upload(input.file))
                 let restored = try await transfer.progress.waiting(for: "The daemon checks the backup …") {
-                    try await client.call("persistence.restore", options: options)
+                    try await client.callJSON("persistence.restore", options)
                 }
                 transfer.progress.end()
                 result.show(restored)
@@ -135,7 +135,7 @@ struct StoreCommand: AsyncParsableCommand {
                 for (name, value) in selection.options { options[name] = value }
                 options["ifExists"] = .string(ifExists.rawValue)
                 options["dryRun"] = .bool(dryRun)
-                let call = try await client.stream("persistence.import", options: .object(options))
+                let call = try await client.callJSONWithProgress("persistence.import", .object(options))
                 let outcome = try await transfer.progress.waiting(for: "The daemon checks the export …") {
                     for await progress in call {
                         transfer.progress.show(
@@ -194,7 +194,7 @@ private struct Opened: @unchecked Sendable {
 
 extension BridgeCommand {
     fileprivate func withTransfer(
-        _ body: @escaping @Sendable (BridgeClient, StoreTransfer) async throws -> Void
+        _ body: @escaping @Sendable (Bridge, StoreTransfer) async throws -> Void
     ) async throws {
         try await withClient { client in
             let progress = ProgressLine()
@@ -211,7 +211,7 @@ extension BridgeCommand {
             let file = try OutputFile(path, overwrites: overwrites)
             defer { file.discard() }
             let copy = try await transfer.progress.waiting(for: "The daemon makes the copy …") {
-                try await client.call(task, options: .object(options))
+                try await client.callJSON(task, .object(options))
             }
             try await transfer.download(copy, to: file)
             try file.finish(overwrites: overwrites)

@@ -8,8 +8,9 @@ struct SubscribeCommand: BridgeCommand {
         commandName: "subscribe",
         abstract: "Shows events as they come, until it is interrupted.",
         discussion: """
-            When the connection is lost, as by a restart of the daemon, it connects again and goes on; what is \
-            published meanwhile is missed. Standard error reports both.
+            When the connection is lost, as by a restart of the daemon, it connects again and goes on. What is \
+            published meanwhile is missed: bridge.events_dropped, with a count of null, stands in its place, and \
+            --count passes it over. Standard error reports both.
 
             EXAMPLES
               trestle subscribe '*'
@@ -33,13 +34,14 @@ struct SubscribeCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient(reconnect: reconnecting.reconnection) { client in
-            let events = try await client.subscribe(patterns)
+            let events = try await client.subscribe(to: patterns)
             // Beside the events, which do not wait for it; cancelled where the command ends before.
             async let _ = UnknownEvents.mention(in: patterns, client)
             var left = count ?? .max
             for try await event in events {
                 show(event)
-                left -= 1
+                // What stands for events that were missed is none of those that are waited for.
+                if event.name != "bridge.events_dropped" { left -= 1 }
                 if left == 0 { break }
             }
         }

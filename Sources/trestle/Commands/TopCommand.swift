@@ -42,13 +42,13 @@ struct TopCommand: BridgeCommand {
         }
     }
 
-    private static func read(_ client: BridgeClient) async throws -> TopReading {
+    private static func read(_ client: Bridge) async throws -> TopReading {
         async let status = client.callPages("bridge.status", list: "tasks")
         async let sessions = client.callPages("bridge.sessions", list: "sessions")
         return try await TopReading(status: status, sessions: sessions)
     }
 
-    private func write(_ client: BridgeClient) async throws {
+    private func write(_ client: Bridge) async throws {
         var before = try await Self.read(client)
         while true {
             try await Task.sleep(for: period)
@@ -59,7 +59,7 @@ struct TopCommand: BridgeCommand {
     }
 
     @LoopActor
-    private func show(_ client: BridgeClient) async throws {
+    private func show(_ client: Bridge) async throws {
         let first = try await Self.read(client)
         let terminal = try LiveTerminal(.output)
         defer { terminal.close() }

@@ -89,7 +89,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await withClient { client in
-                _ = try await client.call("login.users.remove", options: ["user": .string(user)])
+                _ = try await client.callJSON("login.users.remove", ["user": .string(user)])
             }
         }
     }
@@ -100,7 +100,7 @@ extension BridgeCommand {
     fileprivate func setPassword(_ task: String, _ user: String) async throws {
         try await withClient { client in
             let password = try await PasswordPrompt.newPassword(for: user)
-            _ = try await client.call(task, options: ["user": .string(user), "password": .string(password)])
+            _ = try await client.callJSON(task, ["user": .string(user), "password": .string(password)])
         }
     }
 }

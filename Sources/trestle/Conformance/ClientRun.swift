@@ -1,12 +1,12 @@
 import BridgeClient
 import BridgeJSON
 
-/// Carries out what a vector has a client library do, by way of `BridgeClient`.
+/// Carries out what a vector has a client library do, by way of BridgeClient.
 struct ClientRun {
     /// - Returns: what was not as it must be, with the step's place; nil: all was.
     static func failure(of vector: Vector, path: String, stepTimeout: Duration) async -> String? {
         do {
-            let client = try await BridgeClient.connect(to: path, as: "trestle conformance", version: Trestle.version)
+            let client = try await Bridge.connectOnce(to: path, as: "trestle conformance")
             var run = ClientRun(client: client, stepTimeout: stepTimeout)
             let failure = await run.failure(of: vector.client)
             await client.close()
@@ -16,14 +16,15 @@ struct ClientRun {
         }
     }
 
-    let client: BridgeClient
+    let client: Bridge
     let stepTimeout: Duration
     private var pattern = VectorPattern()
     private var events: EventStream.AsyncIterator?
     /// Held as long as events are to come.
     private var stream: EventStream?
+    private var registrations: [String: Registration] = [:]
 
-    init(client: BridgeClient, stepTimeout: Duration) { (self.client, self.stepTimeout) = (client, stepTimeout) }
+    init(client: Bridge, stepTimeout: Duration) { (self.client, self.stepTimeout) = (client, stepTimeout) }
 
     private mutating func failure(of steps: [Vector.ClientStep]) async -> String? {
         for (index, step) in steps.enumerated() {
@@ -41,12 +42,13 @@ struct ClientRun {
         case .call(let task, let options, let timeout, let progress, let outcome):
             return await call(task, pattern.filled(options ?? [:]), timeout, progress, outcome)
         case .subscribe(let names):
-            let stream = try await client.subscribe(names)
+            let stream = try await client.subscribe(to: names)
             self.stream = stream
             events = stream.makeAsyncIterator()
         case .event(let expected): return try await event(expected)
-        case .register(let task, let answer): try await client.register(task) { try await Self.answer($0, answer) }
-        case .unregister(let task): try await client.unregister(task)
+        case .register(let task, let answer):
+            registrations[task] = try await client.register(task) { try await Self.answer($0, $1, answer) }
+        case .unregister(let task): try await registrations.removeValue(forKey: task)?.unregister()
         }
         return nil
     }
@@ -58,9 +60,9 @@ struct ClientRun {
         let result: Result<JSON, any Error>
         do {
             if progress == nil {
-                result = .success(try await client.call(task, options: options, timeout: timeout ?? stepTimeout))
+                result = .success(try await client.callJSON(task, options, timeout: timeout ?? stepTimeout))
             } else {
-                let stream = try await client.stream(task, options: options, timeout: timeout ?? stepTimeout)
+                let stream = try await client.callJSONWithProgress(task, options, timeout: timeout ?? stepTimeout)
                 for await value in stream { reported.append(value) }
                 result = .success(try await stream.result)
             }
@@ -86,16 +88,18 @@ struct ClientRun {
         return pattern.misfit(["event": .string(event.name), "data": event.data], expected)
     }
 
-    private static func answer(_ call: IncomingCall, _ answer: Vector.Answer) async throws -> JSON {
+    private static func answer(
+        _ options: JSON, _ call: IncomingCall, _ answer: Vector.Answer
+    ) async throws -> JSON {
         switch answer {
-        case .echo: return call.options
+        case .echo: return options
         case .never:
             // Ends with the call: by its cancel, or with the connection.
             try await Task.sleep(for: .seconds(3600))
             throw CancellationError()
         case .error(let error): throw BridgeError(json: error) ?? BridgeError(.internal, "the vector's error is none")
         case .result(let result, let progress):
-            for value in progress { await call.progress(value) }
+            for value in progress { call.reportProgress(value) }
             return result
         }
     }

@@ -9,10 +9,10 @@ struct ConnectionNews {
     /// What there is to be said of a state; none where that has been said.
     mutating func lines(for state: ConnectionState) -> [String] {
         switch state {
-        case .disconnected(let reason, _, _):
+        case .waiting(let reason, _, _):
             defer { isLost = true }
             return isLost ? [] : ["\(reason.message); connecting again"]
-        case .connected(let refused):
+        case .open(_, _, let refused):
             guard isLost else { return [] }
             isLost = false
             return ["connected to the daemon again"]
@@ -25,7 +25,7 @@ struct ConnectionNews {
 
     /// Says it on standard error while `body` runs.
     static func reporting<T: Sendable>(
-        of client: BridgeClient, while body: () async throws -> T
+        of client: Bridge, while body: () async throws -> T
     ) async rethrows -> T {
         let states = client.states
         let teller = Task {

@@ -16,18 +16,19 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors
     /// are reported here.
-    /// - Parameter reconnect: how to connect again when the connection is lost; standard error tells of it.
+    /// - Parameter reconnect: how to connect again when the connection is lost; standard error reports it.
     /// - Throws: the exit code.
     func run(
-        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (BridgeClient) async throws -> Void
+        reconnect: Reconnection? = nil, _ body: @escaping @Sendable (Bridge) async throws -> Void
     ) async throws {
         let path = socket ?? SocketLocation.current().path
         do {
             try await Interruption.cancelling {
-                let client = try await BridgeClient.connect(
-                    to: path, as: "trestle", version: Trestle.version, reconnect: reconnect)
+                let client = try await Bridge.connect(
+                    socket: path,
+                    configuration: .init(client: "trestle", version: Trestle.version, reconnect: reconnect))
                 let result = await Result.catching {
-                    // Where a lost connection is the end, the error tells of it.
+                    // Where a lost connection is the end, the error says so.
                     if reconnect == nil { return try await body(client) }
                     try await ConnectionNews.reporting(of: client) { try await body(client) }
                 }

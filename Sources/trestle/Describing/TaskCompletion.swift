@@ -10,7 +10,9 @@ enum TaskCompletion {
 
     /// The names of the tasks.
     static let tasks = CompletionKind.custom { words, _, _ in
-        let result = await answer(words) { try await $0.callPages("bridge.tasks", list: "tasks", timeout: timeout) }
+        let result = await answer(words) {
+            try await $0.callPages("bridge.tasks", list: "tasks", timeout: .after(timeout))
+        }
         return offered((result?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
     }
 
@@ -18,7 +20,7 @@ enum TaskCompletion {
     static let options = CompletionKind.custom { words, index, _ in
         guard let task = task(in: words, before: index) else { return [] }
         let description = await answer(words) {
-            try await $0.call("bridge.describe", options: ["task": .string(task)], timeout: timeout)
+            try await $0.callJSON("bridge.describe", ["task": .string(task)], timeout: timeout)
         }
         return offered(candidates(description?["options"] ?? true))
     }
@@ -62,12 +64,12 @@ enum TaskCompletion {
     }
 
     private static func answer(
-        _ words: [String], _ ask: @escaping @Sendable (BridgeClient) async throws -> JSON
+        _ words: [String], _ ask: @escaping @Sendable (Bridge) async throws -> JSON
     ) async -> JSON? {
         let path = socket(in: words) ?? SocketLocation.current().path
         return await withTaskGroup(of: JSON?.self) { group in
             group.addTask {
-                guard let client = try? await BridgeClient.connect(to: path, as: "trestle completion") else {
+                guard let client = try? await Bridge.connectOnce(to: path, as: "trestle completion") else {
                     return nil
                 }
                 let result = try? await ask(client)

@@ -4,11 +4,11 @@ import BridgeJSON
 /// Names of events that no plugin declares, and that are near one that is declared. They are no mistake by themselves:
 /// any client may publish an event of any name.
 enum UnknownEvents {
-    private static let timeout: Duration = .seconds(5)
+    private static let timeout = Timeout.seconds(5)
 
     /// Mentions them on standard error, each with the name that was probably meant. Where the daemon does not answer,
     /// nothing is said.
-    static func mention(in patterns: [String], _ client: BridgeClient) async {
+    static func mention(in patterns: [String], _ client: Bridge) async {
         let names = patterns.filter { !$0.hasSuffix("*") }
         guard !names.isEmpty,
             let tasks = try? await client.callPages("bridge.describe", list: "tasks", timeout: timeout)["tasks"]

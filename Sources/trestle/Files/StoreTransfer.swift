@@ -8,7 +8,7 @@ import Sodium
 /// Base 64 is Foundation's: libsodium's, which takes the same time for every byte lest it give secrets away, was half
 /// of the work.
 struct StoreTransfer {
-    let client: BridgeClient
+    let client: Bridge
     let progress: ProgressLine
 
     /// As many as the plugin takes.
@@ -16,11 +16,11 @@ struct StoreTransfer {
     /// What stands around a part in its message, and more.
     private static let envelopeBytes = 256
     /// The shortest messages that a daemon can be configured to take.
-    private static let shortestMessageBytes: Int64 = 1 << 10
+    private static let shortestMessageBytes = 1 << 10
 
     private var partBytes: Int {
-        let messageBytes = client.hello?["limits"]?["messageBytes"]?.int64Value ?? Self.shortestMessageBytes
-        return min(Self.maximumPartBytes, (Int(messageBytes) - Self.envelopeBytes) / 4 * 3)
+        let messageBytes = client.daemon?.limits.messageBytes ?? Self.shortestMessageBytes
+        return min(Self.maximumPartBytes, (messageBytes - Self.envelopeBytes) / 4 * 3)
     }
 
     /// Writes a copy that the daemon has made to a file, and checks that all of it came.
@@ -34,9 +34,9 @@ struct StoreTransfer {
         var hash = SHA256()
         var offset: Int64 = 0
         while offset < bytes {
-            let result = try await client.call(
+            let result = try await client.callJSON(
                 "persistence.download.read",
-                options: [
+                [
                     "download": download, "offset": .number(JSONNumber(offset)),
                     "length": .number(JSONNumber(partBytes)),
                 ])
@@ -51,14 +51,14 @@ struct StoreTransfer {
         guard offset == bytes, copy["sha256"] == .string(hash.finish()) else {
             throw TransferFailure("what came differs from the daemon's copy: its SHA-256 is another one")
         }
-        _ = try await client.call("persistence.download.end", options: ["download": download])
+        _ = try await client.callJSON("persistence.download.end", ["download": download])
     }
 
     /// Sends a file.
     /// - Returns: the options that name it to the task that uses it.
     /// - Throws: ``BridgeError``, ``FileFailure``.
     func upload(_ file: InputFile) async throws -> JSONObject {
-        let upload = try await client.call("persistence.upload")["upload"] ?? .null
+        let upload = try await client.callJSON("persistence.upload")["upload"] ?? .null
         var hash = SHA256()
         var offset: Int64 = 0
         while case let part = try file.read(count: partBytes), !part.isEmpty {
@@ -67,7 +67,7 @@ struct StoreTransfer {
                 "upload": upload, "offset": .number(JSONNumber(offset)),
                 "data": .string(Data(part).base64EncodedString()),
             ]
-            _ = try await client.call("persistence.upload.write", options: options)
+            _ = try await client.callJSON("persistence.upload.write", options)
             offset += Int64(part.count)
             let whole = file.length.map { " of \(ByteCount.text($0))" } ?? ""
             progress.show("\(ByteCount.text(offset))\(whole) sent")

@@ -1,4 +1,3 @@
-import BridgeClient
 import BridgeJSON
 
 /// An alert that this program is to show: the options of `ui.alert`, and its answer.
@@ -18,7 +17,7 @@ struct PresentedAlert: Sendable {
 
     /// Reads the options of `ui.alert`, by the rules of `Alert`: `buttons`, else `btn` alone, else `OK`, and `Cancel`
     /// where there is something to choose.
-    init(_ call: IncomingCall) throws(BridgeError) {
+    init(_ json: JSON) throws(BridgeError) {
         struct Options: Decodable {
             var title: String?
             var content: String
@@ -29,7 +28,7 @@ struct PresentedAlert: Sendable {
         }
         let options: Options
         do throws(JSONMismatch) {
-            options = try JSONCoding.decode(Options.self, from: call.options)
+            options = try JSONCoding.decode(Options.self, from: json)
         } catch {
             throw BridgeError(error)
         }

@@ -3,7 +3,7 @@ import BridgeJSON
 
 /// Watches the traffic and keeps it.
 struct RecordingRun: Sendable {
-    let client: BridgeClient
+    let client: Bridge
     /// The options of `bridge.monitor`.
     let filter: JSON
     /// Nil: until the Swift task is cancelled.
@@ -19,8 +19,8 @@ struct RecordingRun: Sendable {
     /// - Parameter progress: is told how many calls there are.
     func run(_ progress: ProgressLine) async throws {
         // First, so that no line is missed.
-        let events = try await client.subscribe(["bridge.traffic", Self.mark])
-        _ = try await client.call("bridge.monitor", options: filter)
+        let events = try await client.subscribe(to: "bridge.traffic", Self.mark)
+        _ = try await client.callJSON("bridge.monitor", filter)
         let (ended, end) = AsyncStream<Never>.makeStream()
         // No child: it goes on when this is cancelled, for what is still under way.
         let reading = Task {
@@ -49,7 +49,7 @@ struct RecordingRun: Sendable {
         }
     }
 
-    private var ownMark: JSON { client.hello?["session"] ?? nil }
+    private var ownMark: JSON { client.daemon.map { .number(JSONNumber($0.session)) } ?? .null }
 
     private func wait(for ended: AsyncStream<Never>) async {
         await withTaskGroup(of: Void.self) { group in
@@ -62,8 +62,8 @@ struct RecordingRun: Sendable {
 
     private func stop(_ events: EventStream) async {
         do {
-            _ = try await client.call("bridge.monitor", options: ["stop": true])
-            _ = try await client.call("bridge.publish", options: ["event": .string(Self.mark), "data": ownMark])
+            _ = try await client.callJSON("bridge.monitor", ["stop": true])
+            try await client.publish(Self.mark, ownMark)
         } catch {
             // Nothing more will come: the connection is lost, or the mark is not allowed.
             await events.end()

@@ -1,3 +1,4 @@
+import BridgeClient
 import BridgeJSON
 import Glibc
 
@@ -21,16 +22,16 @@ actor RecordingWriter {
     /// Writes the first line.
     ///
     /// - Parameters:
-    ///   - hello: what the daemon says of itself.
+    ///   - daemon: what the daemon says of itself.
     ///   - filter: what is watched, the options of `bridge.monitor`.
-    func begin(hello: JSON?, filter: JSON) throws {
+    func begin(daemon: DaemonInfo?, filter: JSON) throws {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let milliseconds = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
         start = .now
         try write([
             "trestle": "recording", "version": .number(JSONNumber(Recording.version)),
-            "daemon": hello?["daemon"] ?? nil, "protocol": hello?["protocol"] ?? nil,
+            "daemon": daemon?.json["daemon"] ?? nil, "protocol": daemon?.json["protocol"] ?? nil,
             "startedAt": .number(JSONNumber(milliseconds)), "filter": filter,
         ])
     }

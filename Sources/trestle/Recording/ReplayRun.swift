@@ -57,16 +57,16 @@ struct ReplayRun: Sendable {
     }
 
     /// Sends a call. Returns its end where that is known at once.
-    private func begin(_ step: ReplayPlan.Step, _ client: BridgeClient, _ group: inout TaskGroup<End>) async -> End? {
+    private func begin(_ step: ReplayPlan.Step, _ client: Bridge, _ group: inout TaskGroup<End>) async -> End? {
         let call = step.call
         guard case .whole(let options) = call.options else { return nil }
         do throws(BridgeError) {
             if call.isOneWay {
-                try await client.send(call.task, options: options)
+                try await client.notify(call.task, options)
                 return End(call: call, outcome: .success(nil))
             }
             let limit = max(call.took * Self.timeoutFactor, Self.minimumTimeout)
-            let stream = try await client.stream(call.task, options: options, timeout: limit)
+            let stream = try await client.callJSONWithProgress(call.task, options, timeout: limit)
             group.addTask {
                 do throws(BridgeError) {
                     return End(call: call, outcome: .success(try await stream.result))
@@ -84,13 +84,13 @@ struct ReplayRun: Sendable {
 /// One connection for each session of the recording, opened with its first call and closed with all others.
 private struct ReplayConnections {
     let path: String
-    private var clients: [Int64: BridgeClient] = [:]
+    private var clients: [Int64: Bridge] = [:]
 
     init(path: String) { self.path = path }
 
-    mutating func client(of session: Int64) async throws(BridgeError) -> BridgeClient {
+    mutating func client(of session: Int64) async throws(BridgeError) -> Bridge {
         if let client = clients[session] { return client }
-        let client = try await BridgeClient.connect(to: path, as: "trestle replay", version: Trestle.version)
+        let client = try await Bridge.connectOnce(to: path, as: "trestle replay")
         clients[session] = client
         return client
     }

@@ -24,7 +24,7 @@ final class CommandTask {
 
     /// Runs the command for one call.
     /// - Throws: `command.failed` where it cannot start or ends with anything but 0.
-    func answer(_ call: IncomingCall) async throws -> JSON {
+    func answer(_ options: JSON, _ call: IncomingCall) async throws -> JSON {
         guard runningCount < Self.maximumRunning else {
             throw BridgeError(
                 .busy, "\(Self.maximumRunning) commands run for \(call.task), as many as may", isTransient: true,
@@ -38,7 +38,7 @@ final class CommandTask {
         let run: CommandRun
         do {
             run = try CommandRun(
-                command, environment: Self.environment(of: call), input: call.options.bytes + [0x0A],
+                command, environment: Self.environment(of: call), input: options.bytes + [0x0A],
                 limitBytes: Self.maximumOutputBytes, timeout: timeout)
         } catch {
             throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")

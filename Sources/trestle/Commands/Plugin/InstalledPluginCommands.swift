@@ -111,7 +111,7 @@ struct UninstallPluginCommand: BridgeCommand {
             }
             var answer: JSON = [:]
             if let name = installed.name {
-                answer = try await client.call("bridge.plugin.unload", options: ["name": .string(name)])
+                answer = try await client.callJSON("bridge.plugin.unload", ["name": .string(name)])
             }
             try PluginInstallation.remove(installed.place)
             Screen.output.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])

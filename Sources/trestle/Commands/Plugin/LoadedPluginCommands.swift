@@ -108,7 +108,7 @@ extension BridgeCommand {
             let line = ProgressLine()
             defer { line.end() }
             let result = try await line.waiting(for: "waiting for the plugin") {
-                try await client.call(task, options: options)
+                try await client.callJSON(task, options)
             }
             line.end()
             Screen.output.show(result)

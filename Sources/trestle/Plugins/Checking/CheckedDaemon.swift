@@ -6,12 +6,12 @@ import PrivateDaemon
 /// A daemon with the plugin that is checked, a client of it, and what its log has said.
 @LoopActor
 final class CheckedDaemon {
-    private(set) var client: BridgeClient
+    private(set) var client: Bridge
     private let daemon: PrivateDaemon
     private let socketPath: String
     private let ears: CheckedLog
 
-    private init(_ daemon: PrivateDaemon, _ client: BridgeClient, _ socketPath: String, _ ears: CheckedLog) {
+    private init(_ daemon: PrivateDaemon, _ client: Bridge, _ socketPath: String, _ ears: CheckedLog) {
         self.daemon = daemon
         self.client = client
         self.socketPath = socketPath
@@ -33,8 +33,8 @@ final class CheckedDaemon {
         }
     }
 
-    private static func connect(to path: String) async throws -> BridgeClient {
-        try await BridgeClient.connect(to: path, as: "trestle", version: Trestle.version)
+    private static func connect(to path: String) async throws -> Bridge {
+        try await Bridge.connectOnce(to: path)
     }
 
     /// Takes another client, once the session of the one that there was has been closed.
@@ -69,7 +69,7 @@ final class CheckedDaemon {
 
     /// Waits until the log, which comes another way than answers do, has said of each answer that was dropped so far.
     func hearDroppedAnswers(within timeout: Duration) async throws {
-        let dropped = try await client.call("bridge.status")["droppedReplies"]?.int64Value ?? 0
+        let dropped = try await client.callJSON("bridge.status")["droppedReplies"]?.int64Value ?? 0
         _ = await ears.waits(
             for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: timeout)
     }

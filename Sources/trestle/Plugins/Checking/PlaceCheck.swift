@@ -90,7 +90,7 @@ struct PlaceCheck {
     }
 
     private func check(_ daemon: CheckedDaemon, task: String) async throws -> TaskCheck.Answer? {
-        let description = try await daemon.client.call("bridge.describe", options: ["task": .string(task)])
+        let description = try await daemon.client.callJSON("bridge.describe", ["task": .string(task)])
         let check = TaskCheck(
             daemon: daemon, description: description, options: choice.options(for: task), timeout: timeout,
             report: { say($0, $1, $2, $3) })
@@ -176,11 +176,11 @@ struct PlaceCheck {
 
     /// The daemon is told to end, with a call in flight where one may be made.
     private func checkStop(_ daemon: CheckedDaemon, _ name: String, _ answer: TaskCheck.Answer?) async throws {
-        var stream: CallProgress?
+        var stream: CallProgress<JSON, JSON>?
         if let answer {
-            stream = try await daemon.client.stream(answer.task, options: answer.options, timeout: timeout)
+            stream = try await daemon.client.callJSONWithProgress(answer.task, answer.options, timeout: timeout)
             // The call is the plugin's by the time that this is answered, and not refused for coming too late.
-            _ = try await daemon.client.call("bridge.ping")
+            _ = try await daemon.client.callJSON("bridge.ping")
         }
         daemon.beginStop()
         if let stream, let answer {

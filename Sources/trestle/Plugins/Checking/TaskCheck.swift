@@ -89,7 +89,7 @@ struct TaskCheck {
 
     private func end(_ options: JSON, within limit: Duration) async throws -> End {
         do throws(BridgeError) {
-            return .result(try await daemon.client.call(name, options: options, timeout: limit))
+            return .result(try await daemon.client.callJSON(name, options, timeout: limit))
         } catch {
             try Task.checkCancellation()
             // Also told by a connection that is gone, which is no answer.
@@ -124,7 +124,7 @@ struct TaskCheck {
     private func checkCall(_ options: JSON) async throws -> Duration? {
         let late = daemon.lateAnswers(of: name)
         let start = ContinuousClock.now
-        let stream = try await daemon.client.stream(name, options: options, timeout: timeout)
+        let stream = try await daemon.client.callJSONWithProgress(name, options, timeout: timeout)
         var progress: [JSON] = []
         for await value in stream { progress.append(value) }
         let end: End
@@ -199,11 +199,11 @@ struct TaskCheck {
     /// - Returns: whether no answer is owed.
     private func checkCancel(_ options: JSON) async throws -> Bool {
         let late = daemon.lateAnswers(of: name)
-        let stream = try await daemon.client.stream(name, options: options, timeout: timeout)
+        let stream = try await daemon.client.callJSONWithProgress(name, options, timeout: timeout)
         let calls = try await daemon.client.callPages("bridge.calls", list: "calls")["calls"]?.arrayValue ?? []
         if let number = calls.first(where: { $0["task"]?.stringValue == name && $0["plugin"] == nil })?["call"] {
             // It may have ended meanwhile.
-            _ = try? await daemon.client.call("bridge.kill", options: ["call": number])
+            _ = try? await daemon.client.callJSON("bridge.kill", ["call": number])
         }
         do throws(BridgeError) {
             _ = try await stream.result

@@ -8,11 +8,11 @@ import PrivateDaemon
 final class DevelopmentDaemon {
     /// What the plugin says of itself in `bridge.plugins`.
     private(set) var plugin: JSON = [:]
-    let client: BridgeClient
+    let client: Bridge
     private let daemon: PrivateDaemon
     private var traffic: Task<Void, Never>?
 
-    private init(_ daemon: PrivateDaemon, _ client: BridgeClient) {
+    private init(_ daemon: PrivateDaemon, _ client: Bridge) {
         self.daemon = daemon
         self.client = client
     }
@@ -40,8 +40,7 @@ final class DevelopmentDaemon {
             throw ProjectFailure("\(error)")
         }
         do {
-            let client = try await BridgeClient.connect(
-                to: socketPath ?? folder.socketPath, as: "trestle", version: Trestle.version)
+            let client = try await Bridge.connectOnce(to: socketPath ?? folder.socketPath)
             let run = DevelopmentDaemon(daemon, client)
             try await run.look()
             if let show { try await run.watch(show) }
@@ -53,7 +52,7 @@ final class DevelopmentDaemon {
     }
 
     private func look() async throws {
-        plugin = try await client.call("bridge.plugins")["plugins"]?.arrayValue?.first ?? [:]
+        plugin = try await client.callJSON("bridge.plugins")["plugins"]?.arrayValue?.first ?? [:]
         guard plugin["state"]?.stringValue == "running" else {
             throw ProjectFailure(plugin["error"]?.stringValue ?? "the daemon found no plugin in it")
         }
@@ -61,8 +60,8 @@ final class DevelopmentDaemon {
 
     private func watch(_ show: @escaping @LoopActor (String) -> Void) async throws {
         // First, so that no line is missed.
-        let events = try await client.subscribe(["bridge.traffic"])
-        _ = try await client.call("bridge.monitor")
+        let events = try await client.subscribe(to: "bridge.traffic")
+        _ = try await client.callJSON("bridge.monitor")
         traffic = Task { @LoopActor in
             // Ends with the connection, which whoever waits for the daemon's end is told of.
             do {
@@ -101,14 +100,14 @@ final class DevelopmentDaemon {
     ///
     /// - Throws: `BridgeError` where the new one is no good; the old one goes on then.
     func reload() async throws {
-        _ = try await client.call("bridge.plugin.reload", options: ["name": .string(name)])
+        _ = try await client.callJSON("bridge.plugin.reload", ["name": .string(name)])
         try await look()
     }
 
     /// A call that somebody may try: the first task, with options that its schema allows.
     func exampleCall() async throws -> String? {
         guard let task = plugin["tasks"]?[0]?.stringValue else { return nil }
-        let description = try await client.call("bridge.describe", options: ["task": .string(task)])
+        let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
         let options = (try? SampleOptions(description["options"] ?? true))?.allowed ?? [:]
         return "call \(task) '\(options.text.replacing("'", with: "'\\''"))'"
     }

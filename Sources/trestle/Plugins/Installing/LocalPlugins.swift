@@ -15,7 +15,7 @@ struct LocalPlugins: Sendable {
     }
 
     /// - Throws: ``BridgeError``, ``ProjectFailure`` where the daemon has no such directory.
-    init(of client: BridgeClient) async throws {
+    init(of client: Bridge) async throws {
         let answer = try await client.callPages("bridge.plugins", list: "plugins")
         guard let directory = answer["localDirectory"]?.stringValue else {
             throw ProjectFailure(
@@ -87,19 +87,19 @@ struct LocalPlugins: Sendable {
     /// Has the daemon load a plugin that has taken its place, or put it in the place of what it has loaded before.
     ///
     /// - Throws: ``BridgeError`` where it cannot be used; what the daemon had loaded goes on then.
-    func load(_ installation: PluginInstallation, by client: BridgeClient) async throws(BridgeError) -> JSON {
+    func load(_ installation: PluginInstallation, by client: Bridge) async throws(BridgeError) -> JSON {
         if let name = name(ofLoaded: installation.path) {
-            return try await client.call("bridge.plugin.reload", options: ["name": .string(name)])
+            return try await client.callJSON("bridge.plugin.reload", ["name": .string(name)])
         }
         do throws(BridgeError) {
-            return try await client.call("bridge.plugin.load", options: ["path": .string(installation.path)])
+            return try await client.callJSON("bridge.plugin.load", ["path": .string(installation.path)])
         } catch {
             // One that was loaded for now, or another file of the folder that was replaced, makes room.
             guard let loaded = error.data?["loaded"], let name = loaded["name"]?.stringValue,
                 loaded["permanent"] == false || place(of: loaded["path"]?.stringValue ?? "") == installation.place
             else { throw error }
-            return try await client.call(
-                "bridge.plugin.reload", options: ["name": .string(name), "path": .string(installation.path)])
+            return try await client.callJSON(
+                "bridge.plugin.reload", ["name": .string(name), "path": .string(installation.path)])
         }
     }
 }

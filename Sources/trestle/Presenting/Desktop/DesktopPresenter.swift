@@ -1,4 +1,3 @@
-import BridgeClient
 import BridgeJSON
 import EventLoop
 
@@ -45,8 +44,8 @@ final class DesktopPresenter {
 
     /// Shows an alert and returns the answer.
     /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` where the caller cancels.
-    func show(_ call: IncomingCall) async throws -> JSON {
-        let alert = try PresentedAlert(call)
+    func show(_ options: JSON) async throws -> JSON {
+        let alert = try PresentedAlert(options)
         let capabilities: NotificationCapabilities
         do throws(BusError) {
             capabilities = try await service.capabilities()

@@ -1,11 +1,10 @@
-import BridgeClient
 import BridgeJSON
 
 /// An alert as a terminal shows it: what is printed, and what an answer means. No input or output of its own.
 struct TerminalAlert: Sendable {
     let alert: PresentedAlert
 
-    init(_ call: IncomingCall) throws(BridgeError) { alert = try PresentedAlert(call) }
+    init(_ options: JSON) throws(BridgeError) { alert = try PresentedAlert(options) }
 
     var buttons: [String] { alert.buttons }
     var isPrompt: Bool { alert.kind == .prompt }

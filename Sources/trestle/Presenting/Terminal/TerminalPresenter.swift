@@ -1,4 +1,3 @@
-import BridgeClient
 import BridgeJSON
 import EventLoop
 
@@ -35,8 +34,8 @@ final class TerminalPresenter {
 
     /// Shows an alert and returns the answer, when its turn has come.
     /// - Throws: `alert.dismissed` where the input ends; `CancellationError` where the caller cancels.
-    func show(_ call: IncomingCall) async throws -> JSON {
-        let alert = try TerminalAlert(call)
+    func show(_ options: JSON) async throws -> JSON {
+        let alert = try TerminalAlert(options)
         while isShowing {
             if await turn.wait() == nil { throw CancellationError() }
         }

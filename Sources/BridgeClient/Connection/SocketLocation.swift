@@ -1,17 +1,32 @@
 import Glibc
 
-/// Where the daemon's socket is, where nobody says.
-struct SocketLocation {
-    static let system = "/run/trestle/bridge.sock"
+/// Where the daemon's socket is, where the program does not name it.
+package struct SocketLocation {
+    /// Where the machine's own daemon listens.
+    package static let system = "/run/trestle/bridge.sock"
 
-    var variable: (String) -> String?
-    var exists: (String) -> Bool
-    var uid: UInt32
-    /// Whose a file is; nil where there is none.
-    var owner: (String) -> UInt32?
+    private let variable: (String) -> String?
+    private let exists: (String) -> Bool
+    private let uid: UInt32
+    private let owner: (String) -> UInt32?
+
+    /// - Parameters:
+    ///   - variable: A variable of the environment.
+    ///   - exists: Whether there is a file at a path.
+    ///   - uid: Whose process this is.
+    ///   - owner: Whose a file is; nil where there is none.
+    package init(
+        variable: @escaping (String) -> String?, exists: @escaping (String) -> Bool, uid: UInt32,
+        owner: @escaping (String) -> UInt32?
+    ) {
+        self.variable = variable
+        self.exists = exists
+        self.uid = uid
+        self.owner = owner
+    }
 
     /// The place for this process.
-    static func current() -> SocketLocation {
+    package static func current() -> SocketLocation {
         SocketLocation(
             variable: { getenv($0).map { String(cString: $0) } }, exists: { access($0, F_OK) == 0 }, uid: geteuid(),
             owner: { path in
@@ -21,14 +36,14 @@ struct SocketLocation {
     }
 
     /// The one that is named, else this user's own where there is one, else the system's where there is one.
-    var path: String {
+    package var path: String {
         if let given = variable("TRESTLE_SOCKET"), !given.isEmpty { return given }
         guard uid != 0, let own, exists(own) || !exists(Self.system) else { return Self.system }
         return own
     }
 
     /// Where the user's own socket unit listens; nil: nowhere.
-    var ofUserUnit: String? {
+    package var ofUserUnit: String? {
         guard let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty else { return nil }
         return directory + "/trestle/bridge.sock"
     }
