@@ -9,7 +9,7 @@ struct WaitingCalls {
     private var entries: [(call: CallInFlight, bytes: Int)] = []
     private var bytes = 0
 
-    /// What a caller is told to wait for when too many wait: about as long as the first attempts to connect take.
+    /// `retryAfter` when too many wait: about as long as the first attempts to connect take.
     private static let retryAfter = Duration.seconds(1)
 
     init(_ reconnection: Reconnection?) {

@@ -97,12 +97,12 @@ final class Subscriptions {
         }
     }
 
-    /// The reader is gone. The daemon is told of the patterns that nobody else wants.
+    /// The reader is gone. The daemon forgets the patterns that nobody else wants.
     func unsubscribe(_ subscription: Subscription) async {
         guard contains(subscription) else { return }
         remove(subscription)
         subscription.mailbox.finish(.success(()))
-        // A daemon that is not there has nothing to forget, and the next one is not told.
+        // A daemon that is not there has nothing to forget, and the next one does not get it.
         if link.isApart { return }
         let wanted = Set(subscriptions.flatMap(\.patterns))
         let unwanted = Set(subscription.patterns).subtracting(wanted)

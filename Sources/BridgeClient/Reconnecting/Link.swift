@@ -3,7 +3,7 @@
 //
 //   connecting → open → (lost) → apart → connecting …, and closed in the end
 //
-// What outlives a connection (calls that wait, registrations, subscriptions) belongs to the session and is told of it.
+// What outlives a connection (calls that wait, registrations, subscriptions) belongs to the session.
 
 import BridgeJSON
 import EventLoop
