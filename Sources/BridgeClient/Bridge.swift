@@ -115,6 +115,7 @@ public final class Bridge: Sendable {
 ///   - socket: As for `Bridge.connect`.
 ///   - configuration: As for `Bridge.connect`.
 ///   - isolation: Where `body` runs: where the caller does.
+///   - body: The work. The bridge is closed once it returns or throws.
 /// - Returns: What `body` returns.
 /// - Throws: What `Bridge.connect` throws, a `BridgeError`; what `body` throws.
 public func withBridge<R>(

@@ -17,7 +17,15 @@ extension Bridge {
         /// How much the bridge keeps.
         public var limits: Limits
 
-        /// - Parameter client: Nil: the name of the program's file.
+        /// A configuration; see the properties.
+        ///
+        /// - Parameters:
+        ///   - client: The program's name; nil: the name of its file.
+        ///   - version: The program's version.
+        ///   - origin: What the program speaks for.
+        ///   - reconnect: How to connect again; nil: not at all.
+        ///   - waitForDaemon: Whether `connect` waits for a daemon.
+        ///   - limits: How much the bridge keeps.
         public init(
             client: String? = nil, version: String? = nil, origin: String? = nil,
             reconnect: Reconnection? = Reconnection(), waitForDaemon: Bool = false, limits: Limits = Limits()

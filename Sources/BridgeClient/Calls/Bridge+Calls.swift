@@ -32,8 +32,13 @@ extension Bridge {
     /// Calls a task that reports progress. The call has been sent, or waits for a connection, when this returns.
     ///
     /// - Parameters:
+    ///   - task: The task's name.
+    ///   - options: Its options, any value that has JSON.
     ///   - progress: The type of the intermediate results. One that does not fit it is left out.
     ///   - result: The type of the result.
+    ///   - session: Only a task that this session registered; nil: any.
+    ///   - timeout: How long the call may take; by default as long as the task's own timeout.
+    ///   - retry: Whether the call is made again, after which errors.
     /// - Returns: The call. It is cancelled when nobody holds that any more.
     /// - Throws: As `call(_:_:as:session:timeout:retry:)`, as long as the call has not been sent; later errors are those
     ///   of `CallProgress.result`.
@@ -50,7 +55,10 @@ extension Bridge {
     /// Calls a task without waiting for it: nothing reports what becomes of the call. Returns when there is room for the
     /// message in this program's output.
     ///
-    /// - Parameter session: Only a task that this session registered; nil: any.
+    /// - Parameters:
+    ///   - task: The task's name.
+    ///   - options: Its options, any value that has JSON.
+    ///   - session: Only a task that this session registered; nil: any.
     /// - Throws: `options.invalid`, `message.too_large`; why there is no connection.
     public func notify(
         _ task: String, _ options: some Encodable & Sendable = JSON.object([:]), session: UInt64? = nil
@@ -81,6 +89,8 @@ extension Bridge {
     /// Calls a task that answers a table in pages, such as `bridge.sessions`, until the table is complete.
     ///
     /// - Parameters:
+    ///   - task: The task's name.
+    ///   - options: Its options, without a cursor.
     ///   - list: The member that goes on from page to page: an array, or a string.
     ///   - timeout: How long to wait for each page.
     /// - Returns: The first page with the whole list in it, and without a cursor.

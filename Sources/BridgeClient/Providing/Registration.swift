@@ -32,6 +32,7 @@ extension Bridge {
     ///     try await bridge.register("greet") { (who: Who, call) in "Hello, \(who.name)" }
     ///
     /// - Parameters:
+    ///   - task: The task's name: 1 to 128 of the characters A-Z, a-z, 0-9 and . _ / : -
     ///   - scope: Whose calls are taken.
     ///   - description: What the daemon shows of the task to who asks, and by which it checks options.
     ///   - handler: Gets the options, `JSON` or another type, and the call. Options that do not fit the type, or have
