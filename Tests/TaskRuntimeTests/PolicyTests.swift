@@ -26,7 +26,7 @@ struct PolicyTests {
     private let member = PolicySubject(uid: 1000, gids: [1000, 77])
     private let stranger = PolicySubject(uid: 1001, gids: [1001])
 
-    private func policy(_ rules: PolicyRule...) -> Policy { Policy(daemonUID: 900, openGroup: 77, rules: rules) }
+    private func policy(_ rules: PolicyRule...) -> Policy { Policy(daemonUID: 900, publicGroup: 77, rules: rules) }
 
     private func may(
         _ policy: Policy, _ subject: PolicySubject, _ verb: PolicyVerb = .call, _ name: String = "Alert",
@@ -35,7 +35,7 @@ struct PolicyTests {
         policy.decide(verb, name, isPublic: isPublic, for: subject).isAllowed
     }
 
-    @Test("Without rules root and the daemon's user may do everything, the group what is open, others nothing")
+    @Test("Without rules root and the daemon's user may do everything, the group what is public, others nothing")
     func defaults() {
         let policy = policy()
         for verb in PolicyVerb.allCases {
@@ -84,7 +84,7 @@ struct PolicyTests {
         #expect(may(self.policy(rule(.allow, [.call], gid: 1001)), stranger))
     }
 
-    @Test("A session that speaks for an origin is never trusted, and has of what is open what its user has")
+    @Test("A session that speaks for an origin is never trusted, and has of what is public what its user has")
     func origins() {
         let policy = policy()
         for uid: UInt32 in [0, 900] {
@@ -205,7 +205,7 @@ struct PolicyTests {
                     uid: Bool.random(using: &random) ? nil : UInt32.random(in: 1000...1002, using: &random),
                     gid: Bool.random(using: &random) ? nil : UInt32.random(in: 77...78, using: &random), line: line)
             }
-            let policy = Policy(daemonUID: 900, openGroup: 77, rules: rules)
+            let policy = Policy(daemonUID: 900, publicGroup: 77, rules: rules)
             let subject = PolicySubject(
                 uid: [0, 1000, 1001].randomElement(using: &random) ?? 0,
                 gids: [UInt32.random(in: 77...78, using: &random)])
@@ -235,7 +235,7 @@ struct AuthorizationTests {
     ])
 
     private func apply(_ rules: PolicyRule...) {
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: 77, rules: rules))
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, publicGroup: 77, rules: rules))
     }
 
     private func client(uid: UInt32 = 1000, groups: [UInt32] = []) -> FakeClient {
@@ -264,7 +264,7 @@ struct AuthorizationTests {
         #expect(bench.host.started.isEmpty)
     }
 
-    @Test("Members of the group may call what is open, and say hello, and nothing else")
+    @Test("Members of the group may call what is public, and say hello, and nothing else")
     func open() {
         apply()
         let member = client(groups: [5, 77])
@@ -612,10 +612,11 @@ struct AuthorizationTests {
             ([], users + ["group trestle"]), ([rules[0]], users + ["group trestle", "allow call, 50-test.toml:3"]),
             ([rules[1]], users), ([rules[2]], []),
         ] {
-            bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: 77, rules: rules))
+            bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, publicGroup: 77, rules: rules))
             let told = explain(bench.client(), #"{"task":"open","uid":1000}"#)
             #expect(told?["allowed"] == false && told?["admitted"] == .array(admitted), "\(told?.text ?? "")")
-            let isByDefault = told?["rule"]?.stringValue?.contains("open to root, uid \(Bench.daemonUID) and the group")
+            let isByDefault = told?["rule"]?.stringValue?.contains(
+                "public to root, uid \(Bench.daemonUID) and the group")
             #expect(isByDefault == (told?["line"] == nil))
         }
         // What is not open is nothing for the group; and rules are for who administers the daemon.

@@ -122,7 +122,7 @@ struct TableTests {
         let clients = (0..<4).map { fill($0) }
         var rule = PolicyRule(.allow, [.call], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
         rule.names = ["bridge.tasks", "work"].compactMap { PolicyName($0) }
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: nil, rules: [rule]))
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, publicGroup: nil, rules: [rule]))
         let stranger = bench.client(uid: 5)
         var names: [JSON] = []
         var counts: [Int] = []

@@ -103,7 +103,7 @@ struct TextBoundsTests {
         bench.runtime.apply(quotas)
         var rule = PolicyRule(.allow, [.call, .register], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
         rule.names = nil
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, openGroup: nil, rules: [rule]))
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, publicGroup: nil, rules: [rule]))
         func fill(_ client: FakeClient, _ prefix: String) -> JSON? {
             for number in 0..<10_000 {
                 let answer = register("\(prefix)\(number)", optionsBytes: 60_000, by: client)

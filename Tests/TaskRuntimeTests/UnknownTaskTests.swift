@@ -26,7 +26,7 @@ struct UnknownTaskTests {
         )
         #expect(message(bench.client(), "camera.scan.of.nobody", by: way)?.contains("did you mean") == false)
         // Nobody else may call it where no rule says so.
-        bench.runtime.apply(Policy(daemonUID: 900, openGroup: nil, rules: Self.onlyDescribing))
+        bench.runtime.apply(Policy(daemonUID: 900, publicGroup: nil, rules: Self.onlyDescribing))
         #expect(message(bench.client(uid: 1_000), "camera.scn", by: way) == nothing)
         #expect(message(bench.client(), "camera.scn", by: way) != nothing)
     }

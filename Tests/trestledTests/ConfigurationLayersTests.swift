@@ -122,7 +122,7 @@ struct ConfigurationFileTests {
         var defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
         // Beside the file that is not there.
         defaults.policyDirectory = "/nowhere/policy.d"
-        defaults.policy.openGroup = AccountNames.system.gid("trestle")
+        defaults.policy.publicGroup = AccountNames.system.gid("trestle")
         #expect(read == defaults)
     }
 

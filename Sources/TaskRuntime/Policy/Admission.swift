@@ -1,13 +1,13 @@
 // Whom a policy lets do something, for who asks why somebody may not.
 
 extension Policy {
-    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is open, rules.
+    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is public, rules.
     ///
     /// - Parameter showsRules: whether rules are named: not to who may not administer the daemon.
     func admitted(_ verb: PolicyVerb, _ name: String, isPublic: Bool, showsRules: Bool) -> [String] {
         let users = (daemonUID == 0 ? [0] : [0, daemonUID]).map { PolicySubject(uid: $0) }
         var admitted = users.filter { decide(verb, name, isPublic: isPublic, for: $0).isAllowed }.map(\.label)
-        if isPublic, !denies(verb, name, PolicySubject(uid: Self.nobody, gids: openGroup.map { [$0] } ?? [])) {
+        if isPublic, !denies(verb, name, PolicySubject(uid: Self.nobody, gids: publicGroup.map { [$0] } ?? [])) {
             admitted.append("group \(Self.groupName)")
         }
         guard showsRules else { return admitted }

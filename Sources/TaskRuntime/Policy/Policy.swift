@@ -8,13 +8,13 @@ public struct PolicyDecision: Sendable, Equatable {
         case rule(PolicyRule)
         /// Local sessions of root and of the daemon's own user may do everything that no rule denies.
         case trusted
-        /// It is open to the group that the daemon is there for.
-        case open
+        /// It is public to the group that the daemon is there for.
+        case isPublic
         /// Plugins may do everything that no rule denies.
         case plugin
         /// What is stored for a session is that session's, whatever rules say.
         case own
-        /// It is open to that group, to which the caller does not belong, and no rule allows it.
+        /// It is public to that group, to which the caller does not belong, and no rule allows it.
         case notInGroup(daemonUID: UInt32)
         /// No rule allows it.
         case nothing(daemonUID: UInt32)
@@ -34,11 +34,11 @@ public struct PolicyDecision: Sendable, Equatable {
         switch reason {
         case .rule(let rule): rule.summary
         case .trusted: "default: local sessions of root and the daemon's user may do everything that no rule denies"
-        case .open: "default: root, the daemon's user and the group \(Policy.groupName) may use what is open"
+        case .isPublic: "default: root, the daemon's user and the group \(Policy.groupName) may use what is public"
         case .plugin: "default: plugins may do everything that no rule denies"
         case .own: "default: a session's own namespace is its own"
         case .notInGroup(let uid):
-            "default: it is open to root, uid \(uid) and the group \(Policy.groupName), and no rule allows it to others"
+            "default: it is public to root, uid \(uid) and the group \(Policy.groupName), and no rule allows it to others"
         case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need none"
         case .notLocal(let uid):
             """
@@ -54,7 +54,7 @@ public struct PolicyDecision: Sendable, Equatable {
     public var decisive: PolicyRule? {
         switch reason {
         case .rule(let rule), .localOnly(let rule): rule
-        case .trusted, .open, .plugin, .own, .notInGroup, .nothing, .notLocal: nil
+        case .trusted, .isPublic, .plugin, .own, .notInGroup, .nothing, .notLocal: nil
         }
     }
 }
@@ -62,13 +62,13 @@ public struct PolicyDecision: Sendable, Equatable {
 /// Who may do what. The one place where that is decided; the router asks it before anything else happens.
 ///
 /// Nobody may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these
-/// users and members of a group what is marked as open; and whoever a rule allows it. A rule that denies beats all of
+/// users and members of a group what is marked as public; and whoever a rule allows it. A rule that denies beats all of
 /// these.
 ///
 /// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the
 /// session's: it is never trusted, and of the rules that allow, only those with the condition `origin` are about it.
 public struct Policy: Sendable {
-    /// The name of the group that may use what is open.
+    /// The name of the group that may use what is public.
     public static let groupName = "trestle"
 
     /// The permission to administer the daemon: to see and end what others do, to load plugins, to reload. A rule that
@@ -77,8 +77,8 @@ public struct Policy: Sendable {
 
     /// The user id that the daemon runs under.
     public let daemonUID: UInt32
-    /// The group that may use what is open; nil: there is none on this machine.
-    public var openGroup: UInt32?
+    /// The group that may use what is public; nil: there is none on this machine.
+    public var publicGroup: UInt32?
     /// The rules, in the order of their files and lines; the order decides nothing.
     public var rules: [PolicyRule] {
         didSet { sort() }
@@ -91,11 +91,11 @@ public struct Policy: Sendable {
 
     /// - Parameters:
     ///   - daemonUID: the user id that the daemon runs under.
-    ///   - openGroup: the group that may use what is open.
+    ///   - publicGroup: the group that may use what is public.
     ///   - rules: what else holds.
-    public init(daemonUID: UInt32, openGroup: UInt32? = nil, rules: [PolicyRule] = []) {
+    public init(daemonUID: UInt32, publicGroup: UInt32? = nil, rules: [PolicyRule] = []) {
         self.daemonUID = daemonUID
-        self.openGroup = openGroup
+        self.publicGroup = publicGroup
         self.rules = rules
         sort()
     }
@@ -121,7 +121,7 @@ public struct Policy: Sendable {
     ///
     /// - Parameters:
     ///   - name: what it is to be done to, as the verb says; empty where that has no names.
-    ///   - isPublic: whether it is marked as open.
+    ///   - isPublic: whether it is marked as public.
     public func decide(
         _ verb: PolicyVerb, _ name: String, isPublic: Bool = false, for subject: PolicySubject
     ) -> PolicyDecision {
@@ -145,7 +145,7 @@ public struct Policy: Sendable {
         }
         if subject.plugin != nil { return PolicyDecision(isAllowed: true, reason: .plugin) }
         if trusts(subject) { return PolicyDecision(isAllowed: true, reason: .trusted) }
-        if isPublic, mayUsePublic(subject) { return PolicyDecision(isAllowed: true, reason: .open) }
+        if isPublic, mayUsePublic(subject) { return PolicyDecision(isAllowed: true, reason: .isPublic) }
         return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced, isPublic: isPublic))
     }
 
@@ -157,7 +157,7 @@ public struct Policy: Sendable {
     }
 
     private func mayUsePublic(_ subject: PolicySubject) -> Bool {
-        isTrusted(uid: subject.uid) || openGroup.map { subject.gids.contains($0) } ?? false
+        isTrusted(uid: subject.uid) || publicGroup.map { subject.gids.contains($0) } ?? false
     }
 
     private func whyNot(

@@ -28,6 +28,6 @@ extension Configuration {
 extension Configuration {
     /// Who may do what.
     var runtimePolicy: Policy {
-        Policy(daemonUID: geteuid(), openGroup: policy.openGroup, rules: policy.rules)
+        Policy(daemonUID: geteuid(), publicGroup: policy.publicGroup, rules: policy.rules)
     }
 }

@@ -9,8 +9,8 @@ import TaskRuntime
 struct PolicyRules: Sendable, Equatable {
     /// Of all files, in the order of these.
     var rules: [PolicyRule] = []
-    /// The group that may use what is open; nil: there is none on this machine.
-    var openGroup: UInt32?
+    /// The group that may use what is public; nil: there is none on this machine.
+    var publicGroup: UInt32?
     /// What is allowed in the files, and will hardly be meant.
     var warnings: [ConfigurationProblem] = []
 
@@ -24,7 +24,7 @@ struct PolicyRules: Sendable, Equatable {
     init(
         folder: String, isNamed: Bool, accounts: AccountNames = .system
     ) throws(ConfigurationErrors) {
-        openGroup = accounts.gid(Policy.groupName)
+        publicGroup = accounts.gid(Policy.groupName)
         var problems: [ConfigurationProblem] = []
         for name in try Self.names(in: folder, isNamed: isNamed) {
             let path = "\(folder)/\(name)"
