@@ -35,6 +35,19 @@ struct EventTests {
         #expect(sender.read().map { $0["result"] } == [[:], [:]])
     }
 
+    @Test("What was unsubscribed, or whose session is gone, takes no memory any longer", arguments: [false, true])
+    func released(bySessionsEnd: Bool) {
+        let client = subscriber("a.b")
+        weak let subscription = client.session.subscriptions.values.first
+        #expect(subscription != nil)
+        if bySessionsEnd {
+            bench.runtime.hangUp(client.session)
+        } else {
+            client.send(#"{"task":"bridge.unsubscribe","options":{"events":["a.b"]}}"#)
+        }
+        #expect(subscription == nil)
+    }
+
     private func publish(_ options: String, uid: UInt32 = 0, at other: Bench? = nil) -> JSON? {
         let bench = other ?? bench
         let sender = bench.client(uid: uid)
@@ -49,7 +62,7 @@ struct EventTests {
         return client.read()
     }
 
-    @Test("The last one that was to be retained comes to whoever subscribes later, behind the callback and once")
+    @Test("The last one that was to be retained comes to later subscribers, behind the callback and once")
     func retained() {
         for options in [
             #"{"event":"door.a","data":1,"retain":true}"#, #"{"event":"lamp","data":"on","retain":true}"#,

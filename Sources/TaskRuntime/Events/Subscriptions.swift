@@ -85,6 +85,8 @@ final class Subscriptions {
 
     private func remove(_ subscription: Subscription, of session: Session) {
         if let entry = subscription.entry { tree.remove(entry) }
+        // It holds the subscription, which would otherwise hold itself by way of it.
+        subscription.entry = nil
         session.account.subscriptions -= 1
         count -= 1
     }
