@@ -75,13 +75,13 @@ import Testing
         let call = try #require(
             try Trestle.parseAsRoot(["call", "t", "a=1", "--timeout", "2", "b=-3", "--raw", "--session", "4"])
                 as? CallCommand)
-        #expect(call.task == "t")
-        #expect(call.options == ["a=1", "b=-3"])
+        #expect(call.arguments.task == "t")
+        #expect(call.arguments.options == ["a=1", "b=-3"])
         #expect(call.timeout?.duration == .seconds(2))
-        #expect(call.session == 4)
+        #expect(call.arguments.session == 4)
         #expect(call.raw && !call.progress)
         let input = try #require(try Trestle.parseAsRoot(["call", "t", "-"]) as? CallCommand)
-        #expect(input.options == ["-"])
+        #expect(input.arguments.options == ["-"])
         let register = try #require(
             try Trestle.parseAsRoot(["register", "t", "--own-session", "--", "jq", "--raw-output", "."])
                 as? RegisterCommand)

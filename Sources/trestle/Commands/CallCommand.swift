@@ -22,22 +22,12 @@ struct CallCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
-    var task: String
-
-    @Argument(
-        help: ArgumentHelp(
-            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"),
-        completion: TaskCompletion.options)
-    var options: [String] = []
+    @OptionGroup var arguments: TaskArguments
 
     @Option(
         help: ArgumentHelp(
             "How long to wait: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
     var timeout: TimeLimit?
-
-    @Option(help: ArgumentHelp("Only the task that this session registered.", valueName: "number"))
-    var session: UInt64?
 
     @Flag(help: "Show intermediate results on standard error as they come.")
     var progress = false
@@ -45,12 +35,8 @@ struct CallCommand: BridgeCommand {
     @Flag(help: "Show a result that is a string without quotes, anything else as one line of JSON.")
     var raw = false
 
-    func validate() throws {
-        if options != ["-"] { _ = try CallArguments.options(options) }
-    }
-
     func run() async throws {
-        let options = options == ["-"] ? try StandardInput.json() : try CallArguments.options(self.options)
+        let options = try arguments.json()
         try await withClient { client in
             show(try await result(client, options))
         }
@@ -58,6 +44,7 @@ struct CallCommand: BridgeCommand {
 
     private func result(_ client: Bridge, _ options: JSON) async throws -> JSON {
         let limit = timeout?.duration
+        let (task, session) = (arguments.task, arguments.session)
         guard progress else { return try await client.callJSON(task, options, session: session, timeout: limit) }
         let stream = try await client.callJSONWithProgress(task, options, session: session, timeout: limit)
         for await value in stream { Screen.error.write(line: value) }

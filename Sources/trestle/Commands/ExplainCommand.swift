@@ -26,9 +26,13 @@ struct ExplainCommand: BridgeCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The task that is called; or a verb, such as register, serve, publish, subscribe, store, and the task, event, "
-                + "origin or namespace that it is about.", valueName: "verb] [name"))
-    var about: [String]
+            "The task that is called; before NAME, what is done: register, serve, publish, subscribe, store, …",
+            valueName: "task | verb"))
+    var subject: String
+
+    @Argument(
+        help: ArgumentHelp("What the verb is about: a task, an event, an origin, a namespace.", valueName: "name"))
+    var name: String?
 
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))
     var `as`: String?
@@ -51,13 +55,6 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("A plugin that acts in its own name."))
     var plugin: String?
 
-    func validate() throws {
-        if about.isEmpty || about.count > 2 {
-            throw ValidationError(
-                "name a task, or a verb and what it is about: trestle explain subscribe record.changed")
-        }
-    }
-
     func run() async throws {
         let question = try question()
         try await withClient { client in
@@ -73,10 +70,10 @@ struct ExplainCommand: BridgeCommand {
 
     private func question() throws -> JSON {
         var question: JSONObject = [:]
-        if about.count == 1 {
-            question["task"] = .string(about[0])
+        if let name {
+            (question["verb"], question["name"]) = (.string(subject), .string(name))
         } else {
-            (question["verb"], question["name"]) = (.string(about[0]), .string(about[1]))
+            question["task"] = .string(subject)
         }
         question["origin"] = origin.map { .string($0) }
         question["user"] = account.map { .string($0) }

@@ -19,24 +19,10 @@ struct NotifyCommand: BridgeCommand {
     @OptionGroup var connection: ConnectionOptions
     @ParentCommand var root: Trestle
 
-    @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
-    var task: String
-
-    @Argument(
-        help: ArgumentHelp(
-            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"),
-        completion: TaskCompletion.options)
-    var options: [String] = []
-
-    @Option(help: ArgumentHelp("Only the task that this session registered.", valueName: "number"))
-    var session: UInt64?
-
-    func validate() throws {
-        if options != ["-"] { _ = try CallArguments.options(options) }
-    }
+    @OptionGroup var arguments: TaskArguments
 
     func run() async throws {
-        let options = options == ["-"] ? try StandardInput.json() : try CallArguments.options(self.options)
-        try await withClient { client in try await client.notify(task, options, session: session) }
+        let options = try arguments.json()
+        try await withClient { client in try await client.notify(arguments.task, options, session: arguments.session) }
     }
 }

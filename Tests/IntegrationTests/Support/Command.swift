@@ -4,11 +4,15 @@ import TestSupport
 extension DaemonHome {
     /// Runs the command line against this daemon, to its end.
     func trestle(_ arguments: String..., input: String = "") throws -> ProgramRun {
+        try trestle(arguments, input: input)
+    }
+
+    func trestle(_ arguments: [String], input: String = "") throws -> ProgramRun {
         try run(Place.program("trestle"), ["--socket", socketPath] + arguments, input: input)
     }
 }
 
-/// A command of the command line that goes on until it is told to end; what it writes is read line by line.
+/// A command of the command line that runs until it is asked to end; what it writes is read line by line.
 final class Command {
     let process: SpawnedProcess
     private let lines: SocketLineReader

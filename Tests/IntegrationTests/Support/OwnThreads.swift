@@ -5,11 +5,11 @@ import Testing
 /// Runs a suite's tests a few at a time, each on threads of its own: they block while they wait for other processes,
 /// which the threads of Swift's pool, that all other tests share, must not.
 ///
-/// The suite's time limit is told here because the wait for a turn, behind hundreds of other tests, is not the test's.
+/// The suite's time limit stands here because the wait for a turn, behind hundreds of other tests, is not the test's.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// How long a test may take from the beginning of its turn.
     let limit: Duration
-    /// A test that does not end is ended with the whole run, so that the threads' stacks tell what it waits for.
+    /// A test that does not end is ended with the whole run, so that the threads' stacks show what it waits for.
     private static let grace = Duration.seconds(60)
 
     let isRecursive = true
@@ -28,7 +28,7 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
             fatalError("\(test.name) has not ended \(Self.grace) after its limit of \(limit)")
         }
         defer { watch.cancel() }
-        try await withTaskExecutorPreference(BlockingThreads.shared) { try await function() }
+        try await withTaskExecutorPreference(TestThreads.shared) { try await function() }
     }
 }
 
@@ -80,8 +80,8 @@ private final class Turns: Sendable {
 
 /// Threads that run jobs in the order in which they come, one more whenever all are busy: a job that blocks never keeps
 /// another from beginning. They live as long as the process.
-private final class BlockingThreads: TaskExecutor {
-    static let shared = BlockingThreads()
+private final class TestThreads: TaskExecutor {
+    static let shared = TestThreads()
 
     private struct State {
         var jobs: [UnownedJob] = []
@@ -112,7 +112,7 @@ private final class BlockingThreads: TaskExecutor {
             &thread, nil,
             { context in
                 guard let context else { return nil }
-                Unmanaged<BlockingThreads>.fromOpaque(context).takeUnretainedValue().serve()
+                Unmanaged<TestThreads>.fromOpaque(context).takeUnretainedValue().serve()
             }, context)
         precondition(failure == 0, "no thread for a test: error \(failure)")
     }

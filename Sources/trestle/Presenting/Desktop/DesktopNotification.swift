@@ -99,7 +99,8 @@ struct DesktopNotification: Sendable {
 
     // MARK: The answer
 
-    /// What an event makes of the alert: its answer, or `alert.dismissed` where there will be none; nil where it goes on.
+    /// What an event makes of the alert: its answer, or `alert.dismissed` where there will be none; nil where it goes
+    /// on.
     func outcome(of event: Event) -> Result<JSON, BridgeError>? {
         switch event {
         case .replied(let text):

@@ -43,7 +43,8 @@ final class DesktopPresenter {
     }
 
     /// Shows an alert and returns the answer.
-    /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` where the caller cancels.
+    /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` where the caller
+    ///   cancels.
     func show(_ options: JSON) async throws -> JSON {
         let alert = try PresentedAlert(options)
         let capabilities: NotificationCapabilities

@@ -1,0 +1,26 @@
+import ArgumentParser
+import BridgeJSON
+
+/// A task and its options, as `trestle call` and `trestle notify` take them.
+struct TaskArguments: ParsableArguments {
+    @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
+    var task: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "The options; - reads them from standard input. Without any: {}.", valueName: "json | key=value | -"),
+        completion: TaskCompletion.options)
+    var options: [String] = []
+
+    @Option(help: ArgumentHelp("Only the task that this session registered.", valueName: "number"))
+    var session: UInt64?
+
+    func validate() throws {
+        if options != ["-"] { _ = try CallArguments.options(options) }
+    }
+
+    /// The options, read from where they are.
+    func json() throws -> JSON {
+        options == ["-"] ? try StandardInput.json() : try CallArguments.options(options)
+    }
+}

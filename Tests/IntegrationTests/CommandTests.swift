@@ -1,0 +1,102 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The command line", .blocking)
+struct CommandTests {
+    @Test("notify calls a task that somebody provides, shows nothing, and does not wait for an answer")
+    func notify() throws {
+        try withDaemon { daemon in
+            let provider = try daemon.connect()
+            _ = try provider.result("bridge.register", ["tasks": ["lamp.switch"]])
+            let run = try daemon.home.trestle("notify", "lamp.switch", "on=true")
+            #expect(run.end == .exited(0) && run.output == "" && run.errors == "")
+            let call = try provider.receive { $0["task"] == "lamp.switch" }
+            #expect(call["options"] == ["on": true] && call["callbackId"] == nil)
+            #expect(try daemon.home.trestle("notify").end == .exited(64))
+        }
+    }
+
+    @Test("publish sends an event, retains it where that is wanted, and forgets it")
+    func publish() throws {
+        try withDaemon { daemon in
+            let early = try daemon.connect()
+            _ = try early.result("bridge.subscribe", ["events": ["lamp"]])
+            #expect(try daemon.home.trestle("publish", "lamp", "on=true", "--retain").end == .exited(0))
+            let event: JSON = ["event": "lamp", "retained": true, "data": ["on": true]]
+            #expect(try early.receive { $0["event"] != nil } == event)
+            let later = try daemon.connect()
+            _ = try later.result("bridge.subscribe", ["events": ["lamp"]])
+            #expect(try later.receive { $0["event"] != nil } == event)
+            #expect(try daemon.home.trestle("publish", "lamp", "--forget").end == .exited(0))
+            let last = try daemon.connect()
+            _ = try last.result("bridge.subscribe", ["events": ["lamp"]])
+            #expect(try daemon.home.trestle("publish", "lamp").end == .exited(0))
+            // The retained one would have come first.
+            for client in [early, last] {
+                #expect(try client.receive { $0["event"] != nil } == ["event": "lamp", "data": nil])
+            }
+        }
+    }
+
+    @Test(
+        "publish says what is wrong with what was typed",
+        arguments: [
+            (["lamp", "--retain", "--forget"], "exclude each other"), (["lamp", "1", "--forget"], "takes no data"),
+            ([], "event"),
+        ])
+    func wrongPublish(arguments: [String], words: String) throws {
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle(["publish"] + arguments)
+            #expect(run.end == .exited(64) && run.errors.contains(words), "\(run.errors)")
+        }
+    }
+
+    @Test("explain takes a task, or a verb and a name, and ends with 1 where it is denied")
+    func explain() throws {
+        try withDaemon { daemon in
+            let own = try daemon.home.trestle("explain", "Echo")
+            #expect(own.end == .exited(0) && own.output.contains(#""allowed":true"#))
+            let others = try daemon.home.trestle("explain", "bridge.status", "--as", "65534")
+            #expect(others.end == .exited(1) && others.output.contains(#""allowed":false"#), "\(others.output)")
+            let verb = try daemon.home.trestle("explain", "store", "1000:local", "--as", "65534", "--account", "ann")
+            #expect(verb.end == .exited(1) && verb.output.contains(#""verb":"store""#), "\(verb.output)")
+            let nobody = try daemon.home.trestle("explain", "Echo", "--as", "no such user")
+            #expect(nobody.end == .exited(64) && nobody.errors.contains("no such user"), "\(nobody.errors)")
+            #expect(try daemon.home.trestle("explain").end == .exited(64))
+        }
+    }
+
+    @Test("cancel ends a call, also by its name of before; so do config reload and user password")
+    func names() throws {
+        try withDaemon { daemon in
+            for name in ["cancel", "kill"] {
+                let unknown = try daemon.home.trestle(name, "999999")
+                #expect(unknown.end == .exited(1) && unknown.errors.contains("999999"))
+            }
+            for command in [["config", "reload"], ["reload"]] {
+                let run = try daemon.home.trestle(command)
+                #expect(run.end == .exited(0) && run.output.hasPrefix(#"{"applied":[]"#), "\(run.errors)")
+            }
+            #expect(try daemon.home.trestle("user", "add", "ann", input: "a long password\n").end == .exited(0))
+            for name in ["password", "passwd"] {
+                let run = try daemon.home.trestle("user", name, "ann", input: "another \(name) of ann's\n")
+                #expect(run.end == .exited(0), "\(run.errors)")
+            }
+            for name in ["list", "ls"] { #expect(try daemon.home.trestle("user", name).output.contains("ann")) }
+            #expect(try daemon.home.trestle("user", "rm", "ann").end == .exited(0))
+        }
+    }
+
+    @Test("What a rule forbids ends with 77")
+    func denied() throws {
+        let home = try DaemonHome()
+        mkdir(home.folder.file("policy.d"), 0o755)
+        try home.folder.write("[[rule]]\ndeny = \"call\"\nnames = \"Echo\"\n", to: "policy.d/10.toml")
+        try withDaemon(in: home) { daemon in
+            let run = try home.trestle("call", "Echo", "1")
+            #expect(run.end == .exited(77) && run.errors.contains("permission.denied"), "\(run.errors)")
+        }
+    }
+}
