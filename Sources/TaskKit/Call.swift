@@ -1,4 +1,5 @@
 internal import CTaskPlugin
+internal import Glibc
 internal import Synchronization
 
 /// One call of a task: who makes it, and what the task can do on the way to its answer. May be kept and used on any
@@ -10,6 +11,10 @@ public struct Call: Sendable {
     /// Set when the call is cancelled. Nil in a raw task's call, which asks the table of raw calls.
     let cancelMark: CancelMark?
     private let flags: UInt32
+    /// What was left when the task got the call; negative: no deadline.
+    private let remainingNanoseconds: Int64
+    /// When that was, by the tick of the kernel's clock before: each call has one, and an exact look takes 1 % of it.
+    private let arrivalNanoseconds: Int64
 
     /// Who makes the call.
     public let caller: Caller
@@ -18,17 +23,29 @@ public struct Call: Sendable {
         self.handle = request.pointee.call
         self.runtime = runtime
         self.cancelMark = cancelMark
-        let remaining = request.pointee.time_remaining_ns
-        deadline = remaining < 0 ? nil : .now + .nanoseconds(remaining)
+        remainingNanoseconds = request.pointee.time_remaining_ns
+        arrivalNanoseconds = remainingNanoseconds < 0 ? 0 : Self.nanoseconds(CLOCK_MONOTONIC_COARSE)
         self.flags = request.pointee.flags
         self.caller = caller
     }
 
-    /// When the daemon ends the call and cancels its task; nil: never.
-    public let deadline: ContinuousClock.Instant?
+    /// When the daemon ends the call and cancels its task, or up to 4 ms before; nil: never.
+    public var deadline: ContinuousClock.Instant? { timeRemaining.map { .now + $0 } }
 
-    /// The time that is left to the call now, zero once it is over; nil: no deadline.
-    public var timeRemaining: Duration? { deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
+    /// The time that is left to the call now, or up to 4 ms less, zero once it is over; nil: no deadline.
+    public var timeRemaining: Duration? {
+        guard remainingNanoseconds >= 0 else { return nil }
+        let passed = Self.nanoseconds(CLOCK_MONOTONIC) - arrivalNanoseconds
+        return .nanoseconds(max(0, remainingNanoseconds - passed))
+    }
+
+    /// A clock of the system's.
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        // Cannot fail: the clock exists, and the address is ours.
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
 
     /// Nobody waits for the answer. It is wanted all the same: it ends the call. Told in the daemon's own process; in
     /// one of the plugin's own it is always false.

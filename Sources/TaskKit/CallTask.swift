@@ -7,7 +7,7 @@ internal import Synchronization
 /// `@unchecked`: its properties are used on the loop thread only.
 ///
 /// `@exclusivity(unchecked)`: no access to one lasts longer than its load or store.
-final class CallTask: @unchecked Sendable {
+final class CallTask: @unchecked Sendable {  // loop thread only
     /// The call that is being served; 0: it has been answered.
     @exclusivity(unchecked) var handle: trestle_call
     /// The call's request, up to the first suspension.

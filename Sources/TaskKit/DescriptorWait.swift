@@ -2,12 +2,12 @@ internal import CTaskPlugin
 internal import Glibc
 
 extension PluginContext {
-    /// Waits until a descriptor can be read, or its other end is gone: a socket, a pipe, inotify, a device. No thread waits
-    /// with it. The descriptor stays the plugin's, is made non-blocking, and may be waited for by several at once. Any
-    /// thread.
+    /// Waits until a descriptor can be read, or its other end is gone: a socket, a pipe, inotify, a device. No thread
+    /// waits with it. The descriptor stays the plugin's, is made non-blocking, and may be waited for by several at
+    /// once. Any thread.
     ///
-    /// - Throws: `BridgeError` where the descriptor cannot be waited for, as that of a file; `CancellationError` where the
-    ///   Swift task is cancelled.
+    /// - Throws: `BridgeError` where the descriptor cannot be waited for, as that of a file; `CancellationError` where
+    ///   the Swift task is cancelled.
     public func readable(_ descriptor: Int32) async throws {
         try await DescriptorWait(descriptor, TRESTLE_WATCH_READABLE, runtime.host).wait()
     }

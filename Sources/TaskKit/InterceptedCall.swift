@@ -6,8 +6,8 @@ public struct InterceptedCall: Sendable {
     /// The task that is called.
     public let task: String
 
-    /// The options, one JSON value, to the byte as the caller sent it: the same value may come with other spaces, escapes
-    /// or digits. Nobody has checked yet whether it fits the task.
+    /// The options, one JSON value, to the byte as the caller sent it: the same value may come with other spaces,
+    /// escapes or digits. Nobody has checked yet whether it fits the task.
     public let rawOptions: [UInt8]
 
     /// The session whose task is meant, where the caller named one.

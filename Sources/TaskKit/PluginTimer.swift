@@ -2,8 +2,8 @@ internal import CTaskPlugin
 internal import Synchronization
 
 extension PluginContext {
-    /// Calls `body` on the loop thread once, after that time: never early, at best to the millisecond. Any thread. Within
-    /// `async` code, `Task.sleep` does as well.
+    /// Calls `body` on the loop thread once, after that time: never early, at best to the millisecond. Any thread.
+    /// Within `async` code, `Task.sleep` does as well.
     @discardableResult
     public func timer(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> PluginTimer {
         PluginTimer(delay, every: nil, runtime.host, log, body)
