@@ -10,8 +10,8 @@ import BridgeMessage
 //   listen: that takes its sender's share of the loop, and no one else's.
 // - No turn of the loop takes more than 10 ms.
 //
-// The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding: of twelve where it
-// is short, because pages that were given back and cold caches then count for more. In a debug build, and so under
+// The CPU time is the smallest of three replays, so that nothing else on the machine makes a finding: of twelve where
+// it is short, because pages that were given back and cold caches then count for more. In a debug build, and so under
 // `swift test`, sequences are played and not judged.
 func fuzzCost(_ bytes: [UInt8]) throws(Violation) {
     let sequence = CostSequence(bytes)

@@ -154,7 +154,7 @@ private final class CostCore {
         } catch {
             fatalError("the daemon cannot be made: \(error)")
         }
-        EventLoop.onSlowTurn = { Self.longestTurn = max(Self.longestTurn, $0.cpuTime.clampedNanoseconds) }
+        EventLoop.onSlowTurn = { Self.longestTurn = max(Self.longestTurn, $0.cpuTime.wholeNanoseconds) }
         populate()
     }
 

@@ -83,7 +83,7 @@ private final class LaneCancelMark: Sendable {
 ///
 /// `@unchecked`: everything that changes is guarded by `mutex`. A pthread mutex, because the standard library's has no
 /// condition to wait for.
-private final class LaneQueue: @unchecked Sendable {
+private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
     typealias Job = @Sendable () -> Void
 
     /// Some times as long as the kernel's own turns, of 0.7 to 3 ms: so that a thread with such a turn comes first. Two

@@ -21,12 +21,12 @@ import Synchronization
 ///
 /// When the connection is lost, every call that has been made ends with `session.closed`. `started` of the error is
 /// false where nothing of the call had left this process, and true where the call may have had its effect. The bridge
-/// then connects again, after pauses that grow, unless `Configuration.reconnect` is nil. What it provides and listens to
-/// is restored before anything else is sent; handlers and streams of events stay. Calls that are made meanwhile wait,
-/// within their timeouts, and so do those that a stopping daemon has refused without beginning them. What is published
-/// meanwhile is missed: each stream of events then gets one `bridge.events_dropped` whose `count` is null. A new
-/// connection is a new session: a login, and watches of tables, are to be made anew when `states` reports a new one. A
-/// session that `closeWeb` ends is not made again.
+/// then connects again, after pauses that grow, unless `Configuration.reconnect` is nil. What it provides and listens
+/// to is restored before anything else is sent; handlers and streams of events stay. Calls that are made meanwhile
+/// wait, within their timeouts, and so do those that a stopping daemon has refused without beginning them. What is
+/// published meanwhile is missed: each stream of events then gets one `bridge.events_dropped` whose `count` is null. A
+/// new connection is a new session: a login, and watches of tables, are to be made anew when `states` reports a new
+/// one. A session that `closeWeb` ends is not made again.
 public final class Bridge: Sendable {
     let session: ClientSession
 
@@ -41,13 +41,14 @@ public final class Bridge: Sendable {
     /// Connects to the daemon's socket and introduces this program.
     ///
     /// - Parameters:
-    ///   - socket: The socket's path, at most 107 bytes. Nil: the one that the environment's `TRESTLE_SOCKET` names, else
-    ///     the user's own where there is one, else the machine's.
-    ///   - configuration: What the program says of itself, and whether it connects again. This first connection is waited for
-    ///     only where `waitForDaemon` says so.
+    ///   - socket: The socket's path, at most 107 bytes. Nil: the one that the environment's `TRESTLE_SOCKET` names,
+    ///     else the user's own where there is one, else the machine's.
+    ///   - configuration: What the program says of itself, and whether it connects again. This first connection is
+    ///     waited for only where `waitForDaemon` says so.
     /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds;
     ///   `connection.denied` where this user may not open the socket; what the daemon says where it does not take the
-    ///   program for what it says it is; `call.cancelled` where the Swift task is cancelled while it waits for a daemon.
+    ///   program for what it says it is; `call.cancelled` where the Swift task is cancelled while it waits for a
+    ///   daemon.
     @LoopActor
     public static func connect(
         socket: String? = nil, configuration: Configuration = .init()

@@ -11,8 +11,8 @@ extension Bridge {
         public var origin: String?
         /// How to connect again when the connection is lost; nil: not at all, the bridge ends then.
         public var reconnect: Reconnection?
-        /// Whether `connect` tries again, after pauses that grow, where no daemon answers or it is busy: until one takes
-        /// the program, or the Swift task is cancelled.
+        /// Whether `connect` tries again, after pauses that grow, where no daemon answers or it is busy: until one
+        /// takes the program, or the Swift task is cancelled.
         public var waitForDaemon: Bool
         /// How much the bridge keeps.
         public var limits: Limits

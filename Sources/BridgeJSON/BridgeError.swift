@@ -87,8 +87,8 @@ public struct BridgeError: Error, Sendable, Hashable {
     /// When trying again makes sense.
     public var retryAfter: Duration?
 
-    /// Whether the task had begun its work on the call, as `data` says: false where it certainly had not; true where the
-    /// call may have had its effect; nil where it is not known.
+    /// Whether the task had begun its work on the call, as `data` says: false where it certainly had not; true where
+    /// the call may have had its effect; nil where it is not known.
     public var started: Bool? { data?["started"]?.boolValue }
 
     /// An error.

@@ -86,11 +86,11 @@ public enum Suggestion {
         return shown.count == 1 ? shown[0] : nil
     }
 
-    /// The edits between two words: letters added, left out, replaced, or exchanged with their neighbour; nil: more than
-    /// `bound`.
+    /// The edits between two words: letters added, left out, replaced, or exchanged with their neighbour; nil: more
+    /// than `bound`.
     ///
-    /// Of the table of distances only cells up to `bound` beside the diagonal are computed, and no row behind one that is
-    /// beyond it throughout. Nothing is allocated but on the stack.
+    /// Of the table of distances only cells up to `bound` beside the diagonal are computed, and no row behind one that
+    /// is beyond it throughout. Nothing is allocated but on the stack.
     static func distance(_ from: [UInt8], _ to: [UInt8], atMost bound: Int) -> Int? {
         guard bound >= 0, abs(from.count - to.count) <= bound else { return nil }
         let width = to.count + 1

@@ -97,7 +97,7 @@ public struct EventMessage {
     public var name: UnsafeRawBufferPointer
     /// Its data, any JSON; absent data are `null`.
     public var data: UnsafeRawBufferPointer
-    /// Whether whoever subscribes later gets it as well.
+    /// Whether later subscribers get it as well.
     public var isRetained = false
 }
 

@@ -138,7 +138,8 @@ public final class BridgeServer {
         listener.onAccept = { [self] socket, peer in
             if let connection = connection(over: socket, PeerIdentity(peer)) { waiting.append(connection) }
         }
-        // Accept all of them first: a client that gets the error may reconnect at once, and must reach the next process.
+        // Accept all of them first: a client that gets the error may reconnect at once, and must reach the next
+        // process.
         listener.drainBacklog()
         listener.close()
         for connection in waiting { connection.turnAway(error) }

@@ -142,8 +142,8 @@ static inline int clibuv_send_descriptors(int socket, const int *descriptors, si
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_maximum_descriptors. Their number;
-   0 where nothing is left; or -1 with errno. */
+/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_maximum_descriptors. Their
+   number; 0 where nothing is left; or -1 with errno. */
 static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
     char byte;
     struct iovec vector = {.iov_base = &byte, .iov_len = 1};

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
-final class Loop: @unchecked Sendable {
+final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     static let shared = Loop()
 
     /// Jobs per turn: enough to hide the cost of a turn, few enough (well under a millisecond of small ones) that

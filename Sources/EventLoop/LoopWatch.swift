@@ -38,7 +38,7 @@ public final class LoopWatch: Sendable {
     private let turn = Atomic<UInt64>(0)
     private let isAsleep = Atomic<Bool>(false)
     // Never freed: a watch lives as long as the process. Its thread reads what does not change.
-    private nonisolated(unsafe) let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private nonisolated(unsafe) let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)  // any thread may post
     private let looks = Mutex(Looks())
     private let name: @Sendable (UInt32) -> String?
     private let report: @Sendable (LoopHold) -> Void
@@ -178,7 +178,7 @@ public final class LoopWatch: Sendable {
 /// Whose code runs on the loop thread, as far as somebody says so.
 public enum LoopHolder {
     /// A number that its writer gives a meaning; 0: nobody has said anything. Written on the loop thread. Never freed.
-    public nonisolated(unsafe) static let cell: UnsafeMutablePointer<Atomic<UInt32>> = {
+    public nonisolated(unsafe) static let cell: UnsafeMutablePointer<Atomic<UInt32>> = {  // atomic, never freed
         let cell = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         cell.initialize(to: Atomic(0))
         return cell

@@ -3,7 +3,7 @@ import Glibc
 /// Something for the loop thread to run once.
 ///
 /// Unchecked because a raw argument is not `Sendable`: the caller of `post` answers for it, as `EventLoop.post` says.
-enum Work: @unchecked Sendable {
+enum Work: @unchecked Sendable {  // the caller of `post` answers for the argument
     case actorJob(UnownedJob)
     case taskJob(UnownedJob)
     case closure(@LoopActor @Sendable () -> Void)

@@ -4,7 +4,7 @@ import Synchronization
 /// The plugins whose code may hold the loop thread of this process, by the numbers that ``LoopHolder`` gives them.
 public enum PluginHolders {
     /// Receivers are never deallocated, and only their methods for any thread are called from another one.
-    private struct Receivers: @unchecked Sendable {
+    private struct Receivers: @unchecked Sendable {  // other threads call methods for any thread
         var all: [PluginReceiver] = []
     }
 

@@ -5,7 +5,7 @@ import Glibc
 /// A function of a plugin that waits for a descriptor or a timer.
 ///
 /// `@unchecked`: called on the loop thread alone.
-struct WatchFunction: @unchecked Sendable {
+struct WatchFunction: @unchecked Sendable {  // loop thread only
     private let receiver: PluginReceiver
     private let argument: UnsafeMutableRawPointer?
     private let function: (UnsafeMutableRawPointer?, UInt32) -> Void

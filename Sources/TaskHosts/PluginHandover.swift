@@ -24,10 +24,10 @@ extension PluginLoader {
     /// How long ``saveSessions(_:)`` takes at the longest.
     public var keepingTime: Duration { settings.stopTimeout * (2 * runtime.plugins.count) }
 
-    /// Asks a plugin what it knows of these sessions: of all at once, which is one question as a rule. Where that fails,
-    /// of each user's for each origin, and where that fails of ever fewer of these, so that a user's sessions cost others
-    /// no more than one more question. All further questions together have the stop timeout once more, and each half of
-    /// what is left of that.
+    /// Asks a plugin what it knows of these sessions: of all at once, which is one question as a rule. Where that
+    /// fails, of each user's for each origin, and where that fails of ever fewer of these, so that a user's sessions
+    /// cost others no more than one more question. All further questions together have the stop timeout once more, and
+    /// each half of what is left of that.
     func saveSessions(_ numbers: [UInt64], by plugin: PluginInstance, in kept: inout KeptSessions) async {
         guard !numbers.isEmpty else { return }
         var groups = [numbers]
@@ -104,8 +104,8 @@ extension PluginLoader {
         return .object(parts)
     }
 
-    /// Hands each plugin what it answered to ``saveSessions(_:)`` in the daemon before: of one user's sessions after the
-    /// other's, and no more at once than a message holds. All of it has the start timeout, for each plugin.
+    /// Hands each plugin what it answered to ``saveSessions(_:)`` in the daemon before: of one user's sessions after
+    /// the other's, and no more at once than a message holds. All of it has the start timeout, for each plugin.
     ///
     /// - Returns: The sessions that cannot go on, with the reason.
     public func restoreSessions(_ states: [(plugin: String, state: JSON)]) async -> [(session: UInt64, reason: String)]

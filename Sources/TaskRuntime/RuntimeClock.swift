@@ -1,3 +1,5 @@
+import BridgeJSON
+
 /// A moment on a clock that never goes backwards.
 public struct RuntimeInstant: Sendable, Hashable, Comparable {
     /// Nanoseconds since a point that stays the same while the process runs.
@@ -14,7 +16,7 @@ public struct RuntimeInstant: Sendable, Hashable, Comparable {
 
     /// The moment `duration` later; the end of time where there is no such moment.
     public func advanced(by duration: Duration) -> RuntimeInstant {
-        advanced(byNanoseconds: duration.clampedNanoseconds)
+        advanced(byNanoseconds: duration.wholeNanoseconds)
     }
 
     /// The same, without a `Duration`, whose parts cost divisions of 128 bits.
@@ -30,16 +32,11 @@ public struct RuntimeInstant: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, from zero to what 64 bits hold.
-    public var clampedNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : whole + UInt64(attoseconds / 1_000_000_000)
-    }
+    /// Whole nanoseconds, from zero to 292 years.
+    public var wholeNanoseconds: UInt64 { UInt64(max(0, clampedNanoseconds)) }
 
     /// Whole milliseconds, for messages and statistics.
-    public var wholeMilliseconds: Int64 { Int64(clampedNanoseconds / 1_000_000) }
+    public var wholeMilliseconds: Int64 { Int64(wholeNanoseconds / 1_000_000) }
 }
 
 /// Time, as the runtime needs it: what it is, and being woken. The daemon's loop in service, a fake in tests.

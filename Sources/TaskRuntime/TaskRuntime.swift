@@ -132,7 +132,7 @@ public final class TaskRuntime {
     ) {
         self.limits = limits
         self.quotas = quotas
-        standardTimeoutNanoseconds = limits.callTimeout.clampedNanoseconds
+        standardTimeoutNanoseconds = limits.callTimeout.wholeNanoseconds
         self.policy = policy
         self.daemon = daemon
         self.clock = clock
@@ -148,7 +148,7 @@ public final class TaskRuntime {
     /// Goes by other bounds from now on, for living sessions too. Calls in flight keep their deadlines.
     public func apply(_ limits: RuntimeLimits) {
         self.limits = limits
-        standardTimeoutNanoseconds = limits.callTimeout.clampedNanoseconds
+        standardTimeoutNanoseconds = limits.callTimeout.wholeNanoseconds
     }
 
     // MARK: Time

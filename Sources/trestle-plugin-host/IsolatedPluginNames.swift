@@ -15,8 +15,8 @@ final class IsolatedPluginNames: Sendable {
         known.withLock { $0 = Known(tasks: tasks, running: running) }
     }
 
-    /// - Parameter task: the number of the task that runs; nil: what a task does after it has waited, or what the plugin
-    ///   does by itself.
+    /// - Parameter task: the number of the task that runs; nil: what a task does after it has waited, or what the
+    ///   plugin does by itself.
     func name(_ task: Int?) -> String {
         let known = known.withLock { $0 }
         let tasks = (task.map { [$0] } ?? known.running()).filter(known.tasks.indices.contains)

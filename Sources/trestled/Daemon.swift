@@ -118,7 +118,7 @@ final class Daemon {
     }
 
     private func report(_ report: LaunchReport) {
-        let milliseconds = Double(report.duration.clampedNanoseconds / 10_000) / 100
+        let milliseconds = Double(report.duration.wholeNanoseconds / 10_000) / 100
         if let failure = report.failure {
             log.error("the launch worker \(report.name) failed after \(milliseconds) ms: \(failure)")
         } else {

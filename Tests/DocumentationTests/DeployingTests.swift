@@ -20,11 +20,11 @@ struct DeployingTests {
     }
 }
 
-/// A machine on which Trestle is installed, as the page has it: its directories are below a folder of the test's, and root
-/// is whoever runs the test. Blocking.
+/// A machine on which Trestle is installed, as the page has it: its directories are below a folder of the test's, and
+/// root is whoever runs the test. Blocking.
 ///
-/// A block `sh` is run, `sh restart` restarts the daemon, `sh no` is for other machines; `text` is what the command before it
-/// printed; `toml PATH` is added to a file.
+/// A block `sh` is run, `sh restart` restarts the daemon, `sh no` is for other machines; `text` is what the command
+/// before it printed; `toml PATH` is added to a file.
 private final class Machine {
     private let installed: InstalledFolder
     private let place: TemporaryFolder

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-// `scripts/newcomer` runs it: the last command installs a plugin beside the programs, where all other tests would find it.
+// `scripts/newcomer` runs it: the last command installs a plugin beside the programs, where all other tests would find
+// it.
 @Suite(
     "README.md, typed from top to bottom", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: ProcessInfo.processInfo.environment["TRESTLE_NEWCOMER"] != nil, "scripts/newcomer runs it"))

@@ -17,8 +17,8 @@ struct WorkerPolicyTests {
     @Test("waits more or less by a fifth", arguments: [(0.0, 80), (0.5, 100), (1.0, 120)])
     func jitter(chance: Double, milliseconds: Int) {
         var policy = RestartPolicy()
-        let pause = policy.fault(at: start, chance: chance)?.milliseconds ?? 0
-        #expect(abs(pause - Int64(milliseconds)) <= 1)
+        let pause = policy.fault(at: start, chance: chance) ?? .zero
+        #expect(abs(pause / .milliseconds(1) - Double(milliseconds)) <= 1)
     }
 
     @Test("never waits longer than thirty seconds, however often it fails, and is not given up for failing seldom")

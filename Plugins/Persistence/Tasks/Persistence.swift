@@ -18,7 +18,7 @@ extension Plugin {
     public static func persistence() -> Plugin {
         let configuration = PluginConfiguration(PersistenceConfiguration())
         let daemon = DaemonSink()
-        let threads = StoreLane.allCases.map(\.blockingLane)
+        let threads = StoreLane.allCases.map(\.threads)
         let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
         let copies = StoreCopies(store: store)
         return Plugin("persistence", version: "1.0.0") {

@@ -18,8 +18,8 @@ extension Bridge {
     ///     Waiting for a connection counts.
     ///   - retry: Which errors are not thrown, but have the call made again.
     /// - Throws: What the callback says; `session.closed` where the connection is lost; `options.invalid` where the
-    ///   options have no JSON; `result.invalid` where the result does not fit its type; `message.too_large`; `busy` where
-    ///   too many calls wait for a connection.
+    ///   options have no JSON; `result.invalid` where the result does not fit its type; `message.too_large`; `busy`
+    ///   where too many calls wait for a connection.
     public func call<Result: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable = JSON.object([:]), as result: Result.Type = Result.self,
         session: UInt64? = nil, timeout: Timeout = .standard, retry: Retry = .never
@@ -40,8 +40,8 @@ extension Bridge {
     ///   - timeout: How long the call may take; by default as long as the task's own timeout.
     ///   - retry: Whether the call is made again, after which errors.
     /// - Returns: The call. It is cancelled when nobody holds that any more.
-    /// - Throws: As `call(_:_:as:session:timeout:retry:)`, as long as the call has not been sent; later errors are those
-    ///   of `CallProgress.result`.
+    /// - Throws: As `call(_:_:as:session:timeout:retry:)`, as long as the call has not been sent; later errors are
+    ///   those of `CallProgress.result`.
     public func callWithProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable = JSON.object([:]),
         progress: Progress.Type = Progress.self, as result: Result.Type = Result.self, session: UInt64? = nil,
@@ -52,8 +52,8 @@ extension Bridge {
         return CallProgress(self, try await self.session.calls.begin(request))
     }
 
-    /// Calls a task without waiting for it: nothing reports what becomes of the call. Returns when there is room for the
-    /// message in this program's output.
+    /// Calls a task without waiting for it: nothing reports what becomes of the call. Returns when there is room for
+    /// the message in this program's output.
     ///
     /// - Parameters:
     ///   - task: The task's name.
@@ -72,10 +72,10 @@ extension Bridge {
     /// - Parameters:
     ///   - event: Its name, such as `page.shown`.
     ///   - data: What it says, any value that has JSON; `null` unless given.
-    ///   - retain: Whether the daemon keeps the event, in place of the one before of this name, and sends it to whoever
-    ///     subscribes later.
-    /// - Throws: As `call(_:_:as:session:timeout:retry:)`; `permission.denied` where a rule forbids it; `quota.exceeded`
-    ///   where too many events are retained.
+    ///   - retain: Whether the daemon keeps the event, in place of the one before of this name, and sends it to
+    ///     everybody who subscribes later.
+    /// - Throws: As `call(_:_:as:session:timeout:retry:)`; `permission.denied` where a rule forbids it;
+    ///   `quota.exceeded` where too many events are retained.
     public func publish(
         _ event: String, _ data: some Encodable & Sendable = JSON.null, retain: Bool = false
     ) async throws(BridgeError) {

@@ -3,8 +3,8 @@ import BridgeJSON
 /// Which calls are made again by themselves: at most five times in all, within the timeout, each time after the error's
 /// `retryAfter` or a pause that grows from 50 ms to 5 seconds.
 ///
-/// A call that was cancelled, whose deadline passed, or for which no connection came is never made again. The error that
-/// is thrown in the end is that of the last attempt; `started` says nothing of those before.
+/// A call that was cancelled, whose deadline passed, or for which no connection came is never made again. The error
+/// that is thrown in the end is that of the last attempt; `started` says nothing of those before.
 public enum Retry: String, Sendable, Hashable, CaseIterable {
     /// None: every error is thrown.
     case never

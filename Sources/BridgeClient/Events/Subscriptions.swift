@@ -52,8 +52,8 @@ final class Subscriptions {
     private let link: Link
     private let calls: CallsInFlight
     private var subscriptions: [Subscription] = []
-    /// The newest retained event of each name that somebody listens to. The daemon sends one to a session once; a stream
-    /// that is subscribed to it later gets it from here.
+    /// The newest retained event of each name that somebody listens to. The daemon sends one to a session once; a
+    /// stream that is subscribed to it later gets it from here.
     private var retained: [String: BridgeEvent] = [:]
     /// As many as the daemon keeps.
     private static let maximumRetained = 1_024

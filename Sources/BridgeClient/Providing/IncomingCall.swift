@@ -27,11 +27,11 @@ public struct IncomingCall: Sendable {
     /// The time that is left to the call now, zero once it is over; nil: no deadline.
     public var timeRemaining: Duration? { deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
 
-    /// Sends an intermediate result, any value that has JSON. Never waits. What is sent arrives in order, and before the
-    /// result.
+    /// Sends an intermediate result, any value that has JSON. Never waits. What is sent arrives in order, and before
+    /// the result.
     ///
-    /// - Returns: Whether it was taken. It is not where the caller wants no progress, where the call has ended, where the
-    ///   daemon does not read what was sent before, and where the value has no JSON.
+    /// - Returns: Whether it was taken. It is not where the caller wants no progress, where the call has ended, where
+    ///   the daemon does not read what was sent before, and where the value has no JSON.
     @discardableResult
     public func reportProgress(_ value: some Encodable) -> Bool {
         guard let report, let bytes = try? JSONCoding.encode(value) else { return false }

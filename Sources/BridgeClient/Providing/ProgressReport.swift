@@ -1,4 +1,5 @@
-// Progress of provided tasks, on its way from any thread to the loop. It never waits, and always comes before the result.
+// Progress of provided tasks, on its way from any thread to the loop. It never waits, and always comes before the
+// result.
 
 import BridgeMessage
 import EventLoop

@@ -6,7 +6,8 @@ import BridgeJSON
 public enum ConnectionState: Sendable, Hashable {
     /// It has, and what it provides and listens to is restored, except for what the daemon refused.
     /// - What the daemon said of itself; nil where it does not let this program ask.
-    /// - `isNew`: whether the session took the place of an earlier one: what belonged to that, such as a login, is gone.
+    /// - `isNew`: whether the session took the place of an earlier one: what belonged to that, such as a login, is
+    ///   gone.
     /// - `refused`: tasks that the daemon did not take again.
     case open(DaemonInfo?, isNew: Bool, refused: [RefusedRegistration])
     /// It has none; another attempt follows. Calls wait.

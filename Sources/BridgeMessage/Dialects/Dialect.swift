@@ -98,9 +98,9 @@ struct DialectMismatch: Error {
 /// Constant parts of messages.
 enum DialectText {
     // With the padding that every text has. Unsafe in form only: made once, never written again, never given back.
-    nonisolated(unsafe) static let emptyObject = literal("{}")
-    nonisolated(unsafe) static let null = literal("null")
-    nonisolated(unsafe) static let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    nonisolated(unsafe) static let emptyObject = literal("{}")  // never written again
+    nonisolated(unsafe) static let null = literal("null")  // never written again
+    nonisolated(unsafe) static let nothing = UnsafeRawBufferPointer(start: nil, count: 0)  // has no memory
 
     private static func literal(_ text: String) -> UnsafeRawBufferPointer {
         let bytes = UnsafeMutableRawBufferPointer.allocate(

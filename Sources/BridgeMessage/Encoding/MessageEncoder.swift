@@ -54,7 +54,7 @@ public enum MessageEncoder {
 
     /// An event.
     ///
-    /// - Parameter isRetained: Whether whoever subscribes later gets it as well.
+    /// - Parameter isRetained: Whether later subscribers get it as well.
     public static func event(
         name: String, data: UnsafeRawBufferPointer, isRetained: Bool = false, to output: OutputBuffer
     ) {

@@ -35,8 +35,8 @@
  *              late or second reply is harmless: it is dropped, counted and logged.
  *   Errors     No function returns one. What the plugin gets wrong is reported where it can be: a result that is no
  *              JSON ends its call with `reply.invalid`; progress, an event or a metric that is invalid is left out,
- *              with a line in the log. A call that is never answered ends at its deadline, and its work counts as running.
- *              A fault of the processor ends the process, and in the daemon's own the daemon.
+ *              with a line in the log. A call that is never answered ends at its deadline, and its work counts as
+ * running. A fault of the processor ends the process, and in the daemon's own the daemon.
  *   Output     Standard output and standard error are the daemon's; in a process of the plugin's own they go to the
  *              log, line by line. Better use `log`.
  *

@@ -1,4 +1,5 @@
 import BridgeJSON
+import TaskRuntime
 import EventLoop
 
 /// Why a worker's process is not there any more, though nobody wanted it to end.
@@ -29,14 +30,9 @@ struct WorkerFault: Sendable {
         default: break
         }
         data["reason"] = reason.map { .string($0) }
-        data["restartInMs"] = restart.map { .number(JSONNumber($0.milliseconds)) }
+        data["restartInMs"] = restart.map { .number(JSONNumber($0.wholeMilliseconds)) }
         return BridgeError(
             .pluginCrashed, "the process of the plugin \(plugin) \(description)", data: .object(data),
             isTransient: restart != nil, retryAfter: restart)
     }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -234,7 +234,7 @@ final class WorkerSupervisor {
 
     private func report(_ error: BridgeError, _ pause: Duration?) {
         if let pause {
-            log.logger.warning("\(error.message); it is started again in \(pause.milliseconds) ms")
+            log.logger.warning("\(error.message); it is started again in \(pause.wholeMilliseconds) ms")
         } else {
             log.logger.error(
                 "\(error.message), too often within a minute: its tasks are unavailable until bridge.plugin.reload")

@@ -58,7 +58,7 @@ extension TaskRuntime {
         [
             "version": .string(daemon.version), "pid": .number(JSONNumber(Int64(daemon.pid))),
             "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
-            "loopLagUs": .number(JSONNumber(loopLag().clampedNanoseconds / 1000)),
+            "loopLagUs": .number(JSONNumber(loopLag().wholeNanoseconds / 1000)),
             "longTurns": reportLongTurns(),
             "draining": .bool(isDraining), "sessions": .number(JSONNumber(sessions.count)),
             "callsInFlight": .number(JSONNumber(calls.count)),
@@ -108,7 +108,7 @@ extension TaskRuntime {
     private func describe(_ report: LaunchReport) -> JSON {
         [
             "name": .string(report.name), "phase": .string(report.phase.rawValue),
-            "durationUs": .number(JSONNumber(report.duration.clampedNanoseconds / 1000)),
+            "durationUs": .number(JSONNumber(report.duration.wholeNanoseconds / 1000)),
             "state": report.failure == nil ? "done" : "failed",
             "error": report.failure.map(JSON.string) ?? .null,
         ]
@@ -117,7 +117,7 @@ extension TaskRuntime {
     private func describe(_ task: TaskEntry) -> JSON {
         let statistics = task.statistics
         func microseconds(_ share: Double) -> JSON {
-            statistics.latency?.quantile(share).map { .number(JSONNumber($0.clampedNanoseconds / 1000)) } ?? .null
+            statistics.latency?.quantile(share).map { .number(JSONNumber($0.wholeNanoseconds / 1000)) } ?? .null
         }
         return [
             "name": .string(task.name), "calls": .number(JSONNumber(statistics.calls)),

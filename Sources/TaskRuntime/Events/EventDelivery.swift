@@ -11,7 +11,7 @@ extension TaskRuntime {
 
     /// Sends an event, whose data are JSON, to every session that subscribed to its name.
     ///
-    /// - Parameter isRetained: Whether whoever subscribes later gets it as well.
+    /// - Parameter isRetained: Whether later subscribers get it as well.
     func publish(_ name: String, data: [UInt8], isRetained: Bool = false) {
         deliver(name, data, isRetained: isRetained, to: subscriptions.sessions(for: name).filter { mayGet(name, $0) })
     }

@@ -20,7 +20,7 @@ extension TaskRuntime {
             line.add("interceptor", .string(interceptor.name))
             line.add("plugin", .string(interceptor.plugin.name))
             line.add("decision", .string(decision.word))
-            line.add("durationUs", took.clampedNanoseconds / 1000)
+            line.add("durationUs", took.wholeNanoseconds / 1000)
             switch decision {
             case .rewrite(let options): line.add("options", payload: options, isPrivate: false)
             case .redirect(let name, let options):
@@ -52,7 +52,7 @@ extension TaskRuntime {
     private func report(_ interceptor: Interceptor) -> JSON {
         let latency = interceptor.entry.statistics.latency
         func microseconds(_ share: Double) -> JSON {
-            latency?.quantile(share).map { .number(JSONNumber($0.clampedNanoseconds / 1000)) } ?? .null
+            latency?.quantile(share).map { .number(JSONNumber($0.wholeNanoseconds / 1000)) } ?? .null
         }
         var object: JSONObject = [
             "name": .string(interceptor.name), "plugin": .string(interceptor.plugin.name),

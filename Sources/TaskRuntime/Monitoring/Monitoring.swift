@@ -85,7 +85,7 @@ extension TaskRuntime {
         guard let task = call.task else { return }
         let took = lastReading.since(call.startedAt)
         show("callback", call, task) { line in
-            line.add("durationUs", took.clampedNanoseconds / 1000)
+            line.add("durationUs", took.wholeNanoseconds / 1000)
             fill(&line, task.description.isPrivate)
         }
     }

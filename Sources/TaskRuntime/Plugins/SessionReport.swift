@@ -28,8 +28,8 @@ struct UnreportedSessions {
     }
 }
 
-/// Reports the sessions that there are to one process of a plugin that has come after others: a session at a time, within
-/// the plugin's share of the loop. Loop thread only.
+/// Reports the sessions that there are to one process of a plugin that has come after others: a session at a time,
+/// within the plugin's share of the loop. Loop thread only.
 public final class SessionReport: StepJob {
     let session: Session? = nil
     private var unreported: UnreportedSessions

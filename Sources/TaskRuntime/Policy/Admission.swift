@@ -1,7 +1,8 @@
 // Whom a policy lets do something, for who asks why somebody may not.
 
 extension Policy {
-    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is public, rules.
+    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is public,
+    /// rules.
     ///
     /// - Parameter showsRules: whether rules are named: not to who may not administer the daemon.
     func admitted(_ verb: PolicyVerb, _ name: String, isPublic: Bool, showsRules: Bool) -> [String] {

@@ -74,7 +74,7 @@ final class TaskEntry {
         timeoutNanoseconds =
             switch description.deadline {
             case .standard: nil
-            case .after(let duration): duration.clampedNanoseconds
+            case .after(let duration): duration.wholeNanoseconds
             case .none: .max
             }
         nameBytes = Self.kept(Array(description.name.utf8))

@@ -19,8 +19,8 @@ extension TaskRuntime {
             "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
     }
 
-    /// A search costs more than the rest of the message that leads to it: each user gets a few in a second, and so do all
-    /// plugins together. What is beyond them is a program that does not read them.
+    /// A search costs more than the rest of the message that leads to it: each user gets a few in a second, and so do
+    /// all plugins together. What is beyond them is a program that does not read them.
     private static let suggestionPace = CallPace(CallQuota(callsPerSecond: 8))
 
     private func takeSuggestion(for caller: Session?) -> Bool {

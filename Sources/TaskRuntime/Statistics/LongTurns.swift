@@ -174,6 +174,6 @@ extension TaskRuntime {
     }
 
     private static func microseconds(_ duration: Duration) -> JSON {
-        .number(JSONNumber(duration.clampedNanoseconds / 1000))
+        .number(JSONNumber(duration.wholeNanoseconds / 1000))
     }
 }

@@ -98,7 +98,7 @@ struct OpenMetricsText {
             }
         }
 
-        init(_ value: Duration) { self.init(Double(value.clampedNanoseconds) / 1e9) }
+        init(_ value: Duration) { self.init(Double(value.wholeNanoseconds) / 1e9) }
     }
 
     /// Text within quotes, or a sentence: backslashes, quotes and line ends are escaped.

@@ -14,7 +14,8 @@ enum PythonPackage {
         return environment
     }
 
-    /// Of an installation, else of the checkout that the daemon was built in, with a scratch path of its own or without.
+    /// Of an installation, else of the checkout that the daemon was built in, with a scratch path of its own or
+    /// without.
     static func folder(executable: String) -> String? {
         let place = executable.parentFolder
         return ["/../share/trestle/python", "/../../../Clients/Python", "/../../../../Clients/Python"]

@@ -94,8 +94,8 @@ enum WorkerManifest {
         return String(file.dropLast(suffix.count))
     }
 
-    /// Where the manifest is, in which its command starts. Where the path is a link, that is the folder of the file that
-    /// it leads to: so a worker runs from its own files, and its tracebacks name them.
+    /// Where the manifest is, in which its command starts. Where the path is a link, that is the folder of the file
+    /// that it leads to: so a worker runs from its own files, and its tracebacks name them.
     private static func folder(ofManifest path: String) -> String {
         guard let real = realpath(path, nil) else { return path.parentFolder }
         defer { free(real) }

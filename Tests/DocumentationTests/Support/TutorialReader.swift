@@ -17,9 +17,9 @@ extension Page {
 /// Somebody who follows a page, in a folder of its own. Blocking.
 ///
 /// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the
-/// first terminal, `sh stopped` one for which that has been stopped with ^C, and `sh fails` one that fails; `text` is what the command before it
-/// printed, `text dev` what the first terminal prints next, `$PWD` being the reader's folder; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is`
-/// one that must be there and just so.
+/// first terminal, `sh stopped` one for which that has been stopped with ^C, and `sh fails` one that fails; `text` is
+/// what the command before it printed, `text dev` what the first terminal prints next, `$PWD` being the reader's
+/// folder; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is` one that must be there and just so.
 final class TutorialReader {
     private static let socketPath = "/tmp/greet.sock"
     private let place: TemporaryFolder

@@ -58,7 +58,7 @@ def matches(pattern: str, name: str) -> bool:
 class Subscriptions:
     """All subscriptions of a client, and the newest retained event of each name that they get.
 
-    The daemon sends a retained event once to a session; whoever subscribes to it here later gets it from here.
+    The daemon sends a retained event once to a session; later subscribers here get it from here.
     """
 
     MAX_RETAINED = 1024
@@ -83,7 +83,7 @@ class Subscriptions:
         """Has it get no more."""
         if subscription in self._all:
             self._all.remove(subscription)
-            # The daemon sends these again to whoever subscribes next.
+            # The daemon sends these again to the next subscriber.
             others = [other for other in self._all if not other.local]
             self._retained = {
                 name: event for name, event in self._retained.items() if any(other.wants(name) for other in others)
@@ -101,7 +101,7 @@ class Subscriptions:
         return list(dict.fromkeys(patterns))
 
     def receive(self, event: Event, retained: bool = False) -> None:
-        """Hands an event to everybody who wants it; `retained`: keeps it for who subscribes later."""
+        """Hands an event to everybody who wants it; `retained`: keeps it for later subscribers."""
         receivers = [subscription for subscription in self._all if subscription.wants(event.name)]
         for subscription in receivers:
             subscription.sink.received(event)

@@ -94,7 +94,7 @@ class Receiver(Protocol):
         """The end of such a call."""
 
     def on_event(self, name: str, data: Any, retained: bool) -> None:
-        """An event; `retained`: the daemon keeps it for whoever subscribes later."""
+        """An event; `retained`: the daemon keeps it for later subscribers."""
 
     def on_progress(self, message: dict[str, Any]) -> None:
         """An intermediate result of a call of ours."""

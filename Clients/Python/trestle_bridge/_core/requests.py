@@ -91,7 +91,7 @@ class Requests:
         # A session that begins before the answer comes shall not have it.
         provided.confirmed = False
         if not self._core.is_open:
-            # There is no session that provides anything, and the next one does not learn of it.
+            # No session provides the task, and the next session is not asked to.
             del tasks[provided.task]
             return sink.ended(Success(None))
 

@@ -23,7 +23,7 @@ WEB_CLOSE = "web.close"
 # Fields of messages.
 TIMEOUT = "timeout"
 RETAINED = "retained"
-"""Of an event: its publisher retains it, and the daemon sends it to whoever subscribes later."""
+"""Of an event: its publisher retains it, and the daemon sends it to later subscribers."""
 TRUSTED = "trusted"
 
 # Members of options and results.

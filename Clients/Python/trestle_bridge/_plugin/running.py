@@ -104,7 +104,7 @@ class FunctionRunner:
         self._answer(call, *outcome)
 
     def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
-        # First, so that whoever has the answer may call again.
+        # First, so that the caller may call again.
         self._working.discard(call)
         self._send(call, result, error)
 
@@ -153,7 +153,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt):
-            # Of a task that a coroutine began: whoever awaits that task gets it, and the loop goes on.
+            # Of a task that a coroutine began: the coroutine that awaits the task gets it, and the loop continues.
             pass
 
 

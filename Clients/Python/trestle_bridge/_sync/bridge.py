@@ -183,7 +183,7 @@ class Bridge:
         Args:
             event: its name.
             data: any JSON.
-            retain: the daemon keeps the event in place of the one before of this name, and sends it to whoever
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to everybody who
                 subscribes later.
 
         Raises:

@@ -7,7 +7,9 @@ import Sodium
 /// it is made is the caller's, and lies beyond our reach.
 ///
 /// `@unchecked`: the memory is written before the initializer returns, and only read until `deinit`.
-final class Secret: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+final class Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
+    @unchecked Sendable  // written before the initializer returns, only read until `deinit`
+{
     /// Of at least one byte: an empty secret has an address, too.
     private let memory: UnsafeMutablePointer<CChar>
 

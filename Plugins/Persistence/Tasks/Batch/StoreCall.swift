@@ -108,7 +108,7 @@ enum StoreLane: Int, CaseIterable, Sendable {
     }
 
     /// A thread for it. Commits and queries may take long, and others need not wait for them; reads by key do not.
-    var blockingLane: BlockingThreads {
+    var threads: BlockingThreads {
         self == .reads ? BlockingThreads(name: threadName) : BlockingThreads(batch: threadName)
     }
 
