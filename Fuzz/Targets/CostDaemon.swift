@@ -57,9 +57,11 @@ final class CostDaemon: Sendable {
     func play(_ sequence: CostSequence) throws(Violation) -> Cost {
         let before = Self.onLoop {
             CostCore.longestTurn = 0
+            CostCore.speed = MachineSpeed()
             return (bytes: CostSession.receivedBytes, deliveries: CostSession.deliveries)
         }
         let start = loopNanoseconds
+        Self.onLoop { CostCore.speed.measure() }
         var clients: [CostClient] = []
         var goneBytes = 0
         for _ in 0..<CostSequence.clients { clients.append(try CostClient(to: path)) }
@@ -77,17 +79,27 @@ final class CostDaemon: Sendable {
         let ownBytes = clients.reduce(goneBytes) { $0 + $1.receivedBytes }
         clients = []
         try awaitEnd()
+        Self.onLoop { CostCore.speed.measure() }
         return Self.onLoop { [loopNanoseconds] in
             Cost(
-                nanoseconds: loopNanoseconds - start, longestTurn: CostCore.longestTurn,
+                nanoseconds: CostCore.speed.adjusted(loopNanoseconds - start - CostCore.speed.spentNanoseconds),
+                longestTurn: CostCore.longestTurn,
                 sentBytes: ownBytes + CostSession.receivedBytes - before.bytes,
                 deliveries: CostSession.deliveries - before.deliveries)
         }
     }
 
+    /// How often the machine's speed is measured.
+    private static let speedInterval: UInt64 = 20_000_000
+
     private func pump(_ clients: [CostClient], until end: UInt64) throws(Violation) {
         let start = DispatchTime.now().uptimeNanoseconds
+        var lastMeasured = start
         while !clients.allSatisfy(\.isDone), loopNanoseconds < end {
+            if DispatchTime.now().uptimeNanoseconds - lastMeasured > Self.speedInterval {
+                Self.onLoop { CostCore.speed.measure() }
+                lastMeasured = DispatchTime.now().uptimeNanoseconds
+            }
             var waiting = clients.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
             poll(&waiting, nfds_t(waiting.count), 1000)
             for client in clients { client.pump() }
@@ -123,6 +135,7 @@ final class CostDaemon: Sendable {
 private final class CostCore {
     static var shared: CostCore?
     static var longestTurn: UInt64 = 0
+    static var speed = MachineSpeed()
 
     let runtime: TaskRuntime
     private let server: BridgeServer

@@ -203,8 +203,9 @@ extension TaskRuntime {
 
     private func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
         if let known = task.shown.method { return known }
+        if let client = task.provider as? ClientTask { return client.method(of: task, for: caller) }
         let method = OpenRPCDocument.method(
-            task, source(of: task, for: caller).summary, task.provider.schemaTexts(of: task, for: caller))
+            task, task.description.summary, task.provider.schemaTexts(of: task, for: caller))
         if isShownForGood(task) { task.shown.method = method }
         return method
     }

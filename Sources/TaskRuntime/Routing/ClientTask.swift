@@ -50,6 +50,19 @@ final class ClientTask: TaskProvider {
         return (chosen.session, chosen.provision.description)
     }
 
+    /// The task as a method for a caller. Where its provider describes it, the text is made once: a document of all
+    /// tasks has as many as there are, and is made for each `rpc.discover`.
+    func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
+        guard let chosen = try? registration(of: task.name, for: caller, naming: nil),
+            let description = chosen.provision.description
+        else { return OpenRPCDocument.method(task, task.description.summary, SchemaTexts()) }
+        if let known = chosen.method { return known }
+        let method = OpenRPCDocument.method(
+            task, description.summary ?? task.description.summary, description.schemaTexts)
+        if method.count <= description.maximumMethodBytes { chosen.method = method }
+        return method
+    }
+
     /// Enters a session, or changes what it says. One that registers anew counts as the newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)

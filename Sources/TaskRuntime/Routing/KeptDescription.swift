@@ -14,6 +14,9 @@ struct KeptDescription {
     /// A schema that options are checked against takes this many times its text, at most, besides the text.
     private static let checkFactor = 8
 
+    /// What a method's text has besides the texts of the description.
+    private static let methodBytes = 512
+
     /// What a string takes besides its text.
     private static let stringBytes = 48
 
@@ -46,8 +49,15 @@ struct KeptDescription {
 
     /// What it takes in memory, at most.
     var heldBytes: Int {
-        (summary?.utf8.count ?? 0) + (schemaTexts.options?.count ?? 0) * (1 + Self.checkFactor)
-            + (schemaTexts.result?.count ?? 0) + (schemaTexts.progress?.count ?? 0)
+        textBytes + (schemaTexts.options?.count ?? 0) * Self.checkFactor + maximumMethodBytes
             + parameters.names.reduce(0) { $0 + $1.utf8.count + Self.stringBytes }
+    }
+
+    /// A longer text of the task as a method is not kept: ``ClientTask/method(of:for:)``.
+    var maximumMethodBytes: Int { Self.methodBytes + textBytes }
+
+    private var textBytes: Int {
+        (summary?.utf8.count ?? 0) + (schemaTexts.options?.count ?? 0) + (schemaTexts.result?.count ?? 0)
+            + (schemaTexts.progress?.count ?? 0)
     }
 }

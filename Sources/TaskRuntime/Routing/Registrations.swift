@@ -6,6 +6,8 @@ final class Registration {
     let order: UInt64
     /// Whose it was when it registered.
     let owner: ProviderOwner
+    /// The task as a method of an OpenRPC document, once somebody has asked; it never changes.
+    var method: [UInt8]?
     /// Whether it may serve others, as far as is known: see ``Registrations/newestServing(_:_:)``.
     fileprivate var isServing = false
     /// Whether it may serve others, and what that decision rests on.

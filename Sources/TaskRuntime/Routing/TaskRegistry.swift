@@ -62,9 +62,8 @@ final class TaskRegistry {
     /// The name of the task of this number; nil: it has gone.
     func name(of number: UInt64) -> String? { entries.first { $0.number == number }?.name }
 
-    /// Enters a task whose name is not taken.
+    /// Enters a task whose name is not taken: the caller has asked before.
     func insert(_ entry: TaskEntry) {
-        precondition(find(entry.name) == nil, "the name \(entry.name) is taken; the caller has asked before")
         lastNumber += 1
         entry.number = lastNumber
         entry.interceptors = interceptors.those(of: entry)
@@ -136,7 +135,12 @@ final class TaskRegistry {
 
     private func place(_ entry: TaskEntry) {
         var index = home(of: entry.nameBytes)
-        while slots[index] != nil { index = (index + 1) & (slotCount - 1) }
+        while let other = slots[index] {
+            precondition(
+                !other._withUnsafeGuaranteedRef { Self.isSame($0.nameBytes, entry.nameBytes) },
+                "the name \(entry.name) is taken")
+            index = (index + 1) & (slotCount - 1)
+        }
         slots[index] = .passUnretained(entry)
     }
 
