@@ -15,6 +15,10 @@ public struct PluginEvent: Sendable {
     public let sessions: [UInt64]?
     /// To those sessions whether they subscribed or not.
     public let isDirect: Bool
+    /// Kept for later subscribers.
+    public let isRetained: Bool
+    /// Not sent: what is kept under the name is kept no longer.
+    public let isForgotten: Bool
 
     init(_ event: UnsafePointer<trestle_event>) {
         name = event.pointee.name.string
@@ -23,6 +27,8 @@ public struct PluginEvent: Sendable {
             Array(UnsafeBufferPointer(start: $0, count: event.pointee.session_count))
         }
         isDirect = event.pointee.flags & TRESTLE_EVENT_DIRECT != 0
+        isRetained = event.pointee.flags & TRESTLE_EVENT_RETAIN != 0
+        isForgotten = event.pointee.flags & TRESTLE_EVENT_FORGET != 0
     }
 }
 

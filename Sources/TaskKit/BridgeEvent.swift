@@ -27,17 +27,3 @@ extension Plugin {
         event(type.name, type.summary, isPublic: type.isPublic)
     }
 }
-
-extension Call {
-    /// Sends an event; see `publish(_:_:to:direct:)`.
-    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, direct: Bool = false) {
-        publish(Event.name, event, to: sessions, direct: direct)
-    }
-}
-
-extension PluginContext {
-    /// Sends an event; see `Call.publish(_:_:to:direct:)`.
-    public func publish<Event: BridgeEvent>(_ event: Event, to sessions: [SessionID]? = nil, direct: Bool = false) {
-        publish(Event.name, event, to: sessions, direct: direct)
-    }
-}

@@ -14,11 +14,12 @@
 /// One value of the type serves every call of the task; calls overlap wherever one of them awaits.
 public protocol BridgeTask: Sendable {
     /// What the caller sends. Options that do not fit are answered `options.invalid`, with the place, what was
-    /// expected and what came; `run` is not called then. Keys that the type does not know are ignored.
-    associatedtype Options: Decodable & Sendable
+    /// expected and what came; `run` is not called then. Keys that the type does not know are ignored. The default: an
+    /// object, of which nothing is read.
+    associatedtype Options: Decodable & Sendable = Empty
 
-    /// What the caller gets.
-    associatedtype Result: Codable & Sendable
+    /// What the caller gets. The default: `{}`.
+    associatedtype Result: Codable & Sendable = Empty
 
     /// What the caller gets on the way, where the task sends any: described to callers, and what `Call.progress` is
     /// given. The default: the task sends none.
@@ -135,4 +136,10 @@ public enum OptionPermission: String, Sendable, Hashable, CaseIterable {
     /// Using what is stored for somebody else: the option is a namespace, a user id, a colon and an origin, such as
     /// `1000:https://notes.example`. The caller's own he may always name.
     case store
+}
+
+/// Options, a result or data without members: `{}`.
+public struct Empty: Codable, Sendable, Hashable {
+    /// The one value that there is.
+    public init() {}
 }

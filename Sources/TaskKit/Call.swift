@@ -129,19 +129,6 @@ public struct Call: Sendable {
             task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event, behind what this thread has sent before. Any thread. Data that have no JSON are not sent, with a
-    /// warning in the log.
-    ///
-    /// - Parameters:
-    ///   - event: Its name, such as `record.changed`.
-    ///   - data: What it says.
-    ///   - sessions: Only these; nil: every session that subscribed to the name.
-    ///   - direct: Also to those of `sessions` that did not subscribe.
-    public func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, direct: Bool = false)
-    {
-        runtime.publish(event, data, to: sessions, direct: direct, log: log)
-    }
-
     /// The daemon's log; the lines name the call.
     public var log: PluginLog { PluginLog(host: runtime.host, call: handle) }
 

@@ -83,7 +83,9 @@ struct Host: @unchecked Sendable {
     }
 
     /// Sends an event. Any thread.
-    func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]?, direct: Bool) {
+    ///
+    /// - Parameter flags: `TRESTLE_EVENT_…`
+    func publish(_ name: String, _ data: [UInt8], to sessions: [SessionID]? = nil, flags: UInt32) {
         var name = name
         name.withUTF8 { name in
             data.withUnsafeBytes { data in
@@ -97,7 +99,7 @@ struct Host: @unchecked Sendable {
                         event.data = trestle_bytes(data)
                         event.sessions = sessions == nil ? nil : ids.baseAddress ?? nobody
                         event.session_count = ids.count
-                        event.flags = direct ? TRESTLE_EVENT_DIRECT : 0
+                        event.flags = flags
                         table.pointee.publish(table, &event)
                     }
                 }

@@ -48,8 +48,34 @@ final class OutgoingCall: @unchecked Sendable {
 
     private func start(_ continuation: CheckedContinuation<Result<[UInt8], BridgeError>, Never>) {
         self.continuation = continuation
+        handle = Self.make(task, options, route, host) { call in
+            // Kept alive by the daemon's pointer until `done`.
+            call.context = Unmanaged.passRetained(self).toOpaque()
+            // `!` in both: the context given above.
+            if onProgress != nil {
+                call.progress = { context, _, value in
+                    Unmanaged<OutgoingCall>.fromOpaque(context!).takeUnretainedValue().onProgress?(value.buffer)
+                }
+            }
+            call.done = { context, result, error in
+                Unmanaged<OutgoingCall>.fromOpaque(context!).takeRetainedValue()
+                    .end(error.map { .failure(BridgeError($0)) } ?? .success(Array(result.buffer)))
+            }
+        }
+    }
+
+    /// Makes a call whose end nobody waits for. Loop thread.
+    static func notify(_ task: String, _ options: [UInt8], _ route: BridgeRoute, _ host: Host) {
+        _ = make(task, options, route, host) { _ in }
+    }
+
+    /// - Parameter complete: Adds who gets its progress and its end.
+    private static func make(
+        _ task: String, _ options: [UInt8], _ route: BridgeRoute, _ host: Host,
+        _ complete: (inout trestle_outgoing_call) -> Void
+    ) -> trestle_call {
         var task = task
-        task.withUTF8 { task in
+        return task.withUTF8 { task in
             options.withUnsafeBytes { options in
                 var call = trestle_outgoing_call()
                 call.size = UInt32(MemoryLayout<trestle_outgoing_call>.size)
@@ -59,19 +85,8 @@ final class OutgoingCall: @unchecked Sendable {
                 call.options = trestle_bytes(options)
                 call.session = route.session ?? 0
                 call.timeout_ns = route.timeout.nanoseconds
-                // Kept alive by the daemon's pointer until `done`.
-                call.context = Unmanaged.passRetained(self).toOpaque()
-                // `!` in both: the context given above.
-                if onProgress != nil {
-                    call.progress = { context, _, value in
-                        Unmanaged<OutgoingCall>.fromOpaque(context!).takeUnretainedValue().onProgress?(value.buffer)
-                    }
-                }
-                call.done = { context, result, error in
-                    Unmanaged<OutgoingCall>.fromOpaque(context!).takeRetainedValue()
-                        .end(error.map { .failure(BridgeError($0)) } ?? .success(Array(result.buffer)))
-                }
-                handle = host.call(&call)
+                complete(&call)
+                return host.call(&call)
             }
         }
     }
@@ -129,6 +144,16 @@ extension PluginRuntime {
         return try await call(task, encoded: encoded, route, onProgress: onProgress)
     }
 
+    /// Makes a call whose end nobody waits for. Any thread.
+    func notify(_ task: String, _ options: some Encodable, _ route: BridgeRoute, log: PluginLog) {
+        do throws(JSONEncodingError) {
+            let options = try JSONCoding.encode(options)
+            host.onLoopThread { [host] in OutgoingCall.notify(task, options, route, host) }
+        } catch {
+            log.warning("the call of \(task) was not made, its options cannot be written as JSON: \(error)")
+        }
+    }
+
     /// Calls a task with options that are JSON already.
     func call<R: Decodable & Sendable>(
         _ task: String, encoded: [UInt8], _ route: BridgeRoute,
@@ -152,10 +177,12 @@ extension PluginRuntime {
     }
 
     /// Any thread.
-    func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]?, direct: Bool, log: PluginLog) {
+    func publish(
+        _ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, flags: UInt32, log: PluginLog
+    ) {
         do throws(JSONEncodingError) {
             let bytes = try JSONCoding.encode(data)
-            host.publish(event, bytes, to: sessions, direct: direct)
+            host.publish(event, bytes, to: sessions, flags: flags)
         } catch {
             log.warning("the event \(event) was not sent, its data cannot be written as JSON: \(error)")
         }

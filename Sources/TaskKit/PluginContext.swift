@@ -44,12 +44,6 @@ public struct PluginContext: Sendable {
         try await runtime.call(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
     }
 
-    /// Sends an event, from any thread; see `Call.publish(_:_:to:direct:)`.
-    public func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, direct: Bool = false)
-    {
-        runtime.publish(event, data, to: sessions, direct: direct, log: log)
-    }
-
     /// Runs `body` on a thread where it may block, and waits for it; throws as `Call.blocking`.
     public func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await runtime.blocking(body)

@@ -17,6 +17,8 @@ extension IsolatedPluginHost {
         var options: JSONObject = ["event": .string(event.name), "data": data]
         if let sessions = event.sessions { options["sessions"] = .array(sessions.map { .number(JSONNumber($0)) }) }
         if event.isDirect { options["direct"] = true }
+        if event.isRetained { options["retain"] = true }
+        if event.isForgotten { options["forget"] = true }
         say("plugin.publish", .object(options))
     }
 

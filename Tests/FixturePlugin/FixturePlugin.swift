@@ -15,6 +15,9 @@ import TaskKit
             HoldThread()
             WaitForPipe()
             Tick()
+            Retain()
+            Forget()
+            Ring()
         }
     )
     .event(Ticked.self)
@@ -159,5 +162,36 @@ struct Tick: BridgeTask {
             call.plugin.timer(after: .milliseconds(1)) { continuation.resume() }
         }
         return count
+    }
+}
+
+struct Retain: BridgeTask {
+    static let name = "fixture.retain"
+    static let summary = "Publishes retained events fixture.kept.NUMBER, the same number of them as their data."
+    struct Options: Codable, Sendable { var numbers: [Int] }
+
+    func run(_ options: Options, _ call: Call) async throws -> Empty {
+        for number in options.numbers { call.publish("fixture.kept.\(number)", options.numbers.count, retain: true) }
+        return Empty()
+    }
+}
+
+struct Forget: BridgeTask {
+    static let name = "fixture.forget"
+    static let summary = "Has the retained event fixture.kept.1 forgotten."
+
+    func run(_ options: Empty, _ call: Call) async throws -> Empty {
+        call.forget("fixture.kept.1")
+        return Empty()
+    }
+}
+
+struct Ring: BridgeTask {
+    static let name = "fixture.ring"
+    static let summary = "Calls the task bell.ring of a client, and does not wait for its end."
+
+    func run(_ options: Empty, _ call: Call) async throws -> Empty {
+        call.plugin.notify("bell.ring", ["times": 2])
+        return Empty()
     }
 }

@@ -650,7 +650,7 @@ struct AuthorizationTests {
             retained.keep(
                 RetainedEvents.Entry(name: name, data: Array("1".utf8), uid: 1, origin: "local", isTrusted: false))
         }
-        #expect(retained.all.map { ExactText($0.event) } == [ExactText(name), ExactText(lookalike)])
+        #expect(retained.ofClients.map { ExactText($0.event) } == [ExactText(name), ExactText(lookalike)])
         retained.forget(lookalike)
         #expect(retained.event(name) != nil && retained.event(lookalike) == nil)
 

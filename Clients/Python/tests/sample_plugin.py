@@ -112,6 +112,16 @@ async def wait_async(options: Any, call: aio.PluginCall) -> Any:
         plugin.publish("sample.done", {"cleaned": "up"}, to=[1, 2], direct=True)
 
 
+@plugin.task("keep")
+def keep(options: Any, call: PluginCall) -> None:
+    plugin.publish("sample.done", options, retain=True)
+    plugin.forget("sample.done")
+    try:
+        plugin.publish("sample.done", 1, retain=True, to=[1])
+    except ValueError as error:
+        plugin.log.notice(str(error))
+
+
 @plugin.task("tell")
 def tell(options: Any, call: PluginCall) -> None:
     plugin.publish("sample.done", 1)

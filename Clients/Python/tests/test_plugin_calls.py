@@ -59,6 +59,13 @@ class OwnCallTests(SampleTestCase):
             self.daemon.result(call)
         self.assertEqual(raised.exception.code, "call.cancelled")
 
+    def test_an_event_is_retained_for_all_subscribers_until_it_is_forgotten(self) -> None:
+        self.assertIsNone(self.daemon.call("keep", 1))
+        self.assertEqual([message["options"] for message in self.daemon._seen], [
+            {"event": "sample.done", "data": 1, "retain": True}, {"event": "sample.done", "forget": True},
+            {"level": "notice", "message": "what is retained goes to all subscribers: leave out to or retain"},
+        ])
+
     def test_events_lines_metrics_and_one_way_calls_are_sent_without_an_id(self) -> None:
         self.assertIsNone(self.daemon.call("tell"))
         messages = self.daemon._seen

@@ -166,6 +166,11 @@ typedef struct trestle_event {
 
 /* To the named sessions whether they subscribed or not. Only with `sessions`. */
 #define TRESTLE_EVENT_DIRECT 1u
+/* Kept for later subscribers, in the place of the one before of its name, until it is forgotten or the plugin is
+   unloaded; a plugin has 256 such events and 1 MiB at most. Not with `sessions`. */
+#define TRESTLE_EVENT_RETAIN 2u
+/* Nothing is sent: the event that is kept under this name is kept no longer. Not with `sessions`. */
+#define TRESTLE_EVENT_FORGET 4u
 
 /* A metric of the plugin's that operators see: in `bridge.status`, and in `bridge.metrics` as
    trestle_plugin_PLUGIN_NAME[_UNIT], of a counter with _total behind it. */

@@ -180,7 +180,10 @@ final class InProcessHost: PluginReceiver, TaskHost {
     override func published(_ event: PluginEvent) {
         let data = event.data.isEmpty ? Array("null".utf8) : event.data
         let fault = data.withUnsafeBytes {
-            instance?.publish(event.name, data: $0, to: event.sessions, direct: event.isDirect)
+            instance?.publish(
+                OutgoingEvent(
+                    event.name, data: $0, to: event.sessions, isDirect: event.isDirect, isRetained: event.isRetained,
+                    isForgotten: event.isForgotten))
         }
         if let fault = fault ?? nil { log.write(level: UInt32(TRESTLE_LOG_WARNING), fault) }
     }

@@ -24,7 +24,7 @@ extension WorkerOwnCalls {
     func publish(_ call: CallMessage) {
         var (event, receivers): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?)
         var data = literal("null")
-        var (isDirect, isReadable) = (false, true)
+        var (isDirect, isRetained, isForgotten, isReadable) = (false, false, false, true)
         let fault = check.cut(call.options) { key, value in
             if key.elementsEqual("data".utf8) {
                 data = value
@@ -34,6 +34,10 @@ extension WorkerOwnCalls {
                 event = value
             } else if key.elementsEqual("direct".utf8) {
                 isDirect = value.elementsEqual("true".utf8)
+            } else if key.elementsEqual("retain".utf8) {
+                isRetained = value.elementsEqual("true".utf8)
+            } else if key.elementsEqual("forget".utf8) {
+                isForgotten = value.elementsEqual("true".utf8)
             } else if key.elementsEqual("sessions".utf8) {
                 receivers = value.elementsEqual("null".utf8) ? nil : value
             }
@@ -43,7 +47,9 @@ extension WorkerOwnCalls {
         guard let name, fault == nil, receivers == nil || sessions != nil else {
             return warn("its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are none")")
         }
-        let refusal = host.instance?.publish(name, data: data, to: sessions, direct: isDirect, isChecked: true)
+        let outgoing = OutgoingEvent(
+            name, data: data, to: sessions, isDirect: isDirect, isRetained: isRetained, isForgotten: isForgotten)
+        let refusal = host.instance?.publish(outgoing, isChecked: true)
         if let refusal = refusal ?? nil { warn(refusal) }
     }
 

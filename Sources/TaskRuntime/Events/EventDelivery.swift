@@ -22,14 +22,11 @@ extension TaskRuntime {
     /// - Returns: Why the event is not sent; nil: it is.
     @discardableResult
     public func publish(
-        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool
+        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool, isRetained: Bool = false
     ) -> String? {
-        guard PublicName.isAllowed(name) else {
-            return
-                "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
-        }
+        if let fault = fault(inEventName: name) { return fault }
         guard let numbers else {
-            publish(name, data: Array(data))
+            publish(name, data: Array(data), isRetained: isRetained)
             return nil
         }
         // Each once, however often it was named.
@@ -37,6 +34,12 @@ extension TaskRuntime {
         // Whom a plugin names may get what it sends: that is the plugin's to know.
         deliver(name, Array(data), to: direct ? named : subscriptions.those(of: named, listeningTo: name))
         return nil
+    }
+
+    /// What is wrong with an event's name; nil: nothing.
+    func fault(inEventName name: String) -> String? {
+        guard !PublicName.isAllowed(name) else { return nil }
+        return "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
     }
 
     private func deliver(_ name: String, _ data: [UInt8], isRetained: Bool = false, to receivers: [Session]) {

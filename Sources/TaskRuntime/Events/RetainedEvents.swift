@@ -38,6 +38,8 @@ struct RetainedEvents {
             var uid: UInt32?
             /// Whether that session was trusted.
             var isTrusted: Bool
+            /// Which plugin it came from; nil: none.
+            var plugin: String?
         }
 
         /// Its name, its data, and its lines once somebody has asked for them.
@@ -54,6 +56,12 @@ struct RetainedEvents {
             self.origin = origin
         }
 
+        init(name: String, data: [UInt8], plugin: String) {
+            event = EventLines(name, data, isRetained: true)
+            payer = Payer(uid: nil, isTrusted: false, plugin: plugin)
+            origin = Session.localOrigin
+        }
+
         var name: String { event.name }
         var uid: UInt32? { payer.uid }
 
@@ -65,7 +73,7 @@ struct RetainedEvents {
 
     /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
     static let maximum = Size(events: 1_024, bytes: 4 << 20)
-    /// Of one user who is not root or the daemon's: others have to find room, too.
+    /// Of one plugin, and of one user who is not root or the daemon's: others have to find room, too.
     static let maximumOfUser = Size(events: 256, bytes: 1 << 20)
 
     /// By name.
@@ -74,10 +82,10 @@ struct RetainedEvents {
     private var size = Size()
     private var sizeOfUser: [Entry.Payer: Size] = [:]
 
-    /// All of them.
-    var all: [RetainedEvent] {
+    /// All but those of plugins.
+    var ofClients: [RetainedEvent] {
         // What is kept was JSON.
-        entries.values.sorted { $0.order < $1.order }.map {
+        entries.values.filter { $0.payer.plugin == nil }.sorted { $0.order < $1.order }.map {
             RetainedEvent(
                 event: $0.name, data: (try? JSON(parsing: $0.event.text)) ?? .null, uid: $0.uid,
                 origin: $0.origin.isExactly(Session.localOrigin) ? nil : $0.origin)
@@ -119,6 +127,11 @@ struct RetainedEvents {
         sizeOfUser[entry.payer] = ofUser.events == 0 ? nil : ofUser
     }
 
+    /// Keeps the events of this plugin no longer.
+    mutating func forget(ofPlugin plugin: String) {
+        for entry in entries.values where entry.payer.plugin == plugin { forget(entry.name) }
+    }
+
     var isEmpty: Bool { entries.isEmpty }
 
     /// The names of all, each with the place of its event in the order in which they were published.
@@ -126,8 +139,9 @@ struct RetainedEvents {
 }
 
 extension TaskRuntime {
-    /// Events that are kept for those who subscribe later, in the order in which they were published.
-    public var retainedEvents: [RetainedEvent] { retained.all }
+    /// Events that are kept for those who subscribe later, in the order in which they were published. Without those
+    /// of plugins, which publish them again when they start.
+    public var retainedEvents: [RetainedEvent] { retained.ofClients }
 
     /// Keeps what the daemon before kept. What is too much, or has a name that nobody may publish, is left out.
     public func retain(_ events: [RetainedEvent]) {
@@ -156,6 +170,17 @@ extension TaskRuntime {
         if let session, !session.isTrusted {
             try checkRetained(sizes.ofUser, RetainedEvents.maximumOfUser, of: session.account.label)
         }
+        try checkRetained(sizes.all, RetainedEvents.maximum, of: "all users")
+        retained.keep(entry)
+    }
+
+    /// Keeps an event of a plugin's for those who subscribe later.
+    ///
+    /// - Throws: `quota.exceeded`; the one before of its name is kept then.
+    func retain(_ name: String, _ data: [UInt8], of plugin: PluginInstance) throws(BridgeError) {
+        let entry = RetainedEvents.Entry(name: name, data: data, plugin: plugin.name)
+        let sizes = retained.size(with: entry)
+        try checkRetained(sizes.ofUser, RetainedEvents.maximumOfUser, of: plugin.providerName)
         try checkRetained(sizes.all, RetainedEvents.maximum, of: "all users")
         retained.keep(entry)
     }

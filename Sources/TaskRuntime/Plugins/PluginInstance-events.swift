@@ -1,17 +1,62 @@
+import BridgeJSON
+
+/// An event that a plugin sends. Valid as long as its data.
+public struct OutgoingEvent {
+    let name: String
+    /// JSON.
+    let data: UnsafeRawBufferPointer
+    /// Only these; nil: all who subscribed.
+    let sessions: [UInt64]?
+    /// To those sessions whether they subscribed or not.
+    let isDirect: Bool
+    /// Kept for later subscribers.
+    let isRetained: Bool
+    /// Not sent: what is kept under the name is kept no longer.
+    let isForgotten: Bool
+
+    /// An event as the plugin sends it.
+    public init(
+        _ name: String, data: UnsafeRawBufferPointer, to sessions: [UInt64]?, isDirect: Bool = false,
+        isRetained: Bool = false, isForgotten: Bool = false
+    ) {
+        (self.name, self.data, self.sessions) = (name, data, sessions)
+        (self.isDirect, self.isRetained, self.isForgotten) = (isDirect, isRetained, isForgotten)
+    }
+}
+
 // The events that a plugin sends.
 extension PluginInstance {
     /// Sends an event to the sessions that subscribed to its name, or to some sessions only; see
     /// ``TaskRuntime/publish(_:data:to:direct:)``.
     ///
-    /// - Parameters:
-    ///   - data: checked to be one JSON value, unless the caller knows that it has been.
+    /// - Parameter isChecked: Whether its data are known to be one JSON value.
     /// - Returns: why it was not sent, as a sentence; nil: it was.
-    public func publish(
-        _ name: String, data: UnsafeRawBufferPointer, to sessions: [UInt64]?, direct: Bool, isChecked: Bool = false
-    ) -> String? {
-        if !isChecked, let fault = runtime.fault(in: data) {
+    public func publish(_ event: OutgoingEvent, isChecked: Bool = false) -> String? {
+        if !isChecked, let fault = runtime.fault(in: event.data) {
             return "an event's data are no JSON, it was not sent: \(fault)"
         }
-        return runtime.publish(name, data: data, to: sessions, direct: direct).map { "an event is not sent: \($0)" }
+        if event.isRetained || event.isForgotten {
+            if let refusal = retain(event) { return "an event is not sent: \(refusal)" }
+            if event.isForgotten { return nil }
+        }
+        return runtime.publish(
+            event.name, data: event.data, to: event.sessions, direct: event.isDirect, isRetained: event.isRetained
+        ).map { "an event is not sent: \($0)" }
+    }
+
+    /// Keeps an event for later subscribers, or no longer.
+    private func retain(_ event: OutgoingEvent) -> String? {
+        if let fault = runtime.fault(inEventName: event.name) { return fault }
+        guard event.sessions == nil else { return "\(event.name) is retained, and so cannot be for some sessions only" }
+        guard !event.isForgotten else {
+            runtime.retained.forget(event.name)
+            return nil
+        }
+        do throws(BridgeError) {
+            try runtime.retain(event.name, Array(event.data), of: self)
+            return nil
+        } catch {
+            return error.message
+        }
     }
 }

@@ -143,7 +143,9 @@ extension TaskRuntime {
         // What has ended since another one took its place.
         for task in plugin.tasks { registry.find(task.name)?.statistics.takeOver(&task.statistics) }
         plugin.releaseHost()
-        guard wasOpen, !plugins.contains(where: { $0.name == plugin.name }) else { return }
+        guard !plugins.contains(where: { $0.name == plugin.name }) else { return }
+        retained.forget(ofPlugin: plugin.name)
+        guard wasOpen else { return }
         publish("plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
     }
 

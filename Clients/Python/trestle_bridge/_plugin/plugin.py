@@ -152,27 +152,43 @@ class Plugin(PluginDeclarations):
         self._connected().send_one_way(task, options, session)
 
     def publish(
-        self, event: str, data: Any = None, *, to: Optional[Sequence[int]] = None, direct: bool = False,
+        self, event: str, data: Any = None, *, retain: bool = False, to: Optional[Sequence[int]] = None,
+        direct: bool = False,
     ) -> None:
         """Publishes an event. Does not wait.
 
         Args:
             data: any JSON.
+            retain: the daemon keeps it for later subscribers, in the place of the one before of its name, until it is
+                forgotten or the plugin is unloaded. A plugin has 256 such events and 1 MiB at most; one that is too
+                much is not sent, with a warning in the daemon's log. Not together with `to`.
             to: only to these sessions; None: to all who subscribed.
             direct: to these sessions whether they subscribed or not; only together with `to`.
 
         Raises:
             BridgeError: nothing was sent: the data have no JSON, they are too long, or too much waits to be read.
-            ValueError: `direct` without `to`.
+            ValueError: `direct` without `to`, or `retain` with it.
         """
         if direct and to is None:
             raise ValueError("direct is for the sessions that to names: add to, or leave out direct")
+        if retain and to is not None:
+            raise ValueError("what is retained goes to all subscribers: leave out to or retain")
         options: dict[str, Any] = {"event": event, "data": data}
         if to is not None:
             options[wire.RECEIVERS] = list(to)
         if direct:
             options[wire.DIRECT] = True
+        if retain:
+            options[wire.RETAIN] = True
         self._connected().send_one_way(wire.PUBLISH, options)
+
+    def forget(self, event: str) -> None:
+        """Has the daemon keep the event that was retained under this name no longer. Does not wait.
+
+        Raises:
+            BridgeError: nothing was sent, as with `publish`.
+        """
+        self._connected().send_one_way(wire.PUBLISH, {"event": event, wire.FORGET: True})
 
     def metric(
         self, name: str, value: float, *, kind: Literal["gauge", "counter"] = "gauge",

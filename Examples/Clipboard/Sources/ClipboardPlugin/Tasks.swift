@@ -28,13 +28,12 @@ struct Write: BridgeTask {
     static let summary = "Puts a text into the clipboard."
     static let settings = TaskSettings(isPrivate: true, optionBytes: TaskSettings.anyOptionBytes)
     struct Options: Codable, Sendable { var text: String; var selection: Selection? }
-    struct Result: Codable, Sendable {}
 
     let clipboard: Clipboard
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Options, _ call: Call) async throws -> Empty {
         try await clipboard.write(options.text, to: options.selection ?? .clipboard, for: call)
-        return Result()
+        return Empty()
     }
 }
 
@@ -43,12 +42,11 @@ struct Clear: BridgeTask {
     static let summary = "Empties the clipboard."
     static let settings = TaskSettings(permission: "clipboard.write")
     struct Options: Codable, Sendable { var selection: Selection? }
-    struct Result: Codable, Sendable {}
 
     let clipboard: Clipboard
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Options, _ call: Call) async throws -> Empty {
         try await clipboard.clear(options.selection ?? .clipboard, for: call)
-        return Result()
+        return Empty()
     }
 }

@@ -41,12 +41,11 @@ struct Cache: Interceptor {
 struct Forget: ImmediateTask {
     static let name = "cache.forget"
     static let summary = "Forgets all results that are kept."
-    struct Options: Codable, Sendable {}
     struct Result: Codable, Sendable { var forgotten: Int }
 
     let memory: Memory
 
-    func run(_ options: Options, _ call: Call) throws -> Result { Result(forgotten: memory.forget()) }
+    func run(_ options: Empty, _ call: Call) throws -> Result { Result(forgotten: memory.forget()) }
 }
 
 /// The results that are kept.

@@ -6,8 +6,6 @@ struct LoginStatusTask: ImmediateTask {
     static let summary = "Tells as whom the session is logged in, and until when its token is good."
     static let settings = TaskSettings(isPublic: true)
 
-    struct Options: Codable, Sendable {}
-
     struct Result: Codable, Sendable {
         /// Null: not logged in.
         var user: String?
@@ -24,7 +22,7 @@ struct LoginStatusTask: ImmediateTask {
 
     let tokens: SessionTokens
 
-    func run(_ options: Options, _ call: Call) throws -> Result {
+    func run(_ options: Empty, _ call: Call) throws -> Result {
         guard let user = call.caller.user else { return Result() }
         let login = tokens[call.caller.session]
         let isOwn = login?.user.text.utf8.elementsEqual(user.utf8) == true

@@ -6,15 +6,13 @@ struct LogoutTask: BridgeTask {
     static let summary = "Logs the session out and revokes its token; does nothing where it is not logged in."
     static let settings = TaskSettings(isPublic: true)
 
-    struct Options: Codable, Sendable {}
-
     let service: LoginService
     let tokens: SessionTokens
 
-    func run(_ options: Options, _ call: Call) async throws -> SessionIdentity.Done {
+    func run(_ options: Empty, _ call: Call) async throws -> Empty {
         let session = call.caller.session
         let login = tokens[session]
-        if login == nil, call.caller.user == nil { return SessionIdentity.Done() }
+        if login == nil, call.caller.user == nil { return Empty() }
         let plugin = call.plugin
         try await plugin.toTheEnd {
             // The token first: should that fail, the session is still logged in and may try again.
@@ -22,6 +20,6 @@ struct LogoutTask: BridgeTask {
             // A login that came meanwhile stays.
             if tokens.forget(login, of: session) { try await SessionIdentity.clear(session, in: plugin) }
         }
-        return SessionIdentity.Done()
+        return Empty()
     }
 }

@@ -1,17 +1,14 @@
 import TaskKit
 
-/// Tells the daemon, and who listens, as whom a session is logged in.
+/// Informs the daemon, and who listens, as whom a session is logged in.
 enum SessionIdentity {
     /// The event of a login and of a logout: `{session, user}`, `user` being null after a logout.
     static let event = "login.changed"
 
-    /// Answer of a task that has nothing to say.
-    struct Done: Codable, Sendable {}
-
     /// Names a session's user on behalf of a call, and sends the event.
     static func set(_ user: UserName, of session: SessionID, for call: Call) async throws(BridgeError) {
         let identity = describe(session, user)
-        let _: Done = try await call.call("bridge.session.identify", identity)
+        let _: Empty = try await call.call("bridge.session.identify", identity)
         call.publish(event, identity)
     }
 
@@ -19,7 +16,7 @@ enum SessionIdentity {
     static func clear(_ session: SessionID, in plugin: PluginContext) async throws(BridgeError) {
         let identity = describe(session, nil)
         do throws(BridgeError) {
-            let _: Done = try await plugin.call("bridge.session.identify", identity)
+            let _: Empty = try await plugin.call("bridge.session.identify", identity)
         } catch {
             if error.code == .sessionNotFound { return }
             throw error

@@ -32,9 +32,9 @@ struct AddUserTask: BridgeTask {
 
     let service: LoginService
 
-    func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
+    func run(_ options: Credentials, _ call: Call) async throws -> Empty {
         try await service.add(options.user, options.password, uid: call.caller.uid)
-        return SessionIdentity.Done()
+        return Empty()
     }
 }
 
@@ -48,14 +48,14 @@ struct ChangePasswordTask: BridgeTask {
     let service: LoginService
     let tokens: SessionTokens
 
-    func run(_ options: Credentials, _ call: Call) async throws -> SessionIdentity.Done {
+    func run(_ options: Credentials, _ call: Call) async throws -> Empty {
         let uid = call.caller.uid
         let plugin = call.plugin
         try await plugin.toTheEnd {
             try await service.setPassword(options.user, options.password, uid: uid)
             try await tokens.logOut(options.user, in: plugin)
         }
-        return SessionIdentity.Done()
+        return Empty()
     }
 }
 
@@ -77,13 +77,13 @@ struct RemoveUserTask: BridgeTask {
     let service: LoginService
     let tokens: SessionTokens
 
-    func run(_ options: Options, _ call: Call) async throws -> SessionIdentity.Done {
+    func run(_ options: Options, _ call: Call) async throws -> Empty {
         let plugin = call.plugin
         try await plugin.toTheEnd {
             try await service.remove(options.user)
             try await tokens.logOut(options.user, in: plugin)
         }
-        return SessionIdentity.Done()
+        return Empty()
     }
 }
 
@@ -93,15 +93,13 @@ struct ListUsersTask: BridgeTask {
     static let summary = "Lists the accounts."
     static let settings = TaskSettings(permission: AccountTasks.permission)
 
-    struct Options: Codable, Sendable {}
-
     struct Result: Codable, Sendable {
         var users: [AccountSummary]
     }
 
     let service: LoginService
 
-    func run(_ options: Options, _ call: Call) async throws -> Result {
+    func run(_ options: Empty, _ call: Call) async throws -> Result {
         Result(users: try await service.list())
     }
 }
