@@ -25,7 +25,7 @@ struct Trestle: AsyncParsableCommand {
         abstract: "Calls native tasks over the bridge, provides them, and manages the daemon.",
         discussion: """
             On a terminal, results are indented and lists are tables; piped, each result, event or list entry is one \
-            line of JSON. NO_COLOR turns colours off.
+            line of JSON. --text and --json select one of them. NO_COLOR turns colours off.
 
             EXAMPLES
               trestle tasks
@@ -66,7 +66,7 @@ struct Trestle: AsyncParsableCommand {
                 ]),
         ])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
 
     static func main() async {
         if let unknown = UnknownSubcommand(in: CommandLine.arguments.dropFirst(), of: Self.self) {

@@ -31,7 +31,7 @@ struct PageTests {
             let tasks = try lines(daemon.home.trestle("tasks")).map { $0["name"]?.stringValue ?? "" }
             #expect(tasks.filter { $0.hasPrefix("page.") } == names)
             #expect(tasks == tasks.sorted() && tasks.contains("Echo") && Set(tasks).count == tasks.count)
-            let descriptions = try lines(daemon.home.trestle("tasks", "--json"))
+            let descriptions = try lines(daemon.home.trestle("tasks", "--schemas"))
             #expect(descriptions.first?.arrayValue?.map { $0["name"]?.stringValue ?? "" } == tasks)
 
             let shown = try lines(daemon.home.trestle("sessions")).map { $0["session"] }

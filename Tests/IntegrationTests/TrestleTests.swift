@@ -159,18 +159,38 @@ struct TrestleTests {
             let plugins = try daemon.home.trestle("plugins").output
             #expect(try daemon.home.trestle("plugin", "list").output == plugins)
             #expect(plugins.hasPrefix("{"))
-            let table = try daemon.home.trestle("plugins", "--format", "table").output
-            #expect(try daemon.home.trestle("plugin", "list", "--format", "table").output == table)
+            let table = try daemon.home.trestle("plugins", "--text").output
+            #expect(try daemon.home.trestle("plugin", "list", "--text").output == table)
             #expect(table.hasPrefix("name "), "\(table)")
             #expect(table.contains("libEchoPlugin.so"))
-            let report = try daemon.home.trestle("status", "--format", "table").output
+            let report = try daemon.home.trestle("status", "--text").output
             #expect(report.hasPrefix("state "), "\(report)")
-            let short = try daemon.home.trestle("status", "--short", "--format", "table").output
+            let short = try daemon.home.trestle("status", "--short", "--text").output
             #expect(short.hasPrefix("state") && short.split(separator: "\n").count <= 10, "\(short)")
             #expect(report.contains("\nplugins\n") && !short.contains("echo"), "\(report)")
             #expect(try daemon.home.trestle("status", "--short").output.hasPrefix(#"{"state":"running","version":"#))
-            #expect(try daemon.home.trestle("tasks", "--format", "xml").end == .exited(64))
+            #expect(try daemon.home.trestle("--text", "call", "Echo", #"{"a":[]}"#).output == "{\n  \"a\": []\n}\n")
+            #expect(try daemon.home.trestle("explain", "Echo", "--text").output.hasPrefix("{") == false)
+            for usage in [["tasks", "--json", "--text"], ["top", "--text"]] {
+                #expect(try daemon.home.trestle(usage).end == .exited(64))
+            }
+            let old = try daemon.home.trestle("tasks", "--format", "table")
+            #expect(old.end == .exited(64) && old.errors.contains("--format is called --json and --text now"))
         }
+    }
+
+    @Test("reports an error as JSON where JSON is asked for, with the same status")
+    func errorsAsJSON() throws {
+        try withDaemon { daemon in
+            let unknown = try daemon.home.trestle("call", "Ecko", "--json")
+            #expect(unknown.end == .exited(1) && unknown.output == "")
+            let error = try JSON(parsing: unknown.errors)
+            #expect(error["error"]?["code"] == "task.not_found")
+            #expect(error["error"]?["message"]?.stringValue?.contains("Ecko") == true)
+        }
+        let absent = try DaemonHome().trestle("--json", "tasks")
+        #expect(absent.end == .exited(69))
+        #expect(try JSON(parsing: absent.errors)["error"]?["code"] == "daemon.unreachable")
     }
 
     @Test("where no daemon answers, ends with 69 and one line that names the socket")
@@ -217,7 +237,7 @@ struct TrestleTests {
     @Test("shows all that is known of all tasks as one document")
     func allTasks() throws {
         try withDaemon { daemon in
-            let tasks = try JSON(parsing: daemon.home.trestle("tasks", "--json").output).arrayValue
+            let tasks = try JSON(parsing: daemon.home.trestle("tasks", "--schemas").output).arrayValue
             let create = tasks?.first { $0["name"] == "persistence.create" }
             #expect(create?["options"]?["properties"]?["table"]?["type"] == "string")
             #expect(create?["plugin"] == "persistence")

@@ -62,11 +62,11 @@ import Testing
     func socket() throws {
         for arguments in [["--socket", "/s", "call", "t"], ["call", "t", "--socket", "/s"]] {
             let command = try #require(try Trestle.parseAsRoot(arguments) as? CallCommand)
-            #expect(command.connection.socket ?? command.root.connection.socket == "/s")
+            #expect(command.common.socket ?? command.root.common.socket == "/s")
         }
         let nested = try #require(
             try Trestle.parseAsRoot(["--socket", "/s", "user", "add", "ann"]) as? UserCommand.Add)
-        #expect(nested.root.connection.socket == "/s")
+        #expect(nested.root.common.socket == "/s")
         #expect(nested.user == "ann")
     }
 

@@ -19,7 +19,7 @@ struct CallCommand: BridgeCommand {
               trestle call login.status --raw
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @OptionGroup var arguments: TaskArguments
@@ -53,9 +53,9 @@ struct CallCommand: BridgeCommand {
 
     private func show(_ result: JSON) {
         switch result {
-        case .string(let text) where raw: Screen.output.write(foreign: text + "\n")
-        case _ where raw: Screen.output.write(line: result)
-        default: Screen.output.show(result)
+        case .string(let text) where raw: screen.write(foreign: text + "\n")
+        case _ where raw: screen.write(line: result)
+        default: screen.show(result)
         }
     }
 }

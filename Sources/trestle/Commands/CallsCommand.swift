@@ -11,11 +11,10 @@ struct CallsCommand: BridgeCommand {
               trestle calls | jq -r 'select(.ageMs > 60000) | .call' | xargs -n1 trestle cancel
             """)
 
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     func run() async throws {
-        try await showList("bridge.calls", "calls", first: ["call", "task", "state", "ageMs"], output)
+        try await showList("bridge.calls", "calls", first: ["call", "task", "state", "ageMs"])
     }
 }

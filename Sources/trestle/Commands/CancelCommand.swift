@@ -14,7 +14,7 @@ struct CancelCommand: BridgeCommand {
             """,
         aliases: ["kill"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The call's number, as `trestle calls` shows it.")

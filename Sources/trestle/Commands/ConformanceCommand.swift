@@ -21,7 +21,7 @@ struct ConformanceCommand: BridgeCommand {
               0  every check passed or was skipped   1  one failed
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Option(help: ArgumentHelp("The files: a folder, or one of them. Those that come with trestle.", valueName: "path"))
@@ -36,11 +36,11 @@ struct ConformanceCommand: BridgeCommand {
         }
         let vectors: [Vector]
         do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }
-        let path = connection.socket ?? root.connection.socket ?? SocketLocation.current().path
+        let path = socketPath
         let stepTimeout = timeout?.duration ?? .seconds(10)
         try await withClient { client in
             let tasks = try await client.callPages("bridge.tasks", list: "tasks")["tasks"]?.arrayValue ?? []
-            var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }))
+            var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }), screen: screen)
             for vector in vectors { await report.check(vector, path: path, stepTimeout: stepTimeout) }
             report.finish()
             if report.failed > 0 { throw ExitCode(1) }
@@ -48,14 +48,15 @@ struct ConformanceCommand: BridgeCommand {
     }
 }
 
-/// Checks one vector after the other, and tells of each.
+/// Checks one vector after the other, and reports each.
 private struct ConformanceReport {
     let tasks: Set<String>
+    let screen: Screen
     private(set) var failed = 0
     private var passed = 0
     private var skipped = 0
 
-    init(tasks: Set<String>) { self.tasks = tasks }
+    init(tasks: Set<String>, screen: Screen) { (self.tasks, self.screen) = (tasks, screen) }
 
     mutating func check(_ vector: Vector, path: String, stepTimeout: Duration) async {
         if let missing = vector.needs.first(where: { !tasks.contains($0) }) {
@@ -71,8 +72,7 @@ private struct ConformanceReport {
     }
 
     private func show(_ vector: Vector, _ outcome: String, _ reason: String?) {
-        let screen = Screen.output
-        guard screen.isTerminal else {
+        guard screen.isForPeople else {
             var line: JSONObject = [
                 "vector": .string(vector.name), "outcome": .string(outcome), "rule": .string(vector.rule),
                 "see": .string(vector.see),
@@ -86,6 +86,6 @@ private struct ConformanceReport {
 
     func finish() {
         let text = "\(passed) passed, \(failed) failed, \(skipped) skipped"
-        (Screen.output.isTerminal ? Screen.output : Screen.error).write("conformance: \(text)\n")
+        (screen.isForPeople ? screen : Screen.error).write("conformance: \(text)\n")
     }
 }

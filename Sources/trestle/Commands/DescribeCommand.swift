@@ -16,7 +16,7 @@ struct DescribeCommand: BridgeCommand {
               trestle describe persistence.query | jq .options
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
@@ -25,9 +25,9 @@ struct DescribeCommand: BridgeCommand {
     func run() async throws {
         try await withClient { client in
             let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
-            let screen = Screen.output
+            let screen = screen
             let page = TaskPage(description, isBold: screen.hasColour)
-            if screen.isTerminal { screen.write(page.text) } else { screen.write(line: description) }
+            if screen.isForPeople { screen.write(page.text) } else { screen.write(line: description) }
         }
     }
 }

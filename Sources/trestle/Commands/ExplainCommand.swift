@@ -21,7 +21,7 @@ struct ExplainCommand: BridgeCommand {
               trestle explain login.status --plugin notes
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(
@@ -59,10 +59,10 @@ struct ExplainCommand: BridgeCommand {
         let question = try question()
         try await withClient { client in
             let answer = try await client.callJSON("bridge.explain", question)
-            if Screen.output.isTerminal {
-                Screen.output.write(ExplainText.report(answer))
+            if screen.isForPeople {
+                screen.write(ExplainText.report(answer))
             } else {
-                Screen.output.show(answer)
+                screen.write(line: answer)
             }
             if answer["allowed"] != true { throw ExitCode(1) }
         }

@@ -24,7 +24,7 @@ struct GenerateCommand: BridgeCommand {
               0  the file is as it would be written   1  it is not
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Option(help: ArgumentHelp("typescript, python or capacitor.", valueName: "language"))

@@ -17,7 +17,7 @@ struct MetricsCommand: BridgeCommand {
               trestle metrics > trestle.prom.new && mv trestle.prom.new trestle.prom
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     func run() async throws {

@@ -21,13 +21,10 @@ struct MonitorCommand: BridgeCommand {
               trestle monitor --session 3 | jq 'select(.durationUs > 1000)'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @OptionGroup var choice: TrafficChoice
-
-    @Flag(help: "One line of JSON for each, on a terminal too.")
-    var json = false
 
     func run() async throws {
         try await withClient { client in
@@ -39,10 +36,10 @@ struct MonitorCommand: BridgeCommand {
     }
 
     private func show(_ event: BridgeEvent) {
-        let screen = Screen.output
+        let screen = screen
         let line: JSON =
             event.name == "bridge.traffic" ? event.data : ["kind": "lost", "count": event.data["count"] ?? nil]
-        if screen.isTerminal, !json {
+        if screen.isForPeople {
             screen.write(TrafficText.line(line, colour: screen.hasColour) + "\n")
         } else {
             screen.write(line: line)

@@ -16,7 +16,7 @@ struct NotifyCommand: BridgeCommand {
               trestle notify lamp.switch on=true --session 7
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @OptionGroup var arguments: TaskArguments

@@ -10,21 +10,20 @@ struct PluginsCommand: BridgeCommand {
 
             EXAMPLES
               trestle plugins
-              trestle plugins --format table | less -S
+              trestle plugins --text | less -S
               trestle plugins | jq 'select(.state != "running")'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
-    func run() async throws { try await showPlugins(output) }
+    func run() async throws { try await showPlugins() }
 }
 
 extension BridgeCommand {
     /// Lists the plugins, for `trestle plugins` and `trestle plugin list` alike.
-    func showPlugins(_ output: OutputOptions) async throws {
+    func showPlugins() async throws {
         let first = ["name", "version", "state", "isolation", "waiting", "restarts", "error", "lastFault", "tasks"]
-        try await showList("bridge.plugins", "plugins", first: first, output)
+        try await showList("bridge.plugins", "plugins", first: first)
     }
 }

@@ -28,7 +28,7 @@ struct PresentCommand: BridgeCommand {
               systemctl --user enable --now trestle-present
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 

@@ -14,7 +14,7 @@ struct PublishCommand: BridgeCommand {
               trestle publish door.state --forget
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The event's name.")

@@ -22,7 +22,7 @@ struct RecordCommand: BridgeCommand {
     /// As much of a payload as a daemon shows at most.
     private static let payloadBytes = 256 << 10
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
     @OptionGroup var choice: TrafficChoice
 
@@ -49,7 +49,7 @@ struct RecordCommand: BridgeCommand {
                 try await run.run(ProgressLine())
             }
             await writer.discard()
-            if file != "-", await writer.isFinished { Screen.output.show(report: await writer.summary) }
+            if file != "-", await writer.isFinished { screen.show(report: await writer.summary) }
             try result.get()
         }
     }

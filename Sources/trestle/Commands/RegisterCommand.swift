@@ -21,7 +21,7 @@ struct RegisterCommand: BridgeCommand {
               trestle register deploy --own-session -- ./deploy.sh
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 

@@ -16,7 +16,7 @@ struct ReloadCommand: BridgeCommand {
               trestle config reload | jq -r '.restart[]'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     func run() async throws { try await reloadConfiguration() }
@@ -26,7 +26,7 @@ extension BridgeCommand {
     fileprivate func reloadConfiguration() async throws {
         try await withClient { client in
             do throws(BridgeError) {
-                Self.showReload(try await client.callJSON("bridge.reload"))
+                showReload(try await client.callJSON("bridge.reload"))
             } catch {
                 guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
                 for problem in problems { Failure.complain(ReloadText.line(problem)) }
@@ -36,11 +36,11 @@ extension BridgeCommand {
         }
     }
 
-    private static func showReload(_ result: JSON) {
-        if Screen.output.isTerminal {
-            Screen.output.write(ReloadText.report(result))
+    private func showReload(_ result: JSON) {
+        if screen.isForPeople {
+            screen.write(ReloadText.report(result))
         } else {
-            Screen.output.show(result)
+            screen.write(line: result)
         }
         for warning in result["warnings"]?.arrayValue ?? [] {
             Failure.complain("warning: \(ReloadText.line(warning))")
@@ -54,7 +54,7 @@ struct ReloadAlias: BridgeCommand {
         commandName: "reload", abstract: ReloadCommand.configuration.abstract,
         discussion: ReloadCommand.configuration.discussion, shouldDisplay: false)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     func run() async throws { try await reloadConfiguration() }

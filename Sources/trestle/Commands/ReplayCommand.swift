@@ -26,7 +26,7 @@ struct ReplayCommand: BridgeCommand {
               0  all are the same   1  something differs, or it failed
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The recording; - is standard input.", completion: .file())
@@ -44,9 +44,6 @@ struct ReplayCommand: BridgeCommand {
             valueName: "path"))
     var ignore: [String] = []
 
-    @Flag(help: "Lines of JSON, on a terminal too.")
-    var json = false
-
     func validate() throws {
         if let speed, !(speed.isFinite && speed > 0) { throw ValidationError("--speed: a number above 0 was expected") }
         for path in ignore where IgnoredPath(path) == nil {
@@ -61,8 +58,8 @@ struct ReplayCommand: BridgeCommand {
             let plan = ReplayPlan(recording, provided: Set(tasks.compactMap { $0["name"]?.stringValue }))
             let run = ReplayRun(
                 plan: plan, socketPath: socketPath, ignored: ignore.compactMap(IgnoredPath.init), speed: speed)
-            let screen = Screen.output
-            var report = ReplayReport(file: file, isForPeople: screen.isTerminal && !json) { screen.write($0) }
+            let screen = screen
+            var report = ReplayReport(file: file, isForPeople: screen.isForPeople) { screen.write($0) }
             for call in plan.skipped { report.add(call) }
             try await run.run { report.add($0, $1) }
             report.finish(recording)

@@ -11,11 +11,10 @@ struct SessionsCommand: BridgeCommand {
               trestle sessions | jq 'select(.inFlight > 0)'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     func run() async throws {
-        try await showList("bridge.sessions", "sessions", first: ["session", "uid", "pid", "client"], output)
+        try await showList("bridge.sessions", "sessions", first: ["session", "uid", "pid", "client"])
     }
 }

@@ -15,28 +15,23 @@ struct StatusCommand: BridgeCommand {
               trestle status
               trestle status --short
               trestle status | jq .callsInFlight
-              trestle status --format table | less -S
+              trestle status --text | less -S
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
-
-    @OptionGroup var output: OutputOptions
 
     @Flag(help: "The summary alone.")
     var short = false
 
-    @Flag(help: "The same as --format json.")
-    var json = false
-
     func run() async throws {
         try await withClient { client in
             let status = try await client.callPages("bridge.status", list: "tasks")
-            let format = json ? .json : output.format(on: .output)
-            switch (format, short) {
-            case (_, true): Screen.output.show(report: StatusReport.short(status), as: format)
-            case (.table, false): Screen.output.show(report: StatusReport.whole(status), as: format)
-            case (.json, false): Screen.output.show(report: status, as: format)
+            let screen = screen
+            if short {
+                screen.show(report: StatusReport.short(status))
+            } else {
+                screen.show(report: screen.isForPeople ? StatusReport.whole(status) : status)
             }
         }
     }

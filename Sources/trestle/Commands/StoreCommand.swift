@@ -33,9 +33,8 @@ struct StoreCommand: AsyncParsableCommand {
                   trestle store backup - | gzip > records.sqlite.gz
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
-        @OptionGroup var result: ResultOptions
         @Argument(help: "Where to; - is standard output.") var file: String
         @Flag(help: "Replace a file that exists.") var force = false
 
@@ -43,7 +42,7 @@ struct StoreCommand: AsyncParsableCommand {
             if file == "-", Screen.output.isTerminal {
                 throw Failure.usage("a backup is nothing for a terminal: name a file, or send it through a pipe")
             }
-            try await download("persistence.backup", options: [:], to: file, overwrites: force, result)
+            try await download("persistence.backup", options: [:], to: file, overwrites: force)
         }
     }
 
@@ -60,9 +59,8 @@ struct StoreCommand: AsyncParsableCommand {
                   gunzip < records.sqlite.gz | trestle store restore -
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
-        @OptionGroup var result: ResultOptions
         @Argument(help: "The backup; - is standard input.") var file: String
 
         func run() async throws {
@@ -73,7 +71,7 @@ struct StoreCommand: AsyncParsableCommand {
                     try await client.callJSON("persistence.restore", options)
                 }
                 transfer.progress.end()
-                result.show(restored)
+                screen.show(report: restored)
             }
         }
     }
@@ -91,16 +89,15 @@ struct StoreCommand: AsyncParsableCommand {
                   trestle store export --namespace 1000:local --table notes | jq -c 'select(.key) | .record'
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
-        @OptionGroup var result: ResultOptions
         @OptionGroup var selection: SelectionOptions
         @Argument(help: "Where to. Without it, or with -: standard output.") var file = "-"
         @Flag(help: "Replace a file that exists.") var force = false
 
         func run() async throws {
             try await download(
-                "persistence.export", options: selection.options, to: file, overwrites: force, result)
+                "persistence.export", options: selection.options, to: file, overwrites: force)
         }
     }
 
@@ -118,9 +115,8 @@ struct StoreCommand: AsyncParsableCommand {
                   trestle store import --table notes --if-exists replace < all.jsonl
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
-        @OptionGroup var result: ResultOptions
         @OptionGroup var selection: SelectionOptions
         @Argument(help: "The export. Without it, or with -: standard input.") var file = "-"
         @Option(help: "What to do with a record whose key is taken.") var ifExists = IfExists.fail
@@ -144,7 +140,7 @@ struct StoreCommand: AsyncParsableCommand {
                     return try await call.result
                 }
                 transfer.progress.end()
-                result.show(outcome)
+                screen.show(report: outcome)
             }
         }
     }
@@ -163,16 +159,6 @@ struct SelectionOptions: ParsableArguments {
         options["namespace"] = namespace.map(JSON.string)
         options["table"] = table.map(JSON.string)
         return options
-    }
-}
-
-/// How the result is shown.
-struct ResultOptions: ParsableArguments {
-    @Flag(help: "Show the result as one line of JSON, on a terminal too.")
-    var json = false
-
-    func show(_ result: JSON) {
-        if json { Screen.output.write(line: result) } else { Screen.output.show(report: result) }
     }
 }
 
@@ -205,7 +191,7 @@ extension BridgeCommand {
 
     /// Has the daemon make a copy, and writes that to a file.
     fileprivate func download(
-        _ task: String, options: JSONObject, to path: String, overwrites: Bool, _ shown: ResultOptions
+        _ task: String, options: JSONObject, to path: String, overwrites: Bool
     ) async throws {
         try await withTransfer { client, transfer in
             let file = try OutputFile(path, overwrites: overwrites)
@@ -219,7 +205,7 @@ extension BridgeCommand {
             if file.isStandardOutput { return }
             var result: JSONObject = ["file": .string(path)]
             for name in ["bytes", "sha256", "records"] { result[name] = copy[name] }
-            shown.show(.object(result))
+            screen.show(report: .object(result))
         }
     }
 }

@@ -18,7 +18,7 @@ struct SubscribeCommand: BridgeCommand {
               trestle subscribe login.changed --count 1
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
@@ -48,8 +48,8 @@ struct SubscribeCommand: BridgeCommand {
     }
 
     private func show(_ event: BridgeEvent) {
-        let screen = Screen.output
-        if screen.isTerminal {
+        let screen = screen
+        if screen.isForPeople {
             screen.write("\(screen.bold(PlainText.line(event.name)))  \(PlainText.line(event.data.text))\n")
         } else {
             screen.show(["event": .string(event.name), "data": event.data])

@@ -11,22 +11,21 @@ struct TasksCommand: BridgeCommand {
             EXAMPLES
               trestle tasks
               trestle tasks | jq -r .name
-              trestle tasks --json > tasks.json
+              trestle tasks --schemas > tasks.json
             """)
 
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Flag(help: "Show all that is known of them, with their JSON Schemas, as one JSON document.")
-    var json = false
+    var schemas = false
 
     func run() async throws {
-        guard !json else {
+        guard !schemas else {
             return try await withClient { client in
-                Screen.output.show(try await client.callPages("bridge.describe", list: "tasks")["tasks"] ?? [])
+                screen.show(try await client.callPages("bridge.describe", list: "tasks")["tasks"] ?? [])
             }
         }
-        try await showList("bridge.tasks", "tasks", first: ["name", "summary"], output)
+        try await showList("bridge.tasks", "tasks", first: ["name", "summary"])
     }
 }

@@ -19,7 +19,7 @@ struct TopCommand: BridgeCommand {
               trestle top | jq -c '{callsPerSecond, loopLagUs}'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Option(
@@ -27,14 +27,15 @@ struct TopCommand: BridgeCommand {
             "The time between two readings: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
     var interval: TimeLimit?
 
-    @Flag(help: "Lines of JSON, on a terminal too.")
-    var json = false
-
     private var period: Duration { interval?.duration ?? .seconds(1) }
 
     func run() async throws {
+        if screen.isForPeople, !screen.isTerminal {
+            throw Failure.usage(
+                "--text: top draws on a terminal, and standard output is none; trestle status --text is text")
+        }
         try await withClient { client in
-            if Screen.output.isTerminal, !json {
+            if screen.isForPeople {
                 try await show(client)
             } else {
                 try await write(client)
@@ -53,7 +54,7 @@ struct TopCommand: BridgeCommand {
         while true {
             try await Task.sleep(for: period)
             let after = try await Self.read(client)
-            Screen.output.write(line: TopRates(before, after).json)
+            screen.write(line: TopRates(before, after).json)
             before = after
         }
     }

@@ -29,7 +29,7 @@ struct UserCommand: AsyncParsableCommand {
                   echo "$PASSWORD" | trestle user add ann
                 """)
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
         @Argument(help: "The user's name.") var user: String
 
@@ -48,7 +48,7 @@ struct UserCommand: AsyncParsableCommand {
                 """,
             aliases: ["passwd"])
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
         @Argument(help: "The user's name.") var user: String
 
@@ -66,11 +66,10 @@ struct UserCommand: AsyncParsableCommand {
                 """,
             aliases: ["ls"])
 
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
 
-        func run() async throws { try await showList("login.users.list", "users", first: ["user"], output) }
+        func run() async throws { try await showList("login.users.list", "users", first: ["user"]) }
     }
 
     /// `trestle user remove`
@@ -83,7 +82,7 @@ struct UserCommand: AsyncParsableCommand {
                 """,
             aliases: ["rm"])
 
-        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
         @Argument(help: "The user's name.") var user: String
 

@@ -19,7 +19,14 @@ enum Failure {
     static let timeout = ExitCode(124)
 
     /// Says what happened in one line of standard error. Returns the exit code.
-    static func report(_ error: any Error) -> ExitCode {
+    ///
+    /// - Parameter asJSON: As `{"error":{code,message,…}}`.
+    static func report(_ error: any Error, asJSON: Bool = false) -> ExitCode {
+        if asJSON {
+            let shown = error as? BridgeError ?? BridgeError(.internal, "\(error)")
+            Screen.error.write(line: ["error": shown.json])
+            return exitCode(error)
+        }
         switch error {
         case let error as BridgeError:
             complain(sentence(error))
@@ -30,6 +37,14 @@ enum Failure {
         default:
             complain("\(error)")
             return call
+        }
+    }
+
+    private static func exitCode(_ error: any Error) -> ExitCode {
+        switch error {
+        case let error as BridgeError: exitCode(error)
+        case let error as BusError: exitCode(error)
+        default: call
         }
     }
 

@@ -9,6 +9,8 @@ struct Screen: Sendable {
 
     let descriptor: Int32
     let isTerminal: Bool
+    /// Whether text for people is written, and no lines of JSON for programs.
+    var isForPeople: Bool
     /// A terminal that is to show colours: NO_COLOR is not set, and it is not a dumb one.
     let hasColour: Bool
 
@@ -21,6 +23,7 @@ struct Screen: Sendable {
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
+        isForPeople = isTerminal
         hasColour =
             isTerminal && getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
             && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? true
@@ -28,7 +31,8 @@ struct Screen: Sendable {
 
     /// A result: indented for people, one line for programs.
     func show(_ value: JSON) {
-        write((isTerminal ? JSONPrinter(colour: hasColour).print(value) : value.text) + "\n")
+        guard isForPeople else { return write(line: value) }
+        write(JSONPrinter(colour: hasColour).print(value) + "\n")
     }
 
     /// One line of JSON. On a terminal what that would obey is escaped.
@@ -37,7 +41,9 @@ struct Screen: Sendable {
     }
 
     /// Text from elsewhere, to the byte for programs. On a terminal what that would obey is escaped, but for line ends.
-    func write(foreign text: String) { write(isTerminal ? VisibleText.escaped(text, keepsLines: true) : text) }
+    func write(foreign text: String) {
+        write(isTerminal || isForPeople ? VisibleText.escaped(text, keepsLines: true) : text)
+    }
 
     /// How many columns the terminal has; nil: it is none, or does not say.
     var columns: Int? {

@@ -55,8 +55,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long an answer may take, and the end of cancelled work.", valueName: "duration"))
     var timeout: TimeLimit?
 
-    @Flag(help: "One line of JSON for each check, on a terminal too.")
-    var json = false
+    @OptionGroup var form: OutputForm
 
     func validate() throws {
         if timeout.map({ $0.duration < .milliseconds(10) }) == true {
@@ -95,7 +94,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
             }
         }
         defer { ticker.cancel() }
-        let report = CheckReport(writesJSON: json || !Screen.output.isTerminal)
+        let report = CheckReport(writesJSON: !Screen.output.showing(form).isForPeople)
         func run(_ place: CheckFinding.Place) async throws -> String? {
             var check = PlaceCheck(
                 place: place, settings: settings, folder: folder, choice: choice,

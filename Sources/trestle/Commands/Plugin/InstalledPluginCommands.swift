@@ -26,7 +26,7 @@ struct InstallPluginCommand: BridgeCommand {
               0  it is installed and loaded   1  it is not installed
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
     @OptionGroup var plugin: PluginArgument
 
@@ -44,7 +44,7 @@ struct InstallPluginCommand: BridgeCommand {
                 installation.finish()
                 return installation
             }
-            return Screen.output.show(["path": .string(installation.path)])
+            return screen.show(["path": .string(installation.path)])
         }
         try await withClient { client in
             let plugins = try await LocalPlugins(of: client)
@@ -65,7 +65,7 @@ struct InstallPluginCommand: BridgeCommand {
             var shown = answer.objectValue ?? [:]
             shown["permanent"] = nil
             shown["path"] = .string(installation.path)
-            Screen.output.show(.object(shown))
+            screen.show(.object(shown))
         }
     }
 }
@@ -84,7 +84,7 @@ struct UninstallPluginCommand: BridgeCommand {
               sudo trestle plugin uninstall .
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
     @Argument(help: "The plugin's name, or the path that was installed.", completion: .directory)
@@ -100,7 +100,7 @@ struct UninstallPluginCommand: BridgeCommand {
                 try PluginInstallation.remove(installed.place)
                 return installed
             }
-            return Screen.output.show(["path": .string(installed.place)])
+            return screen.show(["path": .string(installed.place)])
         }
         try await withClient { [plugin] client in
             let plugins = try await LocalPlugins(of: client)
@@ -114,7 +114,7 @@ struct UninstallPluginCommand: BridgeCommand {
                 answer = try await client.callJSON("bridge.plugin.unload", ["name": .string(name)])
             }
             try PluginInstallation.remove(installed.place)
-            Screen.output.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])
+            screen.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])
             if answer["configured"] == true, let name = installed.name {
                 Failure.complain(
                     "note: the configuration still names \(name), in [plugins.\(name)] or plugins.disabled, and the "

@@ -16,11 +16,10 @@ struct ListPluginsCommand: BridgeCommand {
               trestle plugin list | jq -r 'select(.state != "running") | .name'
             """)
 
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
-    func run() async throws { try await showPlugins(output) }
+    func run() async throws { try await showPlugins() }
 }
 
 /// `trestle plugin load`
@@ -39,7 +38,7 @@ struct LoadPluginCommand: BridgeCommand {
               trestle plugin load scanner.plugin.toml
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
     @OptionGroup var plugin: PluginArgument
 
@@ -69,7 +68,7 @@ struct UnloadPluginCommand: BridgeCommand {
               trestle plugin unload scanner
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
     @Argument(help: "The plugin's name.") var name: String
 
@@ -90,7 +89,7 @@ struct ReloadPluginCommand: BridgeCommand {
               trestle plugin reload scanner
             """)
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
     @Argument(help: "The plugin's name.") var name: String
 
@@ -111,7 +110,7 @@ extension BridgeCommand {
                 try await client.callJSON(task, options)
             }
             line.end()
-            Screen.output.show(result)
+            screen.show(result)
             then(result)
         }
     }

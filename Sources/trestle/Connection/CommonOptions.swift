@@ -2,8 +2,8 @@ import ArgumentParser
 import BridgeClient
 import EventLoop
 
-/// Which daemon.
-struct ConnectionOptions: ParsableArguments {
+/// What all commands that talk to a daemon take: which daemon, and in which form they write.
+struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The daemon's socket.",
@@ -13,6 +13,8 @@ struct ConnectionOptions: ParsableArguments {
                 """,
             valueName: "path"))
     var socket: String?
+
+    @OptionGroup var form: OutputForm
 
     /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors
     /// are reported here.
@@ -39,7 +41,7 @@ struct ConnectionOptions: ParsableArguments {
         } catch let code as ExitCode {
             throw code
         } catch {
-            throw Failure.report(error)
+            throw Failure.report(error, asJSON: form.json)
         }
     }
 }
