@@ -1,4 +1,4 @@
-/* A task plugin in C that tells how the machine is: memory, load, uptime, and how full a disk is.
+/* A task plugin in C that reports how the machine is: memory, load, uptime, and how full a disk is.
  *
  * What the kernel knows by heart is answered at once, on the daemon's loop thread. A file system may take its time, or
  * be on a server that is gone, so sysinfo.disk asks on a thread that `blocking` lends. */
@@ -65,7 +65,7 @@ static void memory(trestle_call call) {
 static void load(trestle_call call) {
     double loads[3];
     long hundredths[3];
-    if (getloadavg(loads, 3) != 3) return fail(call, "sysinfo.unavailable", "The kernel tells no load.");
+    if (getloadavg(loads, 3) != 3) return fail(call, "sysinfo.unavailable", "the kernel reports no load");
     /* As integers, since some locales write a decimal comma, and that is no JSON. */
     for (int i = 0; i < 3; i++) hundredths[i] = (long)(loads[i] * 100 + 0.5);
     reply(call, "{\"one\":%ld.%02ld,\"five\":%ld.%02ld,\"fifteen\":%ld.%02ld,\"processors\":%ld}", hundredths[0] / 100,
@@ -78,7 +78,7 @@ static void load(trestle_call call) {
 static void uptime(trestle_call call) {
     struct timespec up, now;
     if (clock_gettime(CLOCK_BOOTTIME, &up) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return fail(call, "sysinfo.unavailable", "The kernel tells no time.");
+        return fail(call, "sysinfo.unavailable", "the kernel reports no time");
     reply(call, "{\"seconds\":%lld,\"bootedAt\":%lld}", (long long)up.tv_sec, (long long)(now.tv_sec - up.tv_sec));
 }
 
@@ -155,20 +155,20 @@ static void call(void *context, const trestle_request *request) {
 
 static const char manifest[] =
     "{\"name\": \"sysinfo\", \"version\": \"1.0.0\", \"tasks\": ["
-    "{\"name\": \"sysinfo.memory\", \"summary\": \"Tells how much memory there is, and how much is available.\","
+    "{\"name\": \"sysinfo.memory\", \"summary\": \"Returns how much memory there is, and how much is available.\","
     " \"options\": " NOTHING ", \"result\": {\"type\": \"object\","
     " \"required\": [\"totalBytes\", \"availableBytes\", \"swapTotalBytes\", \"swapFreeBytes\"], \"properties\": {"
     "\"totalBytes\": " INTEGER ", \"availableBytes\": " INTEGER ", \"swapTotalBytes\": " INTEGER ","
     " \"swapFreeBytes\": " INTEGER "}}},"
-    "{\"name\": \"sysinfo.load\", \"summary\": \"Tells how many processes ran or waited, of late.\","
+    "{\"name\": \"sysinfo.load\", \"summary\": \"Returns how many processes ran or waited, of late.\","
     " \"options\": " NOTHING ", \"result\": {\"type\": \"object\","
     " \"required\": [\"one\", \"five\", \"fifteen\", \"processors\"], \"properties\": {"
     "\"one\": " NUMBER ", \"five\": " NUMBER ", \"fifteen\": " NUMBER ", \"processors\": " INTEGER "}}},"
-    "{\"name\": \"sysinfo.uptime\", \"summary\": \"Tells for how long the machine has been running, and since when.\","
+    "{\"name\": \"sysinfo.uptime\", \"summary\": \"Returns for how long the machine has been running, and since when.\","
     " \"options\": " NOTHING ", \"result\": {\"type\": \"object\", \"required\": [\"seconds\", \"bootedAt\"],"
     " \"properties\": {\"seconds\": " INTEGER ", \"bootedAt\": {\"type\": \"integer\","
     " \"description\": \"seconds since 1970\"}}}},"
-    "{\"name\": \"sysinfo.disk\", \"summary\": \"Tells how full the file system is on which a path lies.\","
+    "{\"name\": \"sysinfo.disk\", \"summary\": \"Returns how full the file system is on which a path lies.\","
     " \"options\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"path\"], \"properties\": {"
     "\"path\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 4090}}}, \"result\": {\"type\": \"object\","
     " \"required\": [\"totalBytes\", \"freeBytes\", \"availableBytes\", \"readOnly\"], \"properties\": {"

@@ -27,8 +27,10 @@ struct CostSequence: Sendable {
     private(set) var byteCount = 0
     /// How many messages that is: lines, what stands in arrays, and connections that come or go.
     private(set) var messageCount = 2 * clients
-    /// How many names of events and tasks they enter or take out, as far as a session may have them.
-    private(set) var nameCount = 0
+    /// How many names of events they enter or take out, as far as a session may have them.
+    private(set) var patternCount = 0
+    /// The same of tasks.
+    private(set) var taskCount = 0
 
     init(_ bytes: [UInt8]) {
         var input = FuzzInput(bytes)
@@ -51,17 +53,16 @@ struct CostSequence: Sendable {
         byteCount += line.count
         let messages = Self.messages(in: line)
         messageCount += messages
-        nameCount += min(Self.names(in: line), Self.maximumNames * messages)
+        let names = min(line.count { $0 == UInt8(ascii: "\"") } / 2, Self.maximumNames * messages)
+        if line.contains("register\"".utf8) {
+            taskCount += names
+        } else if line.contains("subscribe\"".utf8) {
+            patternCount += names
+        }
     }
 
     /// As many names may a session have of subscriptions, and of tasks.
     private static let maximumNames = 256
-
-    /// How many strings a line has in which names are subscribed to or registered, or are no more.
-    private static func names(in line: [UInt8]) -> Int {
-        guard line.contains("subscribe\"".utf8) || line.contains("register\"".utf8) else { return 0 }
-        return line.count { $0 == UInt8(ascii: "\"") } / 2
-    }
 
     /// Copies what is to be repeated. What is half a repetition stands for itself.
     private static func expanded(_ text: ArraySlice<UInt8>) -> [UInt8] {

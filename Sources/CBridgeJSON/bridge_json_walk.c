@@ -266,7 +266,7 @@ bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes) {
     if (p == NULL) return finish(walk, true);
     walk->at = p;
     if (p < walk->end) return false;
-    // What is open at the end still has to be told from what is not.
+    // What is open at the end still has to be distinguished from what is not.
     switch (walk->state) {
     case IN_STRING: return finish(walk, string_part(walk, p) == NULL);
     case IN_INTEGER: case IN_FRACTION: case IN_EXPONENT:

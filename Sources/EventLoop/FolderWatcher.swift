@@ -33,7 +33,7 @@ public final class FolderWatcher {
     /// - Parameters:
     ///   - isDeep: whether the folders below it are watched too.
     ///   - skips: whether a file or folder of that name, wherever it is, is of no interest.
-    ///   - tell: called for each change, in order; one save may be several.
+    ///   - notify: called for each change, in order; one save may be several.
     /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as the system allows.
     public init(
         _ folder: String, isDeep: Bool = true, skipping skips: @escaping (String) -> Bool = { _ in false },

@@ -120,7 +120,7 @@ public final class LoopWatch: Sendable {
 
     private func run() {
         var used = usedTime()
-        var told: UInt64 = 0
+        var reported: UInt64 = 0
         while true {
             usleep(UInt32(Self.interval / .microseconds(1)))
             let start = turn.load(ordering: .acquiring)
@@ -133,10 +133,11 @@ public final class LoopWatch: Sendable {
             let isStarved = now - used < Self.interval / 10 && waitsForProcessor
             used = now
             let duration = Duration.nanoseconds(Int64(clamping: clibuv_monotonic_ns() &- start))
-            guard let hold = look(at: start, for: duration, isStarved), told != start, duration >= Self.timeout else {
+            guard let hold = look(at: start, for: duration, isStarved), reported != start, duration >= Self.timeout
+            else {
                 continue
             }
-            told = start
+            reported = start
             report(hold)
         }
     }

@@ -35,10 +35,10 @@ public struct PeerCredentials: Sendable, Hashable {
             var groups = [UInt32](repeating: 0, count: count)
             var bytes = UInt32(count * MemoryLayout<UInt32>.size)
             let result = clibuv_peer_groups(descriptor, &groups, &bytes)
-            let told = Int(bytes) / MemoryLayout<UInt32>.size
-            if result == 0 { return Array(groups.prefix(told)) }
-            guard errno == ERANGE, told > count else { return [] }
-            count = told
+            let needed = Int(bytes) / MemoryLayout<UInt32>.size
+            if result == 0 { return Array(groups.prefix(needed)) }
+            guard errno == ERANGE, needed > count else { return [] }
+            count = needed
         }
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Groups in which nobody is but this process's user and root, as Debian makes one for each user.
 enum OwnGroup {
-    /// Whether nobody else is in the group, as far as can be told without reading through all users: it is root's, or
+    /// Whether nobody else is in the group, as far as can be known without reading through all users: it is root's, or
     /// the user's own by number and name, and lists no others.
     static func isAlone(in group: gid_t) -> Bool {
         guard let user = user(geteuid()), let found = self.group(group) else { return false }

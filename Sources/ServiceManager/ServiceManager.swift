@@ -1,4 +1,4 @@
-// ServiceManager: what a service manager (systemd) tells a service in its environment, and what the service tells it:
+// ServiceManager: what a service manager (systemd) sets in the environment of a service, and what the service reports to it:
 // the notify protocol, descriptors handed over, the watchdog. Without systemd's library: datagrams and variables.
 //
 //   ServiceEnvironment  the variables, read once and taken away
@@ -24,7 +24,7 @@ public struct ServiceManager: ~Copyable, Sendable {
         self.address = address
     }
 
-    /// Tells the manager some states, all of them in one message.
+    /// Reports some states to the manager, all of them in one message.
     ///
     /// - Throws: ``ServiceManagerError``: the manager is gone, or does not read.
     public borrowing func notify(_ states: ServiceState...) throws(ServiceManagerError) { try notify(states) }
@@ -47,7 +47,7 @@ public struct ServiceManager: ~Copyable, Sendable {
     ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless
     ///     told.
     /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the
-    ///   manager's store is full (`FileDescriptorStoreMax=`) nobody is told.
+    ///   manager's store is full (`FileDescriptorStoreMax=`) nobody learns that.
     public borrowing func store(
         descriptor stored: Int32, named name: String, outlivesHangUp: Bool = false
     ) throws(ServiceManagerError) {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Something that a service tells its manager.
+/// Something that a service reports to its manager.
 public enum ServiceState: Sendable, Equatable {
     /// It serves: after its launch, and again after a reload.
     case ready
-    /// It reloads its configuration; ``ready`` follows. The manager is told when that began, by CLOCK_MONOTONIC.
+    /// It reloads its configuration; ``ready`` follows. The message says when that began, by CLOCK_MONOTONIC.
     case reloading
     /// It is about to end.
     case stopping

@@ -3,7 +3,7 @@
 /// Finds where a document goes deeper than toml++ may be trusted with.
 ///
 /// toml++ recurses once per level and bounds brackets, but not the parts of a dotted key: one long key would run its
-/// destructors off the stack. This check knows just enough of TOML to tell brackets and dots from strings and
+/// destructors off the stack. This check knows just enough of TOML to distinguish brackets and dots from strings and
 /// comments; what it lets pass has at most `maximumDepth` brackets, each with a key of at most `maximumDepth` parts,
 /// and the tree builder holds the exact bound.
 struct NestingCheck {

@@ -12,7 +12,7 @@ final class CallTask: @unchecked Sendable {  // loop thread only
     @exclusivity(unchecked) var handle: trestle_call
     /// The call's request, up to the first suspension.
     @exclusivity(unchecked) private(set) var request: UnsafePointer<trestle_request>
-    /// Tells the call that it was cancelled.
+    /// Marks the call as cancelled.
     @exclusivity(unchecked) private(set) var mark = CancelMark()
     /// Nil as long as it runs up to its first suspension ever.
     @exclusivity(unchecked) var task: Task<Void, Never>?

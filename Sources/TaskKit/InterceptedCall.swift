@@ -29,7 +29,7 @@ public struct InterceptedCall: Sendable {
     /// The time that is left to the call now, zero once it is over; nil: no deadline.
     public var timeRemaining: Duration? { question.timeRemaining }
 
-    /// The call has ended, and nobody waits for a decision. Tells the truth on every thread.
+    /// The call has ended, and nobody waits for a decision. Right on every thread.
     public var isCancelled: Bool { question.isCancelled }
 
     /// The daemon's log.

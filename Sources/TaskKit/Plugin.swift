@@ -96,7 +96,7 @@ public struct Plugin: Sendable {
         with { $0.interceptors.append(AnyInterceptor(interceptor: interceptor)) }
     }
 
-    /// Tells when a session opens, closes, goes to the background or comes to the foreground. Called on the loop
+    /// Reports when a session opens, closes, goes to the background or comes to the foreground. Called on the loop
     /// thread, in order.
     public func onSession(_ body: @escaping @Sendable (SessionChange, Caller) -> Void) -> Plugin {
         with { $0.sessionHooks.append(body) }

@@ -30,7 +30,7 @@ enum PluginHostProgram {
         ParentProcess.endWithIt()
         // What is written to standard error goes to the daemon's log.
         ProcessMemory.keepOutOfCrashReports()
-        // A daemon that is gone is told by the write that fails.
+        // A daemon that is gone is found out by the write that fails.
         signal(SIGPIPE, SIG_IGN)
         Task { @LoopActor in
             do {

@@ -6,7 +6,7 @@ import Testing
 /// Control groups of plugins' processes, in a daemon whose own group is delegated to it. What holds without them, too,
 /// is tested in ``DescendantTests``.
 @Suite(
-    "The control group of a plugin's process", .blocking(within: .seconds(120)),
+    "The control group of a plugin's process", .blocking,
     .enabled(if: DelegatedGroup.isPossible, "needs root and a cgroup v2 in which groups can be made"))
 struct ControlGroupTests {
     /// Starts processes that fork without end: each lives for a moment, in a session of its own and without a parent.

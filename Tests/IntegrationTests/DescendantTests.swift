@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a plugin's process has started, and what has put itself where no signal to the process reaches.
-@Suite("What a plugin's process has started", .blocking(within: .seconds(120)))
+@Suite("What a plugin's process has started", .blocking)
 struct DescendantTests {
     /// How the process ends.
     enum End: String, CaseIterable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trestle plugin dev", .blocking(within: .seconds(180)))
+@Suite("trestle plugin dev", .blocking)
 struct DevelopmentTests {
     /// `trestle plugin dev` of a folder, read line by line.
     private final class Development {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "The desktop presenter, before a real notification service", .blocking(within: .seconds(180)),
+    "The desktop presenter, before a real notification service", .blocking,
     .enabled(if: Dunst.isPossible, "needs dbus-daemon, dunst and Xvfb, of the packages dbus-daemon, dunst and xvfb"))
 struct DunstTests {
     @Test("alerts are shown as they are, pressed, dismissed, withdrawn; and handed on when the service ends")

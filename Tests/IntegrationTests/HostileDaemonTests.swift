@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Libraries of Tests/HostilePlugins that nobody survives: the daemon ends, and its manager starts it anew.
-@Suite("A hostile library that ends the daemon", .blocking(within: .seconds(240)))
+@Suite("A hostile library that ends the daemon", .blocking)
 struct HostileDaemonTests {
     private static let record: JSON = ["kept": true]
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The libraries of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
-@Suite("A hostile library", .blocking(within: .seconds(240)))
+@Suite("A hostile library", .blocking)
 struct HostileLibraryTests {
     /// What the daemon lives through wherever they run.
     private static let survivable = [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The workers of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
-@Suite("A hostile worker", .blocking(within: .seconds(240)))
+@Suite("A hostile worker", .blocking)
 struct HostileWorkerTests {
     private static let cases = [
         HostileCase(plugin: .worker("crash-in-call"), end: .crashed(["signal": 11])),

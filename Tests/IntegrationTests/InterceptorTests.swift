@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Interceptors in the daemon", .blocking(within: .seconds(180)))
+@Suite("Interceptors in the daemon", .blocking)
 struct InterceptorTests {
     static let isolations = ["none", "process"]
 

@@ -51,7 +51,7 @@ enum SpecimenPlace: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Plugins that come and go while the daemon serves", .blocking(within: .seconds(180)))
+@Suite("Plugins that come and go while the daemon serves", .blocking)
 struct PluginChangeTests {
     private func reload(_ client: Wire) throws -> JSON {
         try client.call("bridge.plugin.reload", ["name": "specimen"])

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trestle plugin check", .blocking(within: .seconds(300)))
+@Suite("trestle plugin check", .blocking)
 struct PluginCheckCommandTests {
     private static let hostile = Place.package + "/Tests/HostilePlugins"
 

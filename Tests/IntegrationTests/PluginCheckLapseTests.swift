@@ -2,7 +2,7 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("trestle plugin check of a plugin with one lapse", .blocking(within: .seconds(300)))
+@Suite("trestle plugin check of a plugin with one lapse", .blocking)
 struct PluginCheckLapseTests {
     /// What a worker in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
     /// millisecond, and one is under way when the daemon is told to end.

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trestle plugin", .blocking(within: .seconds(300)))
+@Suite("trestle plugin", .blocking)
 struct PluginCommandTests {
     private func trestle(_ arguments: [String], environment: [String] = []) throws -> ProgramRun {
         try run(Place.program("trestle"), arguments, environment: environment)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trestle plugin install", .blocking(within: .seconds(300)))
+@Suite("trestle plugin install", .blocking)
 struct PluginInstallTests {
     private func mode(_ path: String) -> mode_t {
         var status = stat()

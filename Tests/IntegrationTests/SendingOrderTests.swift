@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a plugin's threads send comes in its order, and before the answer that follows it.
-@Suite("What a thread of a plugin sends", .blocking(within: .seconds(240)))
+@Suite("What a thread of a plugin sends", .blocking)
 struct SendingOrderTests {
     /// A plugin whose task sends ten values of progress and an event from a thread, and answers at once.
     enum Sender: String, CaseIterable, CustomTestStringConvertible {

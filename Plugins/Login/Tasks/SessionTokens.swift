@@ -21,7 +21,7 @@ final class SessionTokens: Sendable {
         let user: UserName
         let token: TokenHash
         let expiresAt: WallTime
-        /// Tells it from every other login, also from one with the same token.
+        /// Distinguishes it from every other login, also from one with the same token.
         fileprivate let number: UInt64
     }
 

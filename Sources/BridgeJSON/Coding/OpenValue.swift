@@ -34,7 +34,7 @@ struct OpenValue {
     }
 
     final class Extra {
-        /// Told when the value ends, since those who open containers cannot throw.
+        /// Called when the value ends, since those who open containers cannot throw.
         var misuse: JSONEncodingError?
         /// In the order of their places.
         private(set) var parts: [EncodingPart] = []

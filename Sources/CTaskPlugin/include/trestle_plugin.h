@@ -143,7 +143,7 @@ typedef struct trestle_outgoing_call {
     uint64_t session;      /* Only a task that this session registered; 0: any. */
     int64_t timeout_ns;    /* Nanoseconds; 0: the task's own deadline; negative: none. */
     void *context;         /* Handed to the two functions below; the plugin's, until `done` has been called. */
-    /* LOOP THREAD. Told of each intermediate result (JSON), numbered from 0; some may be left out. NULL: none is
+    /* LOOP THREAD. Gets each intermediate result (JSON), numbered from 0; some may be left out. NULL: none is
        wanted. Never after `done`. */
     void (*progress)(void *context, uint64_t sequence, trestle_bytes value);
     /* LOOP THREAD. The end of the call, exactly once, possibly before `call` returns. `error` is NULL where

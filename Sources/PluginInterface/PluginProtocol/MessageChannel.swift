@@ -18,11 +18,11 @@ package final class MessageChannel {
 
     /// What is written to the peer at the end of the turn: whoever has something to say appends to it.
     private let output: OutputBuffer
-    /// Told of each message. What it is handed is good until it returns.
+    /// Gets each message, which is valid until it returns.
     package var receive: ((DecodedItem) -> Void)?
     /// Called once at the end, after everything that the peer had sent. Not called after ``close()``.
     package var ended: ((End) -> Void)?
-    /// Told when everything has been written that had to wait.
+    /// Called when everything has been written that had to wait.
     package var drained: (() -> Void)?
 
     private let stream: UnixStream

@@ -1,7 +1,7 @@
 import BridgeJSON
 import TaskRuntime
 
-/// Who calls, as a worker is told, kept from call to call. Loop thread only.
+/// Who calls, as it is sent to a plugin process, kept from call to call. Loop thread only.
 final class WorkerCallers {
     private struct Entry {
         var session: UInt64

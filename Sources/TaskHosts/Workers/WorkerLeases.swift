@@ -8,7 +8,7 @@ final class WorkerLeases {
     private(set) var reusable: [WorkerLink] = []
     private var bySession: [UInt64: WorkerLink] = [:]
     private(set) var inUseCount = 0
-    /// Told that a call found none.
+    /// Called when a call found none.
     var lacking: (() -> Void)?
     /// Called when a session gets a process.
     var leased: ((UInt64) -> Void)?

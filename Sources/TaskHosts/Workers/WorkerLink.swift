@@ -57,9 +57,9 @@ final class WorkerLink {
     var uses = 0
     /// Whether it was started because somebody waited, who has not had it yet.
     var isColdStart = false
-    /// Told whenever nothing is under way any more, of a process of a pool.
+    /// Called whenever nothing is under way any longer, of a process of a pool.
     var becameIdle: (() -> Void)?
-    /// Told when the caller of a call that it works on has gone, of a process of a pool.
+    /// Called when the caller of a call that it works on has gone, of a process of a pool.
     var callerLeft: (() -> Void)?
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?

@@ -143,8 +143,8 @@ final class WorkerPool {
         if supervisor.host.instance?.state == .restarting {
             supervisor.noteRestart()
         } else {
-            await withCheckedContinuation { told in
-                supervisor.host.reportSessions(to: member.link) { told.resume() }
+            await withCheckedContinuation { reported in
+                supervisor.host.reportSessions(to: member.link) { reported.resume() }
             }
         }
         guard self.member(of: member.link) != nil else { return false }

@@ -20,7 +20,7 @@ import Testing
 ///
 /// The built library is looked for where the test was built, Trestle's programs there, in the builds of the checkout
 /// that TaskKitTesting comes from, and on the PATH; the environment variable `TRESTLE_BIN` names another folder. Where
-/// something is missing, the test is skipped in that place (`Test.cancel`), and a warning tells what is missing: it is
+/// something is missing, the test is skipped in that place (`Test.cancel`), and a warning names what is missing: it is
 /// not passed.
 ///
 /// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a daemon that runs already, has loaded the

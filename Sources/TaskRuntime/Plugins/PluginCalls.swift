@@ -13,9 +13,9 @@ public struct PluginCall {
     public var session: UInt64?
     /// How long it may take.
     public var deadline: TaskDeadline
-    /// Told of intermediate results; nil: none wanted.
+    /// Called with intermediate results; nil: none wanted.
     public var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
-    /// Told of the end, once.
+    /// Called at the end, once.
     public var completion: (CallOutcome) -> Void
 
     /// A call.
@@ -35,7 +35,7 @@ public struct PluginCall {
 }
 
 extension TaskRuntime {
-    /// Makes a call for a plugin. `completion` is told of its end, before this returns where it ends at once.
+    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends at once.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
     public func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {

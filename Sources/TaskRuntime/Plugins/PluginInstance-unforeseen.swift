@@ -36,7 +36,7 @@ extension PluginInstance {
         runtime.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
     }
 
-    /// Told apart from all others in a log; it says nothing.
+    /// Distinct from all others in a log; it has no meaning.
     private static func makeID() -> String {
         let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
         return String(repeating: "0", count: 12 - digits.utf8.count) + digits

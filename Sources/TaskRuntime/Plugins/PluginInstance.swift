@@ -51,7 +51,7 @@ public final class PluginInstance: TaskProvider {
     var unforeseenLines = LogAllowance()
     /// For answers that nobody is owed.
     var surplusLines = LogAllowance()
-    /// Told once; see ``whenIdle(_:)``.
+    /// Called once; see ``whenIdle(_:)``.
     var onIdle: (() -> Void)?
 
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.

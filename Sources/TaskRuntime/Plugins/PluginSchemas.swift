@@ -63,9 +63,9 @@ extension PluginInstance {
         var manifest = manifest
         do {
             let answer = try answer.get().get()
-            for (index, told) in (answer.tasks ?? []).prefix(manifest.tasks.count).enumerated() {
+            for (index, task) in (answer.tasks ?? []).prefix(manifest.tasks.count).enumerated() {
                 manifest.tasks[index].schemas.complete(
-                    by: TaskSchemas(options: told.options, result: told.result, progress: told.progress))
+                    by: TaskSchemas(options: task.options, result: task.result, progress: task.progress))
             }
             manifest.configuration = manifest.configuration ?? answer.configuration
             for error in answer.errors ?? [] { runtime.log.warning("\(providerName): \(error)") }

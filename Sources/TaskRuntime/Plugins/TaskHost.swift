@@ -111,11 +111,11 @@ public enum PluginWork: Sendable, Hashable {
     case task(Int)
     /// Decide about a call, for the interceptor of this number.
     case intercept(Int)
-    /// Tell what the manifest leaves out of the tasks.
+    /// Describe what the manifest leaves out of the tasks.
     case describe
     /// Finish.
     case stop
-    /// Tell what the plugin of the next daemon has to know of sessions.
+    /// Return what the plugin of the next daemon has to know of sessions.
     case saveSessions
     /// Go on with what the plugin of the daemon before knew of sessions.
     case restoreSessions

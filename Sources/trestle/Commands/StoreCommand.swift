@@ -52,7 +52,7 @@ struct StoreCommand: AsyncParsableCommand {
             abstract: "Replaces the store by a backup.",
             discussion: """
                 Everything that is stored at present is replaced. The backup is checked before anything changes; the \
-                database that was there is kept beside the new one, and the result tells where.
+                database that was there is kept beside the new one, and the result says where.
 
                 EXAMPLES
                   trestle store restore /backup/records.sqlite

@@ -27,7 +27,7 @@ struct SchemaShapes {
         /// References that were followed without passing a declared type; following one again would not end.
         var followed: [String] = []
 
-        /// A place in this one. A name that is long enough stays as it is; a number will tell the types apart.
+        /// A place in this one. A name that is long enough stays as it is; a number distinguishes the types.
         func inside(_ part: String) -> Place {
             let isLong = name.utf8.count + part.utf8.count > SchemaShapes.maximumNameBytes
             return Place(name: isLong ? name : name + part, depth: depth + 1, followed: followed)

@@ -23,7 +23,7 @@ indirect enum TypeShape: Hashable, Sendable {
         return flat.count == 1 ? flat[0] : .union(flat)
     }
 
-    /// What has no bounds of its own that a type could tell.
+    /// What has no bounds of its own that a type could express.
     var isOpen: Bool { self == .unknown || self == .map(.unknown) }
 }
 

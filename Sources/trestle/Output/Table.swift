@@ -90,7 +90,7 @@ struct Table {
     }
 }
 
-/// One value in a table or a report. What a number means is told by the end of its member's name: a duration by its
+/// One value in a table or a report. What a number means follows from the end of its member's name: a duration by its
 /// unit, a size by `Bytes`, a moment by `At`.
 enum Cell {
     static func isEmpty(_ value: JSON?) -> Bool {

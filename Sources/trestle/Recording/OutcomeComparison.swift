@@ -21,7 +21,7 @@ struct OutcomeComparison {
     enum Verdict: Equatable, Sendable {
         case same
         case different([Difference])
-        /// Too little was kept to tell.
+        /// Too little was kept to know.
         case unknown
     }
 

@@ -16,7 +16,7 @@ struct RecordingRun: Sendable {
     /// Records until the time is over, the Swift task is cancelled, or the connection is lost. What had been sent by
     /// then is in the file.
     ///
-    /// - Parameter progress: is told how many calls there are.
+    /// - Parameter progress: shows how many calls there are.
     func run(_ progress: ProgressLine) async throws {
         // First, so that no line is missed.
         let events = try await client.subscribe(to: "bridge.traffic", Self.mark)

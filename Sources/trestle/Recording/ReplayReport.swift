@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// What a replay tells: its differences as they come, and in the end how many calls were the same.
+/// What a replay reports: its differences as they come, and in the end how many calls were the same.
 struct ReplayReport {
     private let file: String
     private let isForPeople: Bool
@@ -70,7 +70,7 @@ struct ReplayReport {
 
     // MARK: The end
 
-    /// Tells how it went.
+    /// Reports how it went.
     func finish(_ recording: Recording) {
         write(isForPeople ? sentence(recording) : VisibleText.json(summary(recording).text) + "\n")
     }

@@ -1,7 +1,7 @@
 import BridgeClient
 import BridgeJSON
 
-/// Sends the calls of a plan, and tells of each how it ended.
+/// Sends the calls of a plan, and reports how each ended.
 struct ReplayRun: Sendable {
     let plan: ReplayPlan
     let socketPath: String
@@ -20,7 +20,7 @@ struct ReplayRun: Sendable {
     private static let timeoutFactor = 10
     private static let minimumTimeout = Duration.seconds(10)
 
-    /// - Parameter body: is told of each call and what came of it, in the order of ends.
+    /// - Parameter body: gets each call and its outcome, in the order of ends.
     /// - Throws: where the daemon cannot be reached; `CancellationError`.
     func run(_ body: (RecordedCall, OutcomeComparison.Verdict) -> Void) async throws {
         var ends = ReplayEnds(plan)

@@ -10,7 +10,7 @@ enum TopFrame {
         // Two lines for the blank ones above the tables. Sessions get a third, or what the tasks leave.
         let room = max(0, rows - lines.count - 2)
         let share = min(sessions.count, max(room / 3, room - tasks.count))
-        // A heading alone tells nothing.
+        // A heading alone says nothing.
         let sessionRoom = share > 1 ? share : 0
         for (table, count) in [(tasks, room - sessionRoom), (sessions, sessionRoom)] {
             guard let heading = table.first, count > 1 else { continue }

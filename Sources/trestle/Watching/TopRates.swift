@@ -8,7 +8,7 @@ struct TopReading: Sendable {
     var sessions: JSON
 }
 
-/// What happened between two readings, per second. The daemon's own clock tells how far they lie apart.
+/// What happened between two readings, per second. The daemon's own clock says how far they lie apart.
 struct TopRates {
     private let before: TopReading
     private let after: TopReading

@@ -120,7 +120,7 @@ extension Configuration {
         Declaration(
             "limits.events_queued", .count("events", in: 1...1_000_000), \.limits.eventsQueued, .reload,
             """
-            Events waiting for one session, in number. Beyond it the oldest are dropped, and the session is told how \
+            Events waiting for one session, in number. Beyond it the oldest are dropped, and an event says how \
             many.
             """),
         Declaration(

@@ -12,7 +12,7 @@ extension Daemon {
     /// (`TriggerLimitBurst=`).
     private static let pace = Duration.seconds(1)
 
-    /// Tells those who wait why nobody serves them. Left in the queue, they would have the daemon started again and
+    /// Sends to those who wait why nobody serves them. Left in the queue, they would have the daemon started again and
     /// again. Who connects later is left to the next daemon, which may find mended what was wrong.
     func turnAwayWaiting() async {
         let end = EventLoop.now + Self.pace

@@ -54,7 +54,7 @@ extension Daemon {
         loader.setStopTimeout(configuration.stopTimeout)
     }
 
-    /// Tells everybody. At the more talkative of both levels, so that neither the end nor the beginning of silence goes
+    /// Reports it to everybody. At the more talkative of both levels, so that neither the end nor the beginning of silence goes
     /// unsaid.
     func noteReload(_ report: ReloadReport, _ occasion: String) {
         threshold.level = min(threshold.level, configuration.logLevel.level)

@@ -10,7 +10,7 @@ import TaskRuntime
 /// Reloads the configuration of a daemon, one reload after the other.
 @LoopActor
 final class Reloader {
-    /// Told when a reload begins and when it has ended, good or bad: for a service manager that wants to know. Always
+    /// Called when a reload begins and when it has ended, good or bad: for a service manager that wants to know. Always
     /// in pairs.
     var began: (@LoopActor () -> Void)?
     var ended: (@LoopActor () -> Void)?

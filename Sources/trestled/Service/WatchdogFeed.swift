@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Tells the watchdog that the daemon lives, at half of the interval in which it wants to hear that. From the loop
+/// Notifies the watchdog that the daemon lives, at half of the interval that it expects. From the loop
 /// itself: one that stands still feeds nobody, and the manager restarts the daemon.
 @LoopActor
 final class WatchdogFeed {

@@ -7,8 +7,9 @@ import Testing
 ///
 /// The suite's time limit stands here because the wait for a turn, behind hundreds of other tests, is not the test's.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-    /// How long a test may take from the beginning of its turn.
-    let limit: Duration
+    /// How long a test may take from the beginning of its turn: several times what any takes on a busy machine. It
+    /// bounds how long a test hangs that fails.
+    private static let limit = Duration.seconds(600)
     /// A test that does not end is ended with the whole run, so that the threads' stacks show what it waits for.
     private static let grace = Duration.seconds(60)
 
@@ -21,11 +22,11 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         guard testCase != nil else { return try await function() }
         await Turns.shared.take()
         defer { Turns.shared.release() }
-        let watch = Task { [limit] in
-            try await Task.sleep(for: limit)
-            Issue.record("it takes longer than \(limit)")
+        let watch = Task {
+            try await Task.sleep(for: Self.limit)
+            Issue.record("it takes longer than \(Self.limit)")
             try await Task.sleep(for: Self.grace)
-            fatalError("\(test.name) has not ended \(Self.grace) after its limit of \(limit)")
+            fatalError("\(test.name) has not ended \(Self.grace) after its limit of \(Self.limit)")
         }
         defer { watch.cancel() }
         try await withTaskExecutorPreference(TestThreads.shared) { try await function() }
@@ -34,10 +35,7 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == OwnThreads {
     /// The tests block: they get turns, and threads of their own.
-    static var blocking: Self { blocking(within: .seconds(120)) }
-
-    /// The tests block, and may take so long each.
-    static func blocking(within limit: Duration) -> Self { OwnThreads(limit: limit) }
+    static var blocking: Self { OwnThreads() }
 }
 
 /// So many tests run at once as there are turns; the others wait without a thread, in the order in which they came.

@@ -89,7 +89,7 @@ class ProvidedTasks:
         self._runner = runner
         self._limits = limits
         self._running: dict[messages.MessageID, ProvidedCall] = {}
-        # One-way calls have no id; they are told apart by being themselves.
+        # One-way calls have no id; they are distinguished by identity.
         self._running_one_way: set[ProvidedCall] = set()
 
     def receive(self, message: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from .settings import Limits
 from .timers import Timer, Timers
 
 _FULL_PAUSE = 1.0
-"""Seconds that a caller is told to wait when too many wait: about as long as the first attempts to connect take."""
+"""`retryAfter`, in seconds, when too many wait: about as long as the first attempts to connect take."""
 
 _HOLDING = 1.0
 """Seconds after which calls that a stopping daemon has refused are tried again over a connection that is still

@@ -23,7 +23,7 @@ struct Section: Codable, Sendable {
     private static let timeouts = 1...60_000
     private static let sizes = 1...67_108_864
 
-    /// What operators are told of the settings.
+    /// What operators read about the settings.
     static let settings: [String: JSON] = [
         "display": ["description": "The X display, such as :0. Absent: $DISPLAY, where the plugin's process has it."],
         "xauthority": ["description": "The file with the key to the display. Absent: $XAUTHORITY, else ~/.Xauthority."],

@@ -17,7 +17,7 @@ struct FailureTests {
         return try #require(error)
     }
 
-    @Test("Nothing in the clipboard, a picture, and text that is none, are told apart")
+    @Test("Nothing in the clipboard, a picture, and text that is none, are distinguished")
     func contents() async throws {
         _ = try await read(#"echo "Error: target $6 not available" >&2; exit 1"#, "clipboard.empty")
         let picture = """

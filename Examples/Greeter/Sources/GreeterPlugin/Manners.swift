@@ -8,7 +8,7 @@ final class Manners: Sendable {
         /// How often a session may sign; by default once.
         var signatures: Int?
 
-        /// What operators are told of the settings.
+        /// What operators read about the settings.
         static let settings: [String: JSON] = [
             "signatures": ["description": "How often a session may sign.", "default": 1, "minimum": 1]
         ]

@@ -76,7 +76,7 @@ struct Introduce: BridgeTask {
 
 struct Mirror: RawTask {
     static let name = "greet.mirror"
-    static let summary = "Says what it was told, as it was told."
+    static let summary = "Returns what it was sent, as it was sent."
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         reply.succeed(options)

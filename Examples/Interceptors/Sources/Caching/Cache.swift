@@ -59,7 +59,7 @@ final class Memory: Sendable {
         /// How many are kept; by default 1,000.
         var entries: Int?
 
-        /// What operators are told of the settings.
+        /// What operators read about the settings.
         static let settings: [String: JSON] = [
             "tasks": [
                 "description": "The tasks whose results are kept: names, or beginnings of names with a * behind them."

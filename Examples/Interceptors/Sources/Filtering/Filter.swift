@@ -34,7 +34,7 @@ final class Rules: Sendable {
     struct Section: Codable, Sendable {
         var rules: [Rule]?
 
-        /// What operators are told of the settings.
+        /// What operators read about the settings.
         static let settings: [String: JSON] = [
             "rules": ["description": "Calls that fulfil all conditions of one of these are refused."]
         ]
@@ -63,7 +63,7 @@ final class Rules: Sendable {
         var uid: UInt32?
         /// More bytes of options than this.
         var longerThan: Int?
-        /// What the caller is told.
+        /// What the caller reads.
         var reason: String?
 
         func forbids(_ call: InterceptedCall) -> Bool {

@@ -36,7 +36,7 @@ final class Answers: Sendable {
         /// The file, from the root; without it nothing is mocked.
         var file: String?
 
-        /// What operators are told of the settings.
+        /// What operators read about the settings.
         static let settings: [String: JSON] = [
             "file": ["description": "A JSON file with the answers, by the names of tasks."]
         ]

@@ -33,7 +33,7 @@ final class Routes: Sendable {
         /// From the name of a task to that of the one that does its work.
         var tasks: [String: String]?
 
-        /// What operators are told of the settings.
+        /// What operators read about the settings.
         static let settings: [String: JSON] = [
             "tasks": ["description": "From the name of a task to that of the one that does its work."]
         ]

@@ -35,7 +35,7 @@ final class AccountDatabase: Sendable {
 
     /// Makes a token useless, whoever has been cancelled meanwhile.
     ///
-    /// - Parameter failed: Told where it could not be done.
+    /// - Parameter failed: Called where it could not be done.
     func revokeSoon(_ token: TokenHash, failed: @escaping @Sendable (any Error) -> Void) {
         lane.submit {
             do { try self.opened().revoke(token) } catch { failed(error) }

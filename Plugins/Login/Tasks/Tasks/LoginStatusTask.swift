@@ -3,7 +3,7 @@ import TaskKit
 /// `login.status`: as whom the session is logged in.
 struct LoginStatusTask: ImmediateTask {
     static let name = "login.status"
-    static let summary = "Tells as whom the session is logged in, and until when its token is good."
+    static let summary = "Returns as whom the session is logged in, and until when its token is good."
     static let settings = TaskSettings(isPublic: true)
 
     struct Result: Codable, Sendable {

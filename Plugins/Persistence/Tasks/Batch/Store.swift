@@ -22,7 +22,7 @@ final class Store: Sendable {
         var damage: BridgeError?
         /// Who waits for the last call to be finished.
         var whenIdle: CheckedContinuation<Void, Never>?
-        /// Tells how many calls there are.
+        /// Returns how many calls there are.
         var callsGauge = Gauge()
     }
 

@@ -159,7 +159,7 @@ protocol StoreSink: Sendable {
     /// Sends an event to sessions that watch, subscribed or not.
     func notify(_ change: RecordChanged, to sessions: [SessionID])
 
-    /// Tells sessions that watch that a table was replaced as a whole.
+    /// Notifies sessions that watch that a table was replaced as a whole.
     func notify(_ expired: CursorExpired, to sessions: [SessionID])
 
     /// Calls `body` once the daemon has taken what was sent before, on whatever thread: so that a long replay does not

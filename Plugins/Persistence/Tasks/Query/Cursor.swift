@@ -37,7 +37,7 @@ enum Cursor {
         return position
     }
 
-    /// Tells the table and the order apart from others, so that a mix-up is answered in words (FNV-1a, 64 bits). Not a
+    /// Distinguishes the table and the order from others, so that a mix-up is answered in words (FNV-1a, 64 bits). Not a
     /// protection: there is nothing to protect.
     private static func fingerprint(_ place: Place, _ ordering: Ordering) -> JSON {
         let parts = [place.namespace.text, place.table.text] + ordering.texts

@@ -1,9 +1,9 @@
 import TaskKit
 
-/// Tells a session the changes of a table from now on, or from a version on.
+/// Sends a session the changes of a table from now on, or from a version on.
 struct WatchTask: StoreTask {
     static let name = "persistence.watch"
-    static let summary = "Tells this session every change of a table as the event record.changed, or stops doing so."
+    static let summary = "Sends this session every change of a table as the event record.changed, or stops doing so."
     static let lane = StoreLane.commits
     static let mayWatch = true
     struct Request: Codable, Sendable {

@@ -17,7 +17,7 @@ extension StoreAccess {
         return (feed.version, replay)
     }
 
-    /// Tells the next page of a replay.
+    /// Sends the next page of a replay.
     ///
     /// - Returns: Whether more is to come.
     func sendNextPage(of id: WatchRegistry.ReplayID) throws -> Bool {

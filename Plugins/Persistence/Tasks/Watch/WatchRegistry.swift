@@ -8,7 +8,7 @@ final class WatchRegistry {
     /// The replay of a watch that asked for past changes. Until it has caught up, new changes reach the watch through
     /// it as well.
     struct Replay {
-        /// Tells a watch's replay from that of an earlier watch of the same session and table.
+        /// Distinguishes a watch's replay from that of an earlier watch of the same session and table.
         var number: UInt64
         /// What the session said it knows.
         var since: Int64
@@ -86,7 +86,7 @@ final class WatchRegistry {
 
     // MARK: Live changes
 
-    /// Tells changes that were just committed to those who watch.
+    /// Sends changes that were just committed to those who watch.
     func notify(_ changes: [Change], _ sink: some StoreSink) {
         if watches.isEmpty { return }
         for change in changes {
@@ -131,7 +131,7 @@ final class WatchRegistry {
         return replay
     }
 
-    /// Tells the next changes of a replay, and ends it where they were the last.
+    /// Sends the next changes of a replay, and ends it where they were the last.
     ///
     /// - Parameters:
     ///   - missed: What follows the replay's position, in order.

@@ -99,7 +99,7 @@ struct ReloadPluginCommand: BridgeCommand {
 extension BridgeCommand {
     /// Calls a task that does something with a plugin, and shows what it says.
     ///
-    /// - Parameter then: is told that, once it is shown.
+    /// - Parameter then: is called with it, once it is shown.
     fileprivate func perform(
         _ task: String, _ options: JSON, then: @escaping @Sendable (JSON) -> Void = { _ in }
     ) async throws {

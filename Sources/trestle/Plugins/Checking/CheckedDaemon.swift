@@ -22,7 +22,7 @@ final class CheckedDaemon {
     static func start(_ settings: PrivateDaemon.Settings, in folder: PrivateFolder) async throws -> CheckedDaemon {
         let ears = CheckedLog()
         var settings = settings
-        // Answers that come to nobody are told where somebody debugs.
+        // Answers that come to nobody are logged at the level debug.
         settings.logLevel = "debug"
         let daemon = try await PrivateDaemon.start(settings, in: folder) { ears.take($0) }
         do {
@@ -79,7 +79,7 @@ final class CheckedDaemon {
         await ears.waits(for: { $0.surplusAnswers > count }, within: timeout)
     }
 
-    /// Tells it to end, and goes on.
+    /// Has it end, and does not wait.
     func beginStop() { daemon.beginStop() }
 
     /// Ends it.

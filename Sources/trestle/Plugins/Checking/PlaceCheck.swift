@@ -98,7 +98,7 @@ struct PlaceCheck {
             guard try await daemon.connectAgain() else { throw error }
             say(
                 task, "call", .skipped,
-                "a call of it closed the session of its caller; what is not told above of result, progress, cancel and "
+                "a call of it closed the session of its caller; what is not reported above of result, progress, cancel and "
                     + "deadline is not checked, and neither are once, and stop during a call of it")
             return nil
         }
@@ -174,7 +174,7 @@ struct PlaceCheck {
         }
     }
 
-    /// The daemon is told to end, with a call in flight where one may be made.
+    /// The daemon gets the signal to end, with a call in flight where one may be made.
     private func checkStop(_ daemon: CheckedDaemon, _ name: String, _ answer: TaskCheck.Answer?) async throws {
         var stream: CallProgress<JSON, JSON>?
         if let answer {

@@ -9,7 +9,7 @@ struct SampleOptions {
     private static let deepest = 16
     /// Strings and arrays are made so long at the most.
     private static let longest = 10_000
-    /// As many forbidden values as are told.
+    /// As many forbidden values as are shown.
     private static let maximumForbidden = 200
 
     /// - Throws: ``JSONSchemaError`` where it is no schema.

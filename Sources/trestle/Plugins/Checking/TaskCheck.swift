@@ -92,7 +92,7 @@ struct TaskCheck {
             return .result(try await daemon.client.callJSON(name, options, timeout: limit))
         } catch {
             try Task.checkCancellation()
-            // Also told by a connection that is gone, which is no answer.
+            // Also shown by a connection that is gone, which is no answer.
             if error.code == .sessionClosed { throw error }
             return .error(error)
         }
@@ -184,7 +184,7 @@ struct TaskCheck {
         if !values.isEmpty { pass(what, "what it sent fits its schema") }
     }
 
-    /// A call that has ended must still be answered, which tells the daemon that the work is over.
+    /// A call that has ended must still be answered, so that the daemon knows that the work is over.
     private func settle(_ late: Int) async {
         if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) { return }
         fail(

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// Tells what somebody saves from what the plugin itself writes into its folder, which would have it reloaded without
+/// Distinguishes what somebody saves from what the plugin itself writes into its folder, which would have it reloaded without
 /// end.
 ///
 /// A file is a source where its name says so and its content is another than before. Changes of nothing but other
@@ -13,7 +13,7 @@ struct OwnWrites {
         case reload
         /// Nothing: they are the plugin's own.
         case ignore
-        /// Nothing from now on: this is the plugin's own, which nobody has been told yet.
+        /// Nothing from now on: this is the plugin's own, which is not reported yet.
         case leaveOut([String])
     }
 
@@ -31,7 +31,7 @@ struct OwnWrites {
     private var leftOut: Set<String> = []
     private var loaded: MonotonicInstant?
     private var inRow = 0
-    /// What files held when they were last told of; nil: they were gone.
+    /// What files held when they were last reported; nil: they were gone.
     private var contents: [String: Int?] = [:]
 
     /// The plugin has been loaded, or would not be.

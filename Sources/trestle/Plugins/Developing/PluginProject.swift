@@ -24,7 +24,7 @@ struct PluginProject: Sendable, Equatable {
     let shared: SharedScratch?
 
     /// - Parameter cache: where scratch folders are that plugins of a user share; nil: they share none.
-    /// - Throws: the exit code where it cannot be told how the folder is built.
+    /// - Throws: the exit code where it is not known how the folder is built.
     init(
         _ folder: String, plugin named: String?, isRelease: Bool = false,
         cache: (BuildUser?) -> String? = SharedScratch.cacheFolder(of:)

@@ -23,7 +23,7 @@ struct SaveDebounce {
         last = now
     }
 
-    /// Whether there were saves that are over; they are told once.
+    /// Whether there were saves that are over; they are reported once.
     mutating func take(at now: MonotonicInstant) -> Bool {
         guard let due, due <= now else { return false }
         self = SaveDebounce()

@@ -109,7 +109,7 @@ struct SharedScratch: Sendable, Equatable {
         return write(descriptor, bytes, bytes.count) == bytes.count
     }
 
-    /// The folder of notes is written at each start, so that its age tells when a scratch was last used.
+    /// The folder of notes is written at each start, so that its age shows when a scratch was last used.
     private static func removeUnused(in cache: String, but used: String) {
         utimensat(AT_FDCWD, "\(used)/plugins", nil, 0)
         for name in (try? FolderContents.names(in: cache)) ?? [] where "\(cache)/\(name)" != used {

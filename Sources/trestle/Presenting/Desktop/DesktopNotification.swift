@@ -2,7 +2,7 @@ import BridgeJSON
 
 /// What a notification service can do: its answer to `GetCapabilities`.
 struct NotificationCapabilities: Sendable, Hashable {
-    /// It shows buttons, and tells which was pressed.
+    /// It shows buttons, and reports which was pressed.
     var actions = false
     /// It shows more than the summary.
     var body = false

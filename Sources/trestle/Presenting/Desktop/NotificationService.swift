@@ -14,9 +14,9 @@ final class NotificationService {
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
 
-    /// Told what the service says of a notification, also of others' notifications.
+    /// Gets what the service says of a notification, also of others' notifications.
     var onEvent: (@LoopActor (ID, DesktopNotification.Event) -> Void)?
-    /// Told that a service has left the bus: its unique bus name. Its notifications are gone.
+    /// Gets the unique bus name of a service that has left the bus. Its notifications are gone.
     var onLeaving: (@LoopActor (String) -> Void)?
 
     private let bus: BusConnection
