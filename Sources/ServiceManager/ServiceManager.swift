@@ -1,4 +1,4 @@
-// ServiceManager: what a service manager (systemd) sets in the environment of a service, and what the service reports to it:
+// ServiceManager: what a service manager (systemd) sets in the environment of a service, and what the service reports:
 // the notify protocol, descriptors handed over, the watchdog. Without systemd's library: datagrams and variables.
 //
 //   ServiceEnvironment  the variables, read once and taken away

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// `@unchecked`: the table is constant and lives until the process ends. Functions without "loop thread" in their
 /// comment may be called from any thread.
-struct Host: @unchecked Sendable {
+struct Host: @unchecked Sendable {  // constant; see above
     private let table: UnsafePointer<trestle_host>
 
     init(_ table: UnsafePointer<trestle_host>) {

@@ -11,7 +11,7 @@ struct BridgeRoute: Sendable {
 /// A call that the plugin makes: from a task's `await` to the daemon and back.
 ///
 /// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
-final class OutgoingCall: @unchecked Sendable {
+final class OutgoingCall: @unchecked Sendable {  // loop thread; see above
     private let host: Host
     private let task: String
     private let options: [UInt8]
@@ -211,7 +211,7 @@ extension PluginRuntime {
 /// Work on its way to one of the host's threads and back.
 ///
 /// `@unchecked`: the host calls `work` and `done` one after the other, and only they touch what changes.
-private final class BlockingJob: @unchecked Sendable {
+private final class BlockingJob: @unchecked Sendable {  // one thread after the other; see above
     private let work: () -> Void
     private let done: () -> Void
 

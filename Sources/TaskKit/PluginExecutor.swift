@@ -18,9 +18,9 @@ final class PluginExecutor: TaskExecutor {
 
     /// Whether the loop thread is in `resume`, and the job that it finds there. The job is the loop thread's only.
     private let isResuming = Atomic<Bool>(false)
-    @exclusivity(unchecked) private nonisolated(unsafe) var resumed: UnownedJob?
+    @exclusivity(unchecked) private nonisolated(unsafe) var resumed: UnownedJob?  // loop thread only
     /// Set once, before the first job.
-    @exclusivity(unchecked) private nonisolated(unsafe) var host: Host?
+    @exclusivity(unchecked) private nonisolated(unsafe) var host: Host?  // set once, before any job
 
     /// Gives the executor the host to run its jobs on. Before the first job.
     func attach(_ host: Host) {

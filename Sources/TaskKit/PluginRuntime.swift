@@ -6,7 +6,7 @@ internal import Synchronization
 /// `@unchecked`: `parts`, `executor` and `rawCalls` are constants that are safe by themselves; `host` and
 /// `startOptions` are set on the loop thread before anything that could read them exists; the rest is used on the loop
 /// thread only.
-final class PluginRuntime: @unchecked Sendable {
+final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thread; see above
     let parts: PluginParts
     let executor = PluginExecutor()
     let rawCalls = RawCallTable()

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// `@unchecked`: `running`, `outer` and `hasCancelledOnStack` are read and written on the loop thread only, everything
 /// else stands behind the mutex.
-final class RawCallTable: @unchecked Sendable {
+final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; see above
     private enum State {
         /// Its `run` is on the stack; and its reply was given elsewhere, or it was cancelled without one.
         case answeredEarly, cancelledEarly

@@ -96,7 +96,7 @@ public final class TestBridge: Sendable {
 }
 
 /// A plugin's table on its way to the loop thread.
-struct PluginTable: @unchecked Sendable {
+struct PluginTable: @unchecked Sendable {  // constant; see below
     // Made once, never written again, and valid until the process ends, as the plugin interface demands.
     let address: UnsafeRawPointer
 

@@ -12,7 +12,7 @@ struct OpenCalls {
     }
 
     /// How many calls of each task are open, for any thread. Made once, never freed.
-    private final class Counts: @unchecked Sendable {
+    private final class Counts: @unchecked Sendable {  // constant; its elements are atomic
         let counts: UnsafeMutableBufferPointer<Atomic<Int32>>
 
         init(_ count: Int) {

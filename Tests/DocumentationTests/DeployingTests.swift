@@ -21,7 +21,7 @@ struct DeployingTests {
 }
 
 /// A machine on which Trestle is installed, as the page has it: its directories are below a folder of the test's, and
-/// root is whoever runs the test. Blocking.
+/// the user that runs the test stands for root. Blocking.
 ///
 /// A block `sh` is run, `sh restart` restarts the daemon, `sh no` is for other machines; `text` is what the command
 /// before it printed; `toml PATH` is added to a file.

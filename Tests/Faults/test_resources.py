@@ -48,8 +48,9 @@ class Descriptors(FaultTest):
         # One at once, and then one in ten seconds.
         self.assertLessEqual(lines, 2 + (time.monotonic() - start) / 10)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
-                 "who connects gets `busy` and is turned away at once, the log says so; who is there reads and writes; it is "
-                 "over when some are free", f"{turned_away} turned away, {lines} lines in the log, served again each time")
+                 "who connects gets `busy` and is turned away at once, the log says so; who is there reads and writes; "
+                 "it is over when some are free",
+                 f"{turned_away} turned away, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
         """200 clients. How many were turned away: none of them waits, and each that can still read is told why."""

@@ -5,16 +5,9 @@ import Testing
 
 @Suite("What a plugin waits for", .blocking)
 struct DescriptorTests {
-    private func withFixture(_ isolation: String, _ body: (TemporaryFolder, Wire) throws -> Void) throws {
-        let folder = try TemporaryFolder()
-        #expect(symlink(Place.program("libFixture.so"), folder.file("libFixture.so")) == 0)
-        let section = "[plugins.fixture]\nisolation = \"\(isolation)\""
-        try withDaemon(section, pluginDirectory: folder.path) { daemon in try body(folder, daemon.connect()) }
-    }
-
     @Test("In Swift, a pipe is waited for by several at once, and by no thread", arguments: ["none", "process"])
     func pipe(isolation: String) throws {
-        try withFixture(isolation) { folder, client in
+        try withFixture(isolation) { folder, _, client in
             let path = folder.file("pipe")
             try #require(mkfifo(path, 0o600) == 0)
             let options = #"{"path":"\#(path)"}"#
@@ -39,7 +32,7 @@ struct DescriptorTests {
 
     @Test("In Swift, timers fire, at an interval and once, and typed events are sent", arguments: ["none", "process"])
     func timers(isolation: String) throws {
-        try withFixture(isolation) { _, client in
+        try withFixture(isolation) { _, _, client in
             _ = try client.result("bridge.subscribe", ["events": ["fixture.ticked"]])
             try client.send(#"{"task":"fixture.tick","callbackId":1}"#)
             for tick in 1...3 { #expect(try client.receive()["data"] == ["tick": .number(JSONNumber(tick))]) }

@@ -1,17 +1,9 @@
 import BridgeJSON
-import Glibc
 import TestSupport
 import Testing
 
 @Suite("What a plugin sends and gets no answer to", .blocking)
 struct PluginSendingTests {
-    private func withFixture(_ isolation: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {
-        let folder = try TemporaryFolder()
-        #expect(symlink(Place.program("libFixture.so"), folder.file("libFixture.so")) == 0)
-        let section = "[plugins.fixture]\nisolation = \"\(isolation)\""
-        try withDaemon(section, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
-    }
-
     /// What somebody who subscribes now gets at once.
     private func kept(_ daemon: DaemonProcess) throws -> [JSON] {
         let client = try daemon.connect()
@@ -33,7 +25,7 @@ struct PluginSendingTests {
 
     @Test("is a retained event for later subscribers, until it is forgotten", arguments: ["none", "process"])
     func retained(isolation: String) throws {
-        try withFixture(isolation) { daemon, client in
+        try withFixture(isolation) { _, daemon, client in
             _ = try client.result("fixture.retain", ["numbers": [1]])
             _ = try client.result("fixture.retain", ["numbers": [2, 1]])
             #expect(try kept(daemon) == [event(2, 2), event(1, 2)])
@@ -44,7 +36,7 @@ struct PluginSendingTests {
 
     @Test("is at most 256 retained events, and what is too much is not sent", arguments: ["none", "process"])
     func bounded(isolation: String) throws {
-        try withFixture(isolation) { daemon, client in
+        try withFixture(isolation) { _, daemon, client in
             let numbers = JSON.array((1...257).map { .number(JSONNumber($0)) })
             _ = try client.result("fixture.retain", ["numbers": numbers])
             #expect(try kept(daemon) == (1...256).map { event($0, 257) })
@@ -54,7 +46,7 @@ struct PluginSendingTests {
 
     @Test("is kept no longer than the plugin, also across a reload", arguments: ["none", "process"])
     func unloaded(isolation: String) throws {
-        try withFixture(isolation) { daemon, client in
+        try withFixture(isolation) { _, daemon, client in
             _ = try client.result("fixture.retain", ["numbers": [1]])
             _ = try client.result("bridge.plugin.reload", ["name": "fixture"])
             #expect(try kept(daemon) == [event(1, 1)])
@@ -65,7 +57,7 @@ struct PluginSendingTests {
 
     @Test("is a call of another task", arguments: ["none", "process"])
     func notifies(isolation: String) throws {
-        try withFixture(isolation) { daemon, client in
+        try withFixture(isolation) { _, daemon, client in
             let provider = try daemon.connect()
             _ = try provider.result("bridge.register", ["tasks": ["bell.ring"]])
             _ = try client.result("fixture.ring")

@@ -10,7 +10,7 @@ public final class PluginMetrics: Sendable {
     /// The bits of the values, by number. Allocated once, so that nobody who sets one needs the lock.
     ///
     /// `nonisolated(unsafe)`: the pointer never changes, what it points to is atomic.
-    private nonisolated(unsafe) let values: UnsafeMutablePointer<Atomic<UInt64>>
+    private nonisolated(unsafe) let values: UnsafeMutablePointer<Atomic<UInt64>>  // constant
 
     init() {
         values = .allocate(capacity: Self.capacity)

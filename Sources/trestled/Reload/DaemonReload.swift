@@ -54,8 +54,7 @@ extension Daemon {
         loader.setStopTimeout(configuration.stopTimeout)
     }
 
-    /// Reports it to everybody. At the more talkative of both levels, so that neither the end nor the beginning of silence goes
-    /// unsaid.
+    /// Logs it, at the more talkative of both levels, so that neither the end nor the beginning of silence is missed.
     func noteReload(_ report: ReloadReport, _ occasion: String) {
         threshold.level = min(threshold.level, configuration.logLevel.level)
         log.notice("\(occasion): read \(report.file ?? "no file, the defaults hold"); \(report.sentence)")

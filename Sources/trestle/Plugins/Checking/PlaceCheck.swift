@@ -98,7 +98,7 @@ struct PlaceCheck {
             guard try await daemon.connectAgain() else { throw error }
             say(
                 task, "call", .skipped,
-                "a call of it closed the session of its caller; what is not reported above of result, progress, cancel and "
+                "a call of it closed its caller's session; what is not shown above of result, progress, cancel and "
                     + "deadline is not checked, and neither are once, and stop during a call of it")
             return nil
         }

@@ -63,7 +63,7 @@ final class DevelopmentDaemon {
         let events = try await client.subscribe(to: "bridge.traffic")
         _ = try await client.callJSON("bridge.monitor")
         traffic = Task { @LoopActor in
-            // Ends with the connection, whose end is seen by whoever waits for the daemon's end.
+            // Ends with the connection, whose end ends the wait for the daemon.
             do {
                 for try await event in events where event.name == "bridge.traffic" && Self.isOfInterest(event.data) {
                     show(TrafficText.line(event.data, colour: Screen.output.hasColour))
