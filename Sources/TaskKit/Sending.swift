@@ -19,19 +19,26 @@ extension Call {
     /// Sends an event to some sessions only.
     ///
     /// - Parameters:
+    ///   - event: Its name.
+    ///   - data: What it says.
     ///   - sessions: To those of these that subscribed to the name.
     ///   - direct: To all of these.
     public func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID], direct: Bool = false) {
         sender.publish(event, data, to: sessions, direct: direct)
     }
 
-    /// Has the daemon keep the event that was retained under this name no longer.
+    /// Ends the keeping of an event that this plugin published with `retain`.
+    ///
+    /// - Parameter event: Its name. Nothing happens when no event of this name is kept.
     public func forget(_ event: String) { sender.forget(event) }
 
     /// Calls another task on behalf of this call's caller, and does not wait for its end. When this call ends before
     /// that, the other one is cancelled: what is to outlive it is sent by `plugin.notify`.
     ///
-    /// - Parameter session: Only a task that this session registered; nil: any.
+    /// - Parameters:
+    ///   - task: Its name.
+    ///   - options: What it is called with; an object in JSON.
+    ///   - session: Only a task that this session registered; nil: any.
     public func notify(_ task: String, _ options: some Encodable = Empty(), session: SessionID? = nil) {
         sender.notify(task, options, session: session)
     }
@@ -60,12 +67,17 @@ extension PluginContext {
         sender.publish(event, data, to: sessions, direct: direct)
     }
 
-    /// Has the daemon keep the event that was retained under this name no longer.
+    /// Ends the keeping of an event that this plugin published with `retain`.
+    ///
+    /// - Parameter event: Its name. Nothing happens when no event of this name is kept.
     public func forget(_ event: String) { sender.forget(event) }
 
     /// Calls a task in the plugin's own name, and does not wait for its end.
     ///
-    /// - Parameter session: Only a task that this session registered; nil: any.
+    /// - Parameters:
+    ///   - task: Its name.
+    ///   - options: What it is called with; an object in JSON.
+    ///   - session: Only a task that this session registered; nil: any.
     public func notify(_ task: String, _ options: some Encodable = Empty(), session: SessionID? = nil) {
         sender.notify(task, options, session: session)
     }
