@@ -6,10 +6,9 @@ import Glibc
 // the end of the last one.
 //
 // - A sequence costs at most 40 ns a byte, received or sent, 50 µs a message, 1 µs for each time that something is sent
-//   to one of those who listen, 2 µs for each name that is subscribed to and taken out again, and 4 µs for each task
-//   that is registered and taken out again, for which some ten objects are made: quotas allow few of both. What is sent
-//   counts because a short message may be answered by a long page, or go to many who listen: that takes its sender's
-//   share of the loop, and no one else's.
+//   to one of those who listen, and 2 µs for each name that is subscribed to, or task that is registered, and taken out
+//   again: quotas allow few of both. What is sent counts because a short message may be answered by a long page, or go
+//   to many who listen: that takes its sender's share of the loop, and no one else's.
 // - No turn of the loop takes more than 10 ms.
 //
 // CPU time is adjusted to a machine at full speed (MachineSpeed.swift), and is the smallest of three replays, so that
@@ -46,8 +45,8 @@ struct Cost: Sendable {
 
     private static let nanosecondsOfByte: UInt64 = 40
     private static let nanosecondsOfMessage: UInt64 = 50_000
-    private static let nanosecondsOfPattern: UInt64 = 2_000
-    private static let nanosecondsOfTask: UInt64 = 4_000
+    /// Of a pattern or a task.
+    private static let nanosecondsOfName: UInt64 = 2_000
     private static let nanosecondsOfDelivery: UInt64 = 1_000
     private static let turnNanoseconds: UInt64 = 10_000_000
 
@@ -61,8 +60,7 @@ struct Cost: Sendable {
     private func limit(_ sequence: CostSequence) -> UInt64 {
         UInt64(sequence.byteCount + sentBytes) * Self.nanosecondsOfByte
             + UInt64(sequence.messageCount) * Self.nanosecondsOfMessage
-            + UInt64(sequence.patternCount) * Self.nanosecondsOfPattern
-            + UInt64(sequence.taskCount) * Self.nanosecondsOfTask
+            + UInt64(sequence.patternCount + sequence.taskCount) * Self.nanosecondsOfName
             + UInt64(deliveries) * Self.nanosecondsOfDelivery
     }
 

@@ -240,7 +240,7 @@ public final class PluginLoader {
     /// Has every plugin finish, all at once; those that take too long are left behind.
     public func stopAll() async {
         let plugins = runtime.plugins
-        for plugin in plugins + runtime.leavingPlugins { runtime.close(plugin) }
+        for plugin in plugins + runtime.leavingPlugins { await close(plugin) }
         for plugin in plugins.reversed() {
             do throws(BridgeError) {
                 try await perform(.stop, plugin, .object([:]), timeout: settings.stopTimeout)
@@ -254,6 +254,11 @@ public final class PluginLoader {
         for supervisor in supervisors { supervisor.end() }
         for supervisor in supervisors { await supervisor.hasEnded() }
         supervisors = []
+    }
+
+    /// Ends the calls of a plugin.
+    func close(_ plugin: PluginInstance) async {
+        await withCheckedContinuation { continuation in runtime.close(plugin) { continuation.resume() } }
     }
 
     private var startOptions: JSON {

@@ -91,7 +91,7 @@ extension PluginLoader {
         let id = ObjectIdentifier(plugin)
         let task = Task {
             await plugin.isIdle(within: settings.stopTimeout)
-            runtime.close(plugin)
+            await close(plugin)
             await drop(plugin)
             leaving[id] = nil
         }

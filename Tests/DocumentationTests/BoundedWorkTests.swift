@@ -33,6 +33,9 @@ struct BoundedWorkTests {
                 },
                 remedy: "walks a whole table. Use an index, or make it a step job"),
             Rule(
+                name: "calls", isBroken: { $0.contains(/\bin calls\.inFlight\b/) },
+                remedy: "walks all calls in flight. Use CallSweep"),
+            Rule(
                 name: "search",
                 isBroken: {
                     $0.contains(/\.(first|last|contains)(Index)?\s*(\(where:|\{.*(\$\d|\bin\b))/)
@@ -115,6 +118,9 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Monitoring/Monitoring.swift value": (1, "an id of at most 128 bytes"),
         "Sources/TaskRuntime/Monitoring/TrafficMask.swift value": (1, "a name in what is shown, which is cut before"),
         "Sources/TaskRuntime/Plugins/ManifestReading.swift value": (2, "once for each load of a plugin"),
+        "Sources/TaskRuntime/Plugins/PluginLifecycle.swift calls": (
+            1, "an operator removes a plugin whose calls have been ended before, in steps"
+        ),
         "Sources/TaskRuntime/Plugins/PluginLifecycle.swift removal": (3, "plugins, of which operators load few"),
         "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
         "Sources/TaskRuntime/Plugins/PluginInstance.swift value": (1, "once for each step of a plugin's life"),
@@ -165,10 +171,10 @@ struct BoundedWorkTests {
         ),
         "Sources/TaskRuntime/Monitoring/TrafficMask.swift search": (1, "a list of ours"),
         "Sources/TaskRuntime/Plugins/PluginLifecycle.swift search": (
-            5, "plugins and their tasks, when an operator loads or replaces one"
+            4, "plugins and their tasks, when an operator loads or replaces one"
         ),
         "Sources/TaskRuntime/Plugins/PluginInstance-waiting.swift search": (
-            1, "tasks, which manifests name, once for a replacement"
+            2, "tasks, which manifests name, when an operator replaces or removes a plugin"
         ),
         "Sources/TaskRuntime/Plugins/PluginInstance.swift search": (
             1, "the work of a plugin's life, which its manifest names"
@@ -182,16 +188,16 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Policy/Policy.swift search": (2, "rules, when an operator loads them"),
         "Sources/TaskRuntime/Policy/PolicyRule.swift search": (3, "the names in one rule, which operators write"),
         "Sources/TaskRuntime/Quotas/Quotas.swift walk": (1, "an operator reloads limits"),
-        "Sources/TaskRuntime/Routing/Registrations.swift gap": (
+        "Sources/TaskRuntime/Routing/RegistrationLists.swift gap": (
             1, "pointers of the providers of one task move up: 8 bytes for each"
         ),
-        "Sources/TaskRuntime/Routing/Registrations.swift search": (
+        "Sources/TaskRuntime/Routing/RegistrationLists.swift search": (
             1, "at most 64 providers, for the wording of an error"
         ),
-        "Sources/TaskRuntime/Routing/Registrations.swift sort": (1, "once, when the daemon ends"),
+        "Sources/TaskRuntime/Routing/RegistrationLists.swift sort": (1, "once, when the daemon ends"),
         "Sources/TaskRuntime/Routing/TaskName.swift search": (1, "a list of ours"),
         "Sources/TaskRuntime/Routing/TaskRegistration.swift search": (1, "one summary of at most 64 KiB"),
-        "Sources/TaskRuntime/Routing/TaskRegistry.swift gap": (1, "pointers of the tasks move up: 8 bytes for each"),
+        "Sources/TaskRuntime/Routing/TaskOrder.swift gap": (1, "pointers of the tasks move up: 8 bytes for each"),
         "Sources/TaskRuntime/Routing/TaskRegistry.swift search": (
             1, "the name of a task in the report of a turn that was too long"
         ),

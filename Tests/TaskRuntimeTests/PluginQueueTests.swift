@@ -167,11 +167,78 @@ struct PluginQueueTests {
         bench.runtime.drain { isDone = true }
         #expect(!isDone)
         bench.runtime.endCallsInFlight()
-        #expect(isDone)
+        #expect(!isDone)
         bench.runtime.remove(bench.instance)
         _ = turns.runJobs()
+        #expect(isDone)
         #expect(client.read().compactMap { $0["callbackId"]?.int64Value }.sorted() == Array(0..<500))
         #expect(bench.runtime.calls.count == 0)
+    }
+
+    @Test("When the time for draining is over calls end in as many turns as it takes, each once")
+    func drainedInSteps() {
+        let client = bench.client()
+        send(client, "slow", 0..<300)
+        turns.slow()
+        bench.runtime.drain {}
+        bench.runtime.endCallsInFlight()
+        #expect(bench.runtime.calls.count > 200)
+        #expect(turns.runJobs() > 5)
+        #expect(client.read().map(\.errorCode) == Array(repeating: "daemon.stopping", count: 300))
+    }
+
+    @Test("A plugin that is closed has its calls ended in as many turns as it takes, and reports the last one's end")
+    func closedInSteps() {
+        let client = bench.client()
+        send(client, "slow", 0..<300)
+        turns.slow()
+        var isClosed = false
+        bench.runtime.close(bench.instance) { isClosed = true }
+        #expect(bench.runtime.calls.count > 200)
+        client.send(#"{"task":"slow","callbackId":"new"}"#)
+        #expect(client.read().last?.errorCode == "task.not_found")
+        #expect(!isClosed)
+        #expect(turns.runJobs() > 5)
+        #expect(isClosed && bench.runtime.calls.count == 0)
+        bench.runtime.remove(bench.instance)
+    }
+
+    @Test(
+        "Calls that an interceptor has in hand go to the new plugin in as many turns as it takes, or when it decides",
+        arguments: [false, true])
+    func successionInSteps(removesOld: Bool) throws {
+        let interceptor = FakeInterceptor(bench, "looker", ["work", "slow"])
+        let clients = (0..<200).map { _ in bench.client() }
+        for (id, client) in clients.enumerated() { send(client, id.isMultiple(of: 2) ? "work" : "slow", id..<id + 1) }
+        turns.slow()
+        let (new, host) = try successor([TaskDescription(name: "work", optionBytes: .max)])
+        try bench.runtime.replace(bench.instance, by: new)
+        #expect(clients[199].read().isEmpty)
+        // The turn of these has not come.
+        interceptor.decide(198, #"{"pass":true}"#)
+        interceptor.decide(199, #"{"pass":true}"#)
+        #expect(clients[199].read().map(\.errorCode) == ["task.not_found"])
+        if removesOld { bench.runtime.remove(bench.instance) }
+        #expect(turns.runJobs() > 5)
+        #expect(host.started.map(\.options) == ["198"])
+        for id in 0..<198 where id.isMultiple(of: 2) { interceptor.decide(id, #"{"pass":true}"#) }
+        _ = turns.runJobs()
+        #expect(host.started.map(\.options) == (["198"] + (0..<99).map { "\($0 * 2)" }))
+        for id in stride(from: 1, to: 199, by: 2) { #expect(clients[id].read().map(\.errorCode) == ["task.not_found"]) }
+        #expect(bench.host.started.isEmpty)
+    }
+
+    @Test("Calls that waited for the names of their parameters begin in as many turns as it takes, in their order")
+    func describedInSteps() {
+        let client = bench.client()
+        for id in 0..<200 { client.send(#"{"jsonrpc":"2.0","method":"work","params":[\#(id)],"id":\#(id)}"#) }
+        #expect(bench.host.started.map(\.work) == [.describe])
+        turns.slow()
+        bench.reply(0, #"{"tasks":[{"options":{"type":"object","properties":{"a":{}}}}]}"#)
+        #expect(bench.host.started.count < 100)
+        client.send(#"{"jsonrpc":"2.0","method":"work","params":[200],"id":200}"#)
+        #expect(turns.runJobs() > 5)
+        #expect(bench.host.started.dropFirst().map(\.options) == (0...200).map { #"{"a":\#($0)}"# })
     }
 
     // MARK: Sessions

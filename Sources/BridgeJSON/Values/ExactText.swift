@@ -42,5 +42,7 @@ extension ExactText: ExpressibleByStringLiteral {
 
 extension String {
     /// Whether the other string has the same bytes. `==` also holds where it only looks the same.
-    public func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    public func isExactly(_ other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
 }

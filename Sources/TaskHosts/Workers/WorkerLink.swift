@@ -15,6 +15,14 @@ final class WorkerLink {
         case lifecycle(CallHandle)
         /// The supervisor's.
         case request((Result<[UInt8], BridgeError>) -> Void)
+
+        /// The runtime's call; nil: it is none.
+        var handle: CallHandle? {
+            switch self {
+            case .call(let handle), .question(let handle), .lifecycle(let handle): handle
+            case .request: nil
+            }
+        }
     }
 
     /// What is said to the process.
@@ -112,13 +120,6 @@ final class WorkerLink {
         return id
     }
 
-    private func handle(at place: Int) -> CallHandle? {
-        switch places[place].asked {
-        case .call(let handle), .question(let handle), .lifecycle(let handle): handle
-        case .request, nil: nil
-        }
-    }
-
     // MARK: To the process
 
     /// Hands a call over.
@@ -135,7 +136,7 @@ final class WorkerLink {
     /// - Returns: whether the process works on it.
     func cancel(_ handle: CallHandle) -> Bool {
         guard handle.slot < placeOfSlot.count, case let place = Int(placeOfSlot[handle.slot]),
-            places.indices.contains(place), self.handle(at: place) == handle, !places[place].isCancelled
+            places.indices.contains(place), places[place].asked?.handle == handle, !places[place].isCancelled
         else { return false }
         places[place].isCancelled = true
         cancelledCount += 1
@@ -180,13 +181,15 @@ final class WorkerLink {
         host.metrics.forget(self, in: host.instance?.metrics)
         becameIdle = nil
         callerLeft = nil
-        let lost = places.indices.compactMap(handle)
-        let open = places.compactMap(\.asked)
+        let left = places
         places = []
         free = []
         (openCount, cancelledCount) = (0, 0)
-        for case .request(let done) in open { done(.failure(error)) }
-        return lost
+        // At most as many as may be open, of which only the supervisor's end here.
+        return left.compactMap { place in
+            if case .request(let done) = place.asked { done(.failure(error)) }
+            return place.asked?.handle
+        }
     }
 
     private func noteIdle() {
@@ -281,5 +284,5 @@ final class WorkerLink {
     }
 
     /// The runtime's call that the process works on under this id.
-    func call(ofID id: UInt64) -> CallHandle? { place(of: id).flatMap(handle) }
+    func call(ofID id: UInt64) -> CallHandle? { place(of: id).flatMap { places[$0].asked?.handle } }
 }

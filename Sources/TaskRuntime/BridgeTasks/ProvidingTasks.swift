@@ -51,16 +51,10 @@ extension TaskRuntime {
     }
 
     /// - Throws: `permission.denied`, and `task.exists` where the name is no client's.
-    func checkProvision(of name: String, by session: Session) throws(BridgeError) {
-        try check(.register, name, by: session, to: "provide the task \(name)")
-        try checkIsFree(name)
-    }
-
-    /// - Throws: `task.exists`, where the name is no client's.
-    func checkIsFree(_ name: String) throws(BridgeError) {
-        guard let entry = registry.find(name), !(entry.provider is ClientTask) else { return }
-        throw BridgeError(
-            .taskExists, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+    func checkProvision(of name: String, by subject: PolicySubject) throws(BridgeError) {
+        let decision = policy.decide(.register, name, for: subject)
+        if !decision.isAllowed { throw denial(subject, "provide the task \(name)", decision) }
+        _ = try clientTask(named: name)
     }
 
     private struct Unregister: Decodable {

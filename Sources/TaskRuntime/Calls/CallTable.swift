@@ -163,10 +163,13 @@ final class CallTable {
             .map { Call(record: self.record(Int($0.slot))) }
     }
 
+    /// The oldest call in flight whose number is greater.
+    func next(behind number: UInt64) -> Call? { inFlight(behind: number).first { _ in true } }
+
     /// The call in flight of this number.
     func call(numbered number: UInt64) -> Call? {
         guard number > 0 else { return nil }
-        return inFlight(behind: number - 1).first { _ in true }.flatMap { $0.number == number ? $0 : nil }
+        return next(behind: number - 1).flatMap { $0.number == number ? $0 : nil }
     }
 
     // MARK: Memory

@@ -32,7 +32,7 @@ extension TaskRuntime {
         noteBegin(of: call, task, options: options)
         let begin = { [unowned self] (parameters: TaskParameters) in
             // It may have ended meanwhile, or another plugin taken the place of its own.
-            guard let call = calls.call(handle), let task = call.task else { return }
+            guard let call = calls.call(handle), let task = successor(of: call) else { return }
             do throws(BridgeError) {
                 let named = try PositionalOptions.named(values, for: task.name, parameters)
                 named.withPadding { start(call, of: task, options: $0) }

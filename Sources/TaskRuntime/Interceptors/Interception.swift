@@ -124,7 +124,8 @@ extension TaskRuntime {
 
     private func decide(_ interceptor: Interceptor, _ outcome: CallOutcome, about handle: CallHandle) {
         // A call that has ended meanwhile is past deciding.
-        guard let call = calls.call(handle), let task = call.task, let passage = call.passage, let asked = passage.asked
+        guard let call = calls.call(handle), let passage = call.passage, let asked = passage.asked,
+            let task = successor(of: call)
         else { return }
         passage.asked = nil
         let decision = InterceptorDecision(outcome, of: interceptor, check)

@@ -13,7 +13,7 @@ extension PluginInstance {
 
     /// The work on these calls is over without an answer, whether somebody waited for one or not.
     public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
-        endings.append(EndingCalls(handles, error, wereRunning: true))
+        endings.append(EndingCalls(handles, error))
         // The processes that are left may have become free for others.
         if host.choosesCalls, !waiting.isEmpty { roomWasMade() }
         continueWork()

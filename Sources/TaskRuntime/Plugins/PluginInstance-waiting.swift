@@ -30,19 +30,21 @@ extension PluginInstance {
     /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when
     /// their turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
     func handWaiting(to successor: PluginInstance) {
-        let nextTasks = tasks.map { task in successor.tasks.first { $0.name == task.name } }
         var next = waiting.first
         while let call = next {
             next = waiting.next(after: call)
             guard let task = call.task, !task.isInterceptor else { continue }
             leaveQueue(of: call)
-            if let nextTask = nextTasks[task.index] { hand(call, to: successor, nextTask) }
+            if case .task(let next) = task.succession { hand(call, to: successor, next) }
         }
         successor.continueWork()
     }
 
-    func noSuccessor(of task: TaskEntry) -> BridgeError {
-        BridgeError(.taskNotFound, "\(providerName) was replaced, and no longer provides the task \(task.name)")
+    /// What becomes of a task's calls that have not begun when another plugin takes this one's place.
+    func succession(of task: TaskEntry, to successor: PluginInstance) -> TaskSuccession {
+        if let next = successor.tasks.first(where: { $0.name == task.name }) { return .task(next) }
+        return .none(
+            BridgeError(.taskNotFound, "\(providerName) was replaced, and no longer provides the task \(task.name)"))
     }
 
     private func hand(_ call: Call, to successor: PluginInstance, _ task: TaskEntry) {
@@ -53,6 +55,11 @@ extension PluginInstance {
             call.extras.isUnchecked = true
         }
         successor.enqueue(call)
+    }
+
+    /// Whether any call of its tasks, or question to it, has not ended.
+    var hasCallsInFlight: Bool {
+        (tasks + interceptors.map(\.entry) + lifecycleEntries).contains { $0.statistics.inFlight > 0 }
     }
 
     /// Whether no call is worked on, answered or not, and none waits but for another plugin to take its place.

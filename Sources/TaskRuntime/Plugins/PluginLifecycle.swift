@@ -84,22 +84,30 @@ extension TaskRuntime {
                 task.statistics.takeOver(&before.statistics)
             }
         }
+        for task in old.tasks { task.succession = old.succession(of: task, to: new) }
         begin(new)
         old.handWaiting(to: new)
-        handUnbegun(of: old, to: new)
+        begin(
+            CallSweep(calls) { [unowned self] call in
+                if call.task?.provider === old { _ = successor(of: call) }
+            }, for: old.account)
     }
 
-    /// Calls that wait for an interceptor, or for a description, and keep no place in the old one's queue.
-    private func handUnbegun(of old: PluginInstance, to new: PluginInstance) {
-        defer { old.continueWork() }
-        for call in calls.inFlight where call.state != .running {
-            guard let task = call.task, task.provider === old, !task.isInternal else { continue }
-            if let next = new.tasks.first(where: { $0.name == task.name }) {
-                call.move(to: next)
-            } else {
-                old.endings.append(EndingCalls([call.handle], old.noSuccessor(of: task), wereRunning: false))
+    /// The task that a call goes on with which has not begun: that of the plugin that has taken the place of its own
+    /// meanwhile, if one has. Calls that wait for an interceptor, for a description or for a check go on by this.
+    ///
+    /// - Returns: nil where the call has ended because its task is gone.
+    func successor(of call: Call) -> TaskEntry? {
+        while let task = call.task {
+            guard call.state != .running, let succession = task.succession else { return task }
+            switch succession {
+            case .task(let next): call.move(to: next)
+            case .none(let error):
+                abort(call, error, reason: .shutdown)
+                return nil
             }
         }
+        return nil
     }
 
     /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:)``.
@@ -114,28 +122,38 @@ extension TaskRuntime {
         forgetRights()
     }
 
-    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`.
-    public func close(_ plugin: PluginInstance) {
+    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`, within a share of each turn.
+    ///
+    /// - Parameter done: called once, when they have ended, which may be at once.
+    public func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {
+        shut(plugin)
+        guard plugin.hasCallsInFlight else { return done() }
+        begin(
+            CallSweep(calls, done: done) { [unowned self] call in
+                if let task = call.task, !task.isInternal || task.isInterceptor { end(call, of: plugin) }
+            }, for: plugin.account)
+    }
+
+    private func shut(_ plugin: PluginInstance) {
         for task in plugin.tasks { registry.remove(task) }
         leaveInterceptors(of: plugin)
         plugin.state = .stopping
-        let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
-        for call in calls.inFlight {
-            guard let task = call.task, task.provider === plugin, !task.isInternal || task.isInterceptor else {
-                continue
-            }
-            abort(call, error, reason: .shutdown)
-        }
     }
 
-    /// The plugin has stopped, or was not to be had: it is known no more.
+    /// Ends a call if it is the plugin's: one that has not begun may have become its successor's.
+    private func end(_ call: Call, of plugin: PluginInstance) {
+        guard call.task?.provider === plugin, successor(of: call)?.provider === plugin else { return }
+        let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
+        abort(call, error, reason: .shutdown)
+    }
+
+    /// The plugin has stopped, or was not to be had: it is known no more. What is left of its calls ends at once: after
+    /// ``close(_:_:)`` that is what it was asked itself.
     public func remove(_ plugin: PluginInstance) {
         let wasOpen = plugin.state != .loaded
-        close(plugin)
-        // What it was asked itself, too: nothing may point to what is let go.
-        for call in calls.inFlight where call.task?.provider === plugin {
-            abort(call, BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped"), reason: .shutdown)
-        }
+        shut(plugin)
+        // Nothing may point to what is released.
+        if plugin.hasCallsInFlight { for call in calls.inFlight { end(call, of: plugin) } }
         plugin.state = .stopped
         plugin.host.end()
         plugins.removeAll { $0 === plugin }

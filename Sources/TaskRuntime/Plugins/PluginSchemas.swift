@@ -1,4 +1,5 @@
 import BridgeJSON
+import DequeModule
 import Logging
 
 /// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants
@@ -6,8 +7,10 @@ import Logging
 final class PluginSchemas {
     /// The manifest with the schemas in it; nil: the plugin has not reported them yet.
     fileprivate var manifest: PluginManifest?
-    /// Those who wait for the plugin's answer.
-    fileprivate var waiting: [(PluginManifest) -> Void] = []
+    /// Those that wait for the plugin's answer, the oldest first: as many as there are calls that name no parameters.
+    fileprivate var waiting: Deque<(PluginManifest) -> Void> = []
+    /// What they get, once the plugin has answered, or failed to.
+    fileprivate var answer: PluginManifest?
 
     /// How long a plugin may take to answer. Then what its manifest says has to do, until somebody asks again.
     fileprivate static let timeout = Duration.seconds(10)
@@ -44,17 +47,29 @@ extension PluginInstance {
 
     /// Passes on the manifest with all schemas that are to be had, at once or later.
     public func describe(_ done: @escaping (PluginManifest) -> Void) {
-        if let manifest = schemas.manifest { return done(manifest) }
+        if let manifest = schemas.manifest, schemas.waiting.isEmpty { return done(manifest) }
         schemas.waiting.append(done)
-        guard schemas.waiting.count == 1 else { return }
+        guard schemas.waiting.count == 1, schemas.answer == nil else { return }
         perform(
             .describe, options: [:], timeout: PluginSchemas.timeout, reading: PluginSchemas.Answer.read
         ) { [self] answer in
-            let manifest = completed(by: answer)
-            let waiting = schemas.waiting
-            schemas.waiting = []
-            for done in waiting { done(manifest) }
+            schemas.answer = completed(by: answer)
+            continueWork()
         }
+    }
+
+    /// Whether some that have waited for schemas get them now.
+    var hasSchemasToReport: Bool { schemas.answer != nil }
+
+    /// Passes the schemas on to the next that has waited for them; false: there is none.
+    func reportSchemas() -> Bool {
+        guard let answer = schemas.answer else { return false }
+        guard let done = schemas.waiting.popFirst() else {
+            schemas.answer = nil
+            return false
+        }
+        done(answer)
+        return true
     }
 
     private func completed(

@@ -2,7 +2,7 @@ import BridgeJSON
 import DequeModule
 
 /// What a plugin has to do whose size clients decide, a call or a session at a time: ends of calls after a fault, news
-/// of sessions, refusals, and calls that begin. It has a share of the loop as users have.
+/// of sessions, schemas, refusals, and calls that begin. It has a share of the loop as users have.
 final class PluginJob: StepJob {
     let session: Session? = nil
     private let instance: PluginInstance
@@ -19,17 +19,13 @@ final class PluginJob: StepJob {
     }
 }
 
-/// Calls that end with an error, one after the other.
+/// Calls that a plugin worked on and that end with an error, one after the other.
 struct EndingCalls {
     let handles: [CallHandle]
     let error: BridgeError
-    /// Whether the plugin worked on them; else they wait in no queue any more.
-    let wereRunning: Bool
     private var place = 0
 
-    init(_ handles: [CallHandle], _ error: BridgeError, wereRunning: Bool) {
-        (self.handles, self.error, self.wereRunning) = (handles, error, wereRunning)
-    }
+    init(_ handles: [CallHandle], _ error: BridgeError) { (self.handles, self.error) = (handles, error) }
 
     mutating func next() -> CallHandle? {
         guard place < handles.count else { return nil }
@@ -47,7 +43,8 @@ extension PluginInstance {
     }
 
     private var hasWork: Bool {
-        !endings.isEmpty || unreported != nil || pauses.isEmpty && waiting.hasDue || isRefusing && !waiting.isEmpty
+        !endings.isEmpty || unreported != nil || hasSchemasToReport || pauses.isEmpty && waiting.hasDue
+            || isRefusing && !waiting.isEmpty
     }
 
     /// Whether all that waits is refused.
@@ -56,7 +53,7 @@ extension PluginInstance {
     /// Does one thing; false: nothing is to be done. Each is done whole: whatever comes between two of them finds calls
     /// that run, calls that wait in their order, and calls that have ended.
     func workOnce() -> Bool {
-        if endNext() || reportNext() { return true }
+        if endNext() || reportNext() || reportSchemas() { return true }
         if isRefusing, let refusal, let call = waiting.first {
             leaveQueue(of: call)
             runtime.abort(call, refusal, reason: .shutdown)
@@ -73,12 +70,7 @@ extension PluginInstance {
                 endings.removeFirst()
                 continue
             }
-            let ending = endings[0]
-            if ending.wereRunning {
-                endWork(on: handle, ending.error)
-            } else if let call = runtime.calls.call(handle) {
-                runtime.abort(call, ending.error, reason: .shutdown)
-            }
+            endWork(on: handle, endings[0].error)
             return true
         }
         return false

@@ -29,6 +29,7 @@ struct CallMeters {
 
     /// Those that a call of a task is counted by; nil: none.
     func those(of task: TaskEntry) -> TaskMeters? {
+        if tasks.isEmpty, plugins.isEmpty { return nil }
         let own = tasks[ExactText(task.name)]
         let plugin = (task.provider as? PluginInstance).flatMap { plugins[ExactText($0.name)] }
         return own == nil && plugin == nil ? nil : TaskMeters(task: own, plugin: plugin)

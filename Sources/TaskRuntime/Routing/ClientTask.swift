@@ -151,7 +151,7 @@ final class ClientTask: TaskProvider {
 
     /// The newest that takes a session's calls for being its user's, or its origin's.
     private func own(of caller: Session) -> Registration? {
-        let owner = ProviderOwner(caller)
+        let owner = caller.owner
         let local = registrations.newest(of: owner.local)
         guard owner.origin != nil, let same = registrations.newest(of: owner) else { return local }
         guard let local, local.order > same.order else { return same }
@@ -274,34 +274,44 @@ extension TaskRuntime {
         descriptionBytes += bytes
     }
 
-    /// A task that clients provide, which nobody can call before it is entered.
-    func clientTask(_ name: String) -> TaskEntry {
+    /// The task of a name that clients provide; nil: there is no task of the name.
+    ///
+    /// - Throws: `task.exists`, where the name is a plugin's or the daemon's.
+    func clientTask(named name: String) throws(BridgeError) -> ClientTask? {
+        guard let entry = registry.find(name) else { return nil }
+        guard let task = entry.provider as? ClientTask else {
+            throw BridgeError(
+                .taskExists, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
+        }
+        return task
+    }
+
+    /// A new task for clients to provide, which can be called once it is entered.
+    func newClientTask(_ name: String) -> (entry: TaskEntry, task: ClientTask) {
         // Options go to the client as text.
         let description = TaskDescription(name: name, summary: "Provided by a client.", optionBytes: .max)
-        return TaskEntry(description, index: 0, provider: ClientTask(runtime: self))
+        let task = ClientTask(runtime: self)
+        return (TaskEntry(description, index: 0, provider: task), task)
     }
 
     /// The session provides a task from now on.
     ///
-    /// - Parameter new: What is entered where there is no task of the name yet; nil: it is made.
-    func register(
-        _ name: String, by session: Session, _ provision: Provision, as new: TaskEntry? = nil
-    ) throws(BridgeError) {
-        let task: ClientTask
-        if let entry = registry.find(name) {
-            guard let known = entry.provider as? ClientTask else {
-                throw BridgeError(
-                    .taskExists, "the task \(name) belongs to \(entry.provider.providerName) and cannot be taken")
-            }
-            task = known
-        } else {
-            let entry = new ?? clientTask(name)
-            registry.insert(entry)
-            guard let entered = entry.provider as? ClientTask else { return }
-            task = entered
-        }
+    /// - Throws: `task.exists`, where the name is a plugin's or the daemon's.
+    func register(_ name: String, by session: Session, _ provision: Provision) throws(BridgeError) {
+        let task = try clientTask(named: name)
+        register(name, by: session, provision, in: task ?? enter(newClientTask(name)))
+    }
+
+    /// The session provides a task from now on, which is entered.
+    func register(_ name: String, by session: Session, _ provision: Provision, in task: ClientTask) {
         task.register(session, provision)
         session.setProvides(name, true)
+    }
+
+    /// Enters a task of clients.
+    func enter(_ new: (entry: TaskEntry, task: ClientTask)) -> ClientTask {
+        registry.insert(new.entry)
+        return new.task
     }
 
     /// The session provides the task no more. Calls that it works on go on.

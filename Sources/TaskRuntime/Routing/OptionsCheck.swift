@@ -11,6 +11,7 @@ final class OptionsCheck {
 
     /// Nil where nothing is asked.
     init?(_ description: TaskDescription) {
+        if description.optionPermissions.isEmpty, description.schemas.options == nil { return nil }
         // `try?`: of what a manifest says, a broken schema was refused.
         schema = (try? description.schemas.optionsCheck()) ?? nil
         rights = description.optionPermissions.sorted { $0.key < $1.key }.map { option, verb in
@@ -118,7 +119,7 @@ extension TaskRuntime {
 
     /// The call that is back from the lane, if it has not ended.
     private func callBack(_ handle: CallHandle) -> Call? {
-        guard let call = calls.call(handle), let task = call.task else { return nil }
+        guard let call = calls.call(handle), let task = successor(of: call) else { return nil }
         if let session = call.session { noteStep(.call, task.number, of: session) }
         return call
     }

@@ -7,9 +7,8 @@ struct ProviderOwner: Hashable {
     /// Nil: local programs.
     let origin: ExactText?
 
-    init(_ session: Session) {
-        uid = session.peer.uid
-        origin = session.origin.isExactly(Session.localOrigin) ? nil : ExactText(session.origin)
+    init(uid: UInt32, origin: String) {
+        self.init(uid: uid, origin: origin.isExactly(Session.localOrigin) ? nil : ExactText(origin))
     }
 
     private init(uid: UInt32, origin: ExactText?) { (self.uid, self.origin) = (uid, origin) }

@@ -13,7 +13,15 @@ struct RegistrationNames {
     /// What the checks rest on.
     private var revision: (policy: UInt64, identity: UInt32) = (0, 0)
 
-    init(_ names: NameReader) { unread = names }
+    init(_ names: NameReader) {
+        unread = names
+        let expected = min(names.count, Self.maximumExpected)
+        known.reserveCapacity(expected)
+        self.names.reserveCapacity(expected)
+    }
+
+    /// So many names are made room for before the quota is asked.
+    private static let maximumExpected = 256
 
     /// Goes on. True: all have been read, and the session may provide them.
     mutating func check(
@@ -24,8 +32,9 @@ struct RegistrationNames {
         // Where that has changed meanwhile, everything is asked once more.
         let now = (policy: runtime.policyRevision, identity: session.identityRevision)
         if revision != now { (revision, checkedCount) = (now, 0) }
+        let subject = runtime.subject(session)
         while checkedCount < names.count {
-            try runtime.checkProvision(of: names[checkedCount], by: session)
+            try runtime.checkProvision(of: names[checkedCount], by: subject)
             checkedCount += 1
             if budget.isSpent, checkedCount < names.count { return false }
         }

@@ -1,134 +1,69 @@
-/// That one session provides a task. A class: what was decided about it is kept, and it is moved within lists.
-final class Registration {
-    let session: Session
-    var provision: Provision
-    /// Grows with each registration of the task.
-    let order: UInt64
-    /// Whose it was when it registered.
-    let owner: ProviderOwner
-    /// The task as a method of an OpenRPC document, once somebody has asked; it never changes.
-    var method: [UInt8]?
-    /// Whether it may serve others, as far as is known: see ``Registrations/newestServing(_:_:)``.
-    fileprivate var isServing = false
-    /// Whether it may serve others, and what that decision rests on.
-    private var decision: (policy: UInt64, identity: UInt32, PolicyDecision)?
-
-    init(_ session: Session, _ provision: Provision, order: UInt64) {
-        self.session = session
-        self.provision = provision
-        self.order = order
-        owner = ProviderOwner(session)
-    }
-
-    /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
-    var isOpen: Bool { session.phase == .open }
-    /// Whether it takes its owner's calls: not once its session has named an origin.
-    fileprivate var takesOwners: Bool { isOpen && ProviderOwner(session) == owner }
-
-    /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
-    func mayServe(_ task: String, _ runtime: TaskRuntime) -> PolicyDecision {
-        let now = (policy: runtime.policyRevision, identity: session.identityRevision)
-        if let decision, decision.policy == now.policy, decision.identity == now.identity { return decision.2 }
-        let made = runtime.decide(.serve, task, by: session)
-        decision = (now.policy, now.identity, made)
-        return made
-    }
-}
-
-/// The sessions that provide one task. Nothing here is walked for a call, however many there are: lists have the newest
-/// last, and what is found at their ends and takes no calls any more is taken out for good.
+/// The sessions that provide one task. Most tasks have one provider, which is kept without an index: clients register
+/// tasks by the hundred in one message. Loop thread only.
 struct Registrations {
-    private var bySession: [UInt64: Registration] = [:]
-    // Those that take anybody's calls:
-    private var newestLast: [Registration] = []
-    private var byOwner: [ProviderOwner: [Registration]] = [:]
-    /// Of those, the ones that may serve others, and the ones about which that has not been asked.
-    private var serving: [Registration] = []
-    /// The policy that ``serving`` rests on.
-    private var policy: UInt64 = 0
+    /// The provider of a task that has one; nil: it has none, or ``lists``.
+    private var only: Registration?
+    /// The providers of a task that has had several; nil: it has none, or ``only``.
+    private var lists: RegistrationLists?
     private var lastOrder: UInt64 = 0
-    /// How many were looked at so far. For tests.
-    private(set) var visits = 0
 
-    var isEmpty: Bool { bySession.isEmpty }
+    var isEmpty: Bool { only == nil && lists == nil }
     /// The newest last. Once, when the daemon ends.
-    var all: [Registration] { bySession.values.sorted { $0.order < $1.order } }
-
-    subscript(session: Session) -> Registration? { bySession[session.number] }
-
+    var all: [Registration] { only.map { [$0] } ?? lists?.all ?? [] }
     /// Whether any of them takes calls. Of very many only some are asked: what depends on it is the wording of an error.
-    var haveOpen: Bool { bySession.values.prefix(64).contains(where: \.isOpen) }
+    var haveOpen: Bool { only?.isOpen ?? lists?.haveOpen ?? false }
+    /// How many were looked at so far, of several. For tests.
+    var visits: Int { lists?.visits ?? 0 }
+
+    subscript(session: Session) -> Registration? {
+        if let only { return only.session === session ? only : nil }
+        return lists?[session]
+    }
 
     /// Enters a session that is not entered, as the newest.
     mutating func insert(_ session: Session, _ provision: Provision) {
         lastOrder += 1
         let made = Registration(session, provision, order: lastOrder)
-        bySession[session.number] = made
-        guard provision.scope == .any else { return }
-        newestLast.append(made)
-        byOwner[made.owner, default: []].append(made)
-        made.isServing = true
-        serving.append(made)
+        if isEmpty {
+            only = made
+        } else if let first = only {
+            only = nil
+            lists = RegistrationLists(first, made)
+        } else {
+            lists?.insert(made)
+        }
     }
 
     mutating func remove(_ session: Session) -> Registration? {
-        guard let left = bySession.removeValue(forKey: session.number) else { return nil }
-        Self.take(left, from: &newestLast)
-        Self.take(left, from: &byOwner[left.owner, default: []])
-        if byOwner[left.owner]?.isEmpty == true { byOwner[left.owner] = nil }
-        if left.isServing { Self.take(left, from: &serving) }
-        return left
-    }
-
-    /// By halving; those behind it move up.
-    private static func take(_ left: Registration, from list: inout [Registration]) {
-        let place = list.partition { $0.order >= left.order }
-        if place < list.count, list[place] === left { list.remove(at: place) }
+        if let left = only {
+            guard left.session === session else { return nil }
+            only = nil
+            return left
+        }
+        defer { if lists?.isEmpty == true { lists = nil } }
+        return lists?.remove(session)
     }
 
     /// The newest one that takes anybody's calls.
     mutating func newest() -> Registration? {
-        while let last = newestLast.last {
-            visits += 1
-            if last.isOpen { return last }
-            newestLast.removeLast()
-        }
-        return nil
+        if let only { return only.takesOthers ? only : nil }
+        return lists?.newest()
     }
 
     /// The newest one of an owner that takes its owner's calls.
     mutating func newest(of owner: ProviderOwner) -> Registration? {
-        while let last = byOwner[owner]?.last {
-            visits += 1
-            if last.takesOwners { return last }
-            byOwner[owner]?.removeLast()
-        }
-        return nil
+        if let only { return only.takesOthers && only.owner == owner && only.takesOwners ? only : nil }
+        return lists?.newest(of: owner)
     }
 
-    /// The newest one that the policy lets serve others. One that it does not is not looked at again before that can
-    /// have changed.
+    /// The newest one that the policy lets serve others.
     mutating func newestServing(_ task: String, _ runtime: TaskRuntime) -> Registration? {
-        if policy != runtime.policyRevision {
-            policy = runtime.policyRevision
-            serving = newestLast
-            for one in serving { one.isServing = true }
-        }
-        while let last = serving.last {
-            visits += 1
-            if last.isOpen, last.mayServe(task, runtime).isAllowed { return last }
-            last.isServing = false
-            serving.removeLast()
-        }
-        return nil
+        if let only { return only.takesOthers && only.mayServe(task, runtime).isAllowed ? only : nil }
+        return lists?.newestServing(task, runtime)
     }
 
     /// The session's identity has changed: what it may do can have changed too.
-    mutating func reconsider(_ session: Session) {
-        guard let one = bySession[session.number], one.provision.scope == .any, !one.isServing else { return }
-        one.isServing = true
-        serving.insert(one, at: serving.partition { $0.order > one.order })
-    }
+    mutating func reconsider(_ session: Session) { lists?.reconsider(session) }
 }
 
 extension TaskRuntime {

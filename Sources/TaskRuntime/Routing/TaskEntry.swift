@@ -7,6 +7,14 @@ struct ShownTask {
     var method: [UInt8]?
 }
 
+/// What becomes of a task's calls that have not begun, once another plugin has taken the place of its own.
+enum TaskSuccession {
+    /// They are this one's.
+    case task(TaskEntry)
+    /// They end with this error.
+    case none(BridgeError)
+}
+
 /// A task that can be called: its description, who does the work, and what happened so far.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
@@ -38,6 +46,8 @@ final class TaskEntry {
     @exclusivity(unchecked) var interceptors: [Interceptor]? { didSet { shown = ShownTask() } }
     /// What `bridge.describe` and `rpc.discover` show of it, once they have.
     var shown = ShownTask()
+    /// What becomes of its calls that have not begun; nil: they are its own.
+    var succession: TaskSuccession?
     /// What its calls are counted by; nil: nobody has set a quota for them.
     var meters: TaskMeters? { didSet { isMetered = meters != nil } }
     @exclusivity(unchecked) private(set) var isMetered = false
@@ -77,18 +87,35 @@ final class TaskEntry {
             case .after(let duration): duration.wholeNanoseconds
             case .none: .max
             }
-        nameBytes = Self.kept(Array(description.name.utf8))
-        quotedName = Self.kept(JSON.string(description.name).bytes)
+        (nameBytes, quotedName) = Self.names(description.name)
     }
 
-    private static func kept(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
-        copy.copyBytes(from: bytes)
-        return UnsafeRawBufferPointer(copy)
+    /// Both forms of the name, in one piece of memory that begins where the second does.
+    private static func names(_ name: String) -> (bytes: UnsafeRawBufferPointer, quoted: UnsafeRawBufferPointer) {
+        let count = name.utf8.count
+        guard PublicName.isAllowed(name) else {
+            let quoted = JSON.string(name).bytes
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: quoted.count + count, alignment: 8)
+            memory.copyBytes(from: quoted)
+            UnsafeMutableRawBufferPointer(rebasing: memory[quoted.count...]).copyBytes(from: name.utf8)
+            return split(memory, quoted: 0..<quoted.count, bytes: quoted.count..<memory.count)
+        }
+        // No character of such a name is escaped.
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count + 2, alignment: 8)
+        memory[0] = UInt8(ascii: "\"")
+        UnsafeMutableRawBufferPointer(rebasing: memory[1...]).copyBytes(from: name.utf8)
+        memory[count + 1] = UInt8(ascii: "\"")
+        return split(memory, quoted: 0..<memory.count, bytes: 1..<count + 1)
+    }
+
+    private static func split(
+        _ memory: UnsafeMutableRawBufferPointer, quoted: Range<Int>, bytes: Range<Int>
+    ) -> (bytes: UnsafeRawBufferPointer, quoted: UnsafeRawBufferPointer) {
+        let memory = UnsafeRawBufferPointer(memory)
+        return (UnsafeRawBufferPointer(rebasing: memory[bytes]), UnsafeRawBufferPointer(rebasing: memory[quoted]))
     }
 
     deinit {
-        nameBytes.deallocate()
         quotedName.deallocate()
         statistics.latency?.free()
     }

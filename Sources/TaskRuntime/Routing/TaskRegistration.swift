@@ -25,7 +25,7 @@ final class TaskRegistration: StepJob {
     /// Why one that was read in the lane is refused.
     private var refusal: BridgeError?
     /// A task for each name, for where there is none yet.
-    private var entries: [TaskEntry] = []
+    private var made: [(entry: TaskEntry, task: ClientTask)] = []
     private let scope: ProviderScope
     private let dialect: DialectID
 
@@ -71,8 +71,8 @@ final class TaskRegistration: StepJob {
                 try keep(try Self.provision(of: task, text, scope, dialect), of: task, runtime)
                 if budget.isSpent, !texts.isEmpty { return .unfinished }
             }
-            while entries.count < names.count {
-                entries.append(runtime.clientTask(names[entries.count]))
+            while made.count < names.count {
+                made.append(runtime.newClientTask(names[made.count]))
                 if budget.isSpent { return .unfinished }
             }
             try register(runtime)
@@ -117,11 +117,12 @@ final class TaskRegistration: StepJob {
 
     private func register(_ runtime: TaskRuntime) throws(BridgeError) {
         // A plugin may have come meanwhile.
-        for name in names { try runtime.checkIsFree(name) }
+        let known = try names.map { name throws(BridgeError) in try runtime.clientTask(named: name) }
         release(runtime)
-        for (name, entry) in zip(names, entries) {
-            let provision = provisions[name] ?? Provision(scope: scope, dialect: dialect)
-            try runtime.register(name, by: provider, provision, as: entry)
+        for index in names.indices {
+            let provision = provisions[names[index]] ?? Provision(scope: scope, dialect: dialect)
+            runtime.register(
+                names[index], by: provider, provision, in: known[index] ?? runtime.enter(made[index]))
         }
     }
 

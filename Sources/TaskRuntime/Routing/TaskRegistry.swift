@@ -13,14 +13,15 @@ final class TaskRegistry {
     private(set) var interceptors = InterceptorRegistry()
     /// What calls of tasks are counted by.
     private var meters = CallMeters()
-    /// Who owns the tasks that the table points to: by name, bytewise.
-    private var entries: [TaskEntry] = []
+    /// The same tasks by name, bytewise.
+    @exclusivity(unchecked) private var order = TaskOrder()
     private var lastNumber: UInt64 = 0
     /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
     private var retired: [TaskEntry] = []
     private var retiredBound = 16
     /// Of this table alone.
     let seed = NameHash.Seed.random()
+    /// The table owns the tasks.
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
     @exclusivity(unchecked) private var slotCount = 32
 
@@ -29,19 +30,17 @@ final class TaskRegistry {
         slots.initialize(repeating: nil, count: slotCount)
     }
 
-    deinit { slots.deallocate() }
+    deinit {
+        for slot in 0..<slotCount { slots[slot]?.release() }
+        slots.deallocate()
+    }
 
     /// All tasks, by name.
-    var all: [TaskEntry] { entries }
-    var count: Int { entries.count }
+    var all: TaskOrder { order }
+    var count: Int { order.count }
 
     /// The tasks whose names come behind this one, by name.
-    func behind(_ name: String) -> ArraySlice<TaskEntry> {
-        var name = name
-        return name.withUTF8 { bytes in
-            entries[entries.partition { Self.precedes(UnsafeRawBufferPointer(bytes), $0.nameBytes) }...]
-        }
-    }
+    func behind(_ name: String) -> Slice<TaskOrder> { order.behind(name) }
 
     /// The task of this name. Good until tasks are taken out, and for its calls until they have ended.
     @inline(__always)
@@ -60,7 +59,7 @@ final class TaskRegistry {
     }
 
     /// The name of the task of this number; nil: it has gone.
-    func name(of number: UInt64) -> String? { entries.first { $0.number == number }?.name }
+    func name(of number: UInt64) -> String? { order.first { $0.number == number }?.name }
 
     /// Enters a task whose name is not taken: the caller has asked before.
     func insert(_ entry: TaskEntry) {
@@ -68,28 +67,28 @@ final class TaskRegistry {
         entry.number = lastNumber
         entry.interceptors = interceptors.those(of: entry)
         entry.meters = meters.those(of: entry)
-        entries.insert(entry, at: entries.partition { !Self.precedes($0.nameBytes, entry.nameBytes) })
-        if entries.count * 2 > slotCount { rebuild(slotCount: slotCount * 2) } else { place(entry) }
+        order.insert(entry)
+        if order.count * 2 > slotCount { grow() }
+        place(.passRetained(entry))
     }
 
     /// Changes who intercepts, for all tasks.
     func changeInterceptors(_ change: (inout InterceptorRegistry) -> Void) {
         change(&interceptors)
-        for entry in entries { entry.interceptors = interceptors.those(of: entry) }
+        for entry in order { entry.interceptors = interceptors.those(of: entry) }
     }
 
     /// Has calls of tasks be counted by these, all of which are new.
     func setMeters(_ meters: CallMeters) {
         self.meters = meters
-        for entry in entries { entry.meters = meters.those(of: entry) }
+        for entry in order { entry.meters = meters.those(of: entry) }
     }
 
     func remove(_ entry: TaskEntry) {
-        let index = entries.partition { !Self.precedes($0.nameBytes, entry.nameBytes) }
-        guard index < entries.count, entries[index] === entry else { return }
-        entries.remove(at: index)
+        guard order.remove(entry) else { return }
         clear(slot(of: entry))
         retire(entry)
+        Unmanaged.passUnretained(entry).release()
     }
 
     /// Keeps a task until its calls have ended. Those that have none any more go; looked at when their number has
@@ -101,13 +100,6 @@ final class TaskRegistry {
             retiredBound = max(16, retired.count * 2)
         }
         retired.append(entry)
-    }
-
-    private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard let first = left.baseAddress else { return right.count > 0 }
-        guard let second = right.baseAddress else { return false }
-        let order = memcmp(first, second, min(left.count, right.count))
-        return order != 0 ? order < 0 : left.count < right.count
     }
 
     private func slot(of entry: TaskEntry) -> Int {
@@ -133,23 +125,25 @@ final class TaskRegistry {
         slots[hole] = nil
     }
 
-    private func place(_ entry: TaskEntry) {
-        var index = home(of: entry.nameBytes)
+    private func place(_ entry: Unmanaged<TaskEntry>) {
+        let name = entry._withUnsafeGuaranteedRef { $0.nameBytes }
+        var index = home(of: name)
         while let other = slots[index] {
             precondition(
-                !other._withUnsafeGuaranteedRef { Self.isSame($0.nameBytes, entry.nameBytes) },
-                "the name \(entry.name) is taken")
+                !other._withUnsafeGuaranteedRef { Self.isSame($0.nameBytes, name) },
+                "the name \(String(decoding: name, as: UTF8.self)) is taken")
             index = (index + 1) & (slotCount - 1)
         }
-        slots[index] = .passUnretained(entry)
+        slots[index] = entry
     }
 
-    private func rebuild(slotCount: Int) {
-        slots.deallocate()
-        self.slotCount = slotCount
+    private func grow() {
+        let (old, oldCount) = (slots, slotCount)
+        slotCount *= 2
         slots = .allocate(capacity: slotCount)
         slots.initialize(repeating: nil, count: slotCount)
-        for entry in entries { place(entry) }
+        for slot in 0..<oldCount { if let entry = old[slot] { place(entry) } }
+        old.deallocate()
     }
 
     @inline(__always)

@@ -12,13 +12,15 @@ extension TaskRuntime {
         noteDrainProgress()
     }
 
-    /// The time for draining is over: calls that are still in flight end with `daemon.stopping`.
+    /// The time for draining is over: calls that are still in flight end with `daemon.stopping`, within a share of each
+    /// turn.
     public func endCallsInFlight() {
-        for call in calls.inFlight where call.origin == .session {
-            let error = BridgeError(
-                .daemonStopping, "the daemon is stopping and waited as long as it may", isTransient: true)
-            abort(call, error, reason: .shutdown)
+        let error = BridgeError(
+            .daemonStopping, "the daemon is stopping and waited as long as it may", isTransient: true)
+        let sweep = CallSweep(calls) { [unowned self] call in
+            if call.origin == .session { abort(call, error, reason: .shutdown) }
         }
+        begin(sweep, for: UserAccount(uid: policy.daemonUID, isTrusted: true, quotas))
     }
 
     func noteDrainProgress() {

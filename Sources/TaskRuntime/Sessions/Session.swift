@@ -81,7 +81,14 @@ public final class Session {
 
     // What the client said of itself, or a plugin of it.
     /// What it speaks for.
-    public private(set) var origin = Session.localOrigin { didSet { identityChanged() } }
+    public private(set) var origin = Session.localOrigin {
+        didSet {
+            owner = ProviderOwner(uid: peer.uid, origin: origin)
+            identityChanged()
+        }
+    }
+    /// Whose calls come to it, and whose it makes.
+    private(set) var owner: ProviderOwner
     private(set) var hasNamedOrigin = false
     /// The user that is logged in.
     public internal(set) var user: String? { didSet { identityChanged() } }
@@ -231,6 +238,7 @@ public final class Session {
     ) {
         self.number = number
         self.peer = peer
+        owner = ProviderOwner(uid: peer.uid, origin: Session.localOrigin)
         isTrusted = account.isTrusted
         self.account = account
         unownedAccount = .passUnretained(account)

@@ -4,6 +4,9 @@ import BridgeJSON
 struct NameReader: Decodable {
     private var rest: any UnkeyedDecodingContainer
 
+    /// How many strings are left.
+    var count: Int { (rest.count ?? 0) - rest.currentIndex }
+
     init(from decoder: any Decoder) throws { rest = try decoder.unkeyedContainer() }
 
     /// The next string and its place in the array; nil: there is none.

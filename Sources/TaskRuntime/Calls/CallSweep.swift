@@ -1,0 +1,29 @@
+/// Goes through the calls that are in flight when it begins, the oldest first, within a share of the loop. Calls that
+/// end meanwhile are left out.
+final class CallSweep: StepJob {
+    let session: Session? = nil
+    /// The last call that was visited, and the last one to visit, by number.
+    private var place: UInt64 = 0
+    private let last: UInt64
+    private let visit: (Call) -> Void
+    private let done: () -> Void
+
+    /// - Parameters:
+    ///   - visit: called with each call, which it may end.
+    ///   - done: called once, at the end.
+    init(_ calls: CallTable, done: @escaping () -> Void = {}, _ visit: @escaping (Call) -> Void) {
+        last = calls.begunCount
+        self.visit = visit
+        self.done = done
+    }
+
+    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+        while let call = runtime.calls.next(behind: place), call.number <= last {
+            place = call.number
+            visit(call)
+            if budget.isSpent { return .unfinished }
+        }
+        done()
+        return .done
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// The tasks of a registry, sorted by the bytes of their names. The registry owns them: to go through them counts no
+/// references. Loop thread only.
+struct TaskOrder: RandomAccessCollection {
+    private var entries: [Unmanaged<TaskEntry>] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { entries.count }
+    subscript(index: Int) -> TaskEntry { entries[index].takeUnretainedValue() }
+
+    /// Enters a task whose name is not there.
+    mutating func insert(_ entry: TaskEntry) {
+        entries.insert(.passUnretained(entry), at: place(of: entry.nameBytes))
+    }
+
+    /// Takes a task out; false: it is not there.
+    mutating func remove(_ entry: TaskEntry) -> Bool {
+        let place = place(of: entry.nameBytes)
+        guard place < entries.count, entries[place].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() else {
+            return false
+        }
+        entries.remove(at: place)
+        return true
+    }
+
+    /// The tasks whose names come behind this one.
+    func behind(_ name: String) -> Slice<TaskOrder> {
+        var name = name
+        return name.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return self[entries.partition { Self.precedes(bytes, Self.name(of: $0)) }...]
+        }
+    }
+
+    private func place(of name: UnsafeRawBufferPointer) -> Int {
+        entries.partition { !Self.precedes(Self.name(of: $0), name) }
+    }
+
+    private static func name(of entry: Unmanaged<TaskEntry>) -> UnsafeRawBufferPointer {
+        entry._withUnsafeGuaranteedRef { $0.nameBytes }
+    }
+
+    private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard let first = left.baseAddress else { return right.count > 0 }
+        guard let second = right.baseAddress else { return false }
+        let order = memcmp(first, second, Swift.min(left.count, right.count))
+        return order != 0 ? order < 0 : left.count < right.count
+    }
+}
