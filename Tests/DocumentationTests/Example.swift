@@ -13,11 +13,12 @@ struct Example: CustomTestStringConvertible {
         var line: Int
     }
 
-    /// The line of its first block.
+    /// The path of its page, and the line of its first block there.
+    let page: String
     let line: Int
     private(set) var steps: [Step] = []
 
-    var testDescription: String { "line \(line)" }
+    var testDescription: String { place(line) }
 
     /// The language of a block that is an example, and the word for one that goes on with the one before.
     private static let language = "bridge"
@@ -27,14 +28,19 @@ struct Example: CustomTestStringConvertible {
     static func all(in page: Page) throws -> [Example] {
         var examples: [Example] = []
         for block in page.blocks where block.info == language || block.info == continuation {
-            if block.info == language { examples.append(Example(line: block.line)) }
-            guard !examples.isEmpty else { throw TestFailure("line \(block.line) goes on with no example") }
+            if block.info == language { examples.append(Example(page: page.path, line: block.line)) }
+            guard !examples.isEmpty else { throw TestFailure("\(page.path):\(block.line) goes on with no example") }
             try examples[examples.count - 1].append(block)
         }
         return examples
     }
 
-    private init(line: Int) { self.line = line }
+    private init(page: String, line: Int) {
+        self.page = page
+        self.line = line
+    }
+
+    private func place(_ line: Int) -> String { "\(page):\(line)" }
 
     private mutating func append(_ block: Page.Block) throws {
         for (offset, text) in block.lines.enumerated() {
@@ -47,7 +53,7 @@ struct Example: CustomTestStringConvertible {
                         client: String(client ?? ""), isSent: arrow == "→", text: String(message),
                         line: block.line + 1 + offset))
             } else {
-                throw TestFailure("line \(block.line + 1 + offset) is no message of an example: \(text)")
+                throw TestFailure("\(place(block.line + 1 + offset)) is no message of an example: \(text)")
             }
         }
     }
@@ -63,14 +69,14 @@ struct Example: CustomTestStringConvertible {
             clients[step.client] = client
             if step.isSent {
                 guard let text = Pattern.fill(step.text, values) else {
-                    throw TestFailure("line \(step.line): a name stands for nothing yet")
+                    throw TestFailure("\(place(step.line)): a name stands for nothing yet")
                 }
                 try client.send(text)
             } else {
                 let received = try client.receive() ?? "(the end of the connection)"
                 guard let message = try? JSON(parsing: received),
                     try Pattern(step.text).matches(message, &values)
-                else { throw TestFailure("line \(step.line) shows\n\(step.text)\nbut this came:\n\(received)") }
+                else { throw TestFailure("\(place(step.line)) shows\n\(step.text)\nbut this came:\n\(received)") }
             }
         }
         for (name, client) in clients.sorted(by: { $0.key < $1.key }) {

@@ -13,9 +13,9 @@ struct Page {
     static let paths =
         ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
         + [
-            "README", "protocol", "workers", "architecture", "configuration", "operations", "monitoring", "performance",
-            "plugins", "tutorial", "debugging", "deploying",
-            "clients", "policy", "quotas", "reliability", "security",
+            "README", "protocol", "daemon-tasks", "plugin-tasks", "workers", "architecture", "configuration",
+            "operations", "monitoring", "performance", "plugins", "tutorial", "debugging", "deploying", "clients",
+            "policy", "quotas", "reliability", "security",
         ]
         .map { "docs/\($0).md" }
 

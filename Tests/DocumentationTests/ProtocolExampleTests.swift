@@ -3,15 +3,18 @@ import TestSupport
 import Testing
 
 // One after the other: they block the thread that they run on while the daemon works.
-@Suite("docs/protocol.md", .serialized)
+@Suite("The pages of the protocol", .serialized)
 struct ProtocolExampleTests {
-    private static let page = Result { try Page("docs/protocol.md") }
-    private static let examples = (try? page.flatMap { page in Result { try Example.all(in: page) } }.get()) ?? []
+    /// The pages that describe the tasks.
+    private static let taskPaths = ["docs/daemon-tasks.md", "docs/plugin-tasks.md"]
+    /// The pages with examples.
+    private static let paths = ["docs/protocol.md"] + taskPaths
+    private static let examples = (try? paths.flatMap { try Example.all(in: Page($0)) }) ?? []
 
-    @Test("The page's examples can be read, and there are many")
-    func readable() throws {
-        let examples = try Example.all(in: Self.page.get())
-        #expect(examples.count >= 20)
+    @Test("The examples of each page can be read, and there are many", arguments: paths)
+    func readable(_ path: String) throws {
+        let examples = try Example.all(in: Page(path))
+        #expect(examples.count >= 10)
         #expect(examples.allSatisfy { $0.steps.contains { !$0.isSent } })
     }
 
@@ -32,14 +35,15 @@ struct ProtocolExampleTests {
         // Counter and sysinfo are examples of plugins in C, fixture is for tests: they are not shipped.
         let others = ["counter.", "sysinfo.", "fixture."]
         let shipped = names.filter { name in !others.contains { name.hasPrefix($0) } }
-        let missing = shipped.filter { !Self.headings(try? Self.page.get()).contains($0) }
+        let headings = try Self.headings()
+        let missing = shipped.filter { !headings.contains($0) }
         #expect(names.count >= 20)
-        #expect(missing == [], "docs/protocol.md has no section for these tasks")
+        #expect(missing == [], "\(Self.taskPaths) have no section for these tasks")
     }
 
-    /// The names in the page's headings, as `## \`name\`` or `### Name` has them.
-    private static func headings(_ page: Page?) -> Set<String> {
-        let titles = (page?.prose ?? []).map(\.text).filter { $0.hasPrefix("###") }
+    /// The names in the headings of the pages of tasks, as `## \`name\`` or `## Name` has them.
+    private static func headings() throws -> Set<String> {
+        let titles = try taskPaths.flatMap { try Page($0).prose }.map(\.text).filter { $0.hasPrefix("##") }
         return Set(titles.flatMap { $0.split { " #`,".contains($0) }.map(String.init) })
     }
 }

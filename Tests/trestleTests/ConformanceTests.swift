@@ -95,7 +95,7 @@ struct VectorReaderTests {
         #expect(fault(text)?.contains(told) == true, "\(fault(text) ?? "taken")")
     }
 
-    @Test("Those that come with the program can all be read, and each names a section of the protocol's page")
+    @Test("Those that come with the program can all be read, and each names a section of the protocol's pages")
     func shipped() throws {
         let folder = try #require(VectorFolder.standard)
         let vectors = try VectorFolder.vectors(at: folder)

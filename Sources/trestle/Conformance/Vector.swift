@@ -52,7 +52,7 @@ struct Vector {
     let name: String
     /// The rule, in a sentence.
     let rule: String
-    /// The anchor in docs/protocol.md.
+    /// The anchor in docs/protocol.md, docs/daemon-tasks.md or docs/plugin-tasks.md.
     let see: String
     /// Tasks that a daemon may lack; without them there is nothing to show.
     let needs: [String]
