@@ -195,7 +195,6 @@ struct BoundedWorkTests {
             1, "at most 64 providers, for the wording of an error"
         ),
         "Sources/TaskRuntime/Routing/RegistrationLists.swift sort": (1, "once, when the daemon ends"),
-        "Sources/TaskRuntime/Routing/TaskName.swift search": (1, "a list of ours"),
         "Sources/TaskRuntime/Routing/TaskRegistration.swift search": (1, "one summary of at most 64 KiB"),
         "Sources/TaskRuntime/Routing/TaskOrder.swift gap": (1, "pointers of the tasks move up: 8 bytes for each"),
         "Sources/TaskRuntime/Routing/TaskRegistry.swift search": (
