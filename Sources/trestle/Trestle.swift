@@ -36,7 +36,7 @@ struct Trestle: AsyncParsableCommand {
               0  done                           1    the call failed
               64  wrong usage                   69   no daemon answers, or no session bus
               75  failed, may succeed later     77   permission denied
-              78  the configuration is invalid  124  the call's deadline passed
+              78  the configuration is invalid  124  the deadline passed, the call's or --timeout
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
               129  plugin dev, check: its terminal was closed (SIGHUP)
               141  plugin dev, check: the reader of its output is gone (SIGPIPE)

@@ -86,6 +86,42 @@ struct CommandTests {
             }
             for name in ["list", "ls"] { #expect(try daemon.home.trestle("user", name).output.contains("ann")) }
             #expect(try daemon.home.trestle("user", "rm", "ann").end == .exited(0))
+            let plugins = try daemon.home.trestle("plugin", "list").output
+            #expect(try daemon.home.trestle("plugin", "ls").output == plugins && plugins.contains("echo"))
+        }
+    }
+
+    @Test(
+        "Every command ends when --timeout is over, with 124, and says so; it stands before or behind the name",
+        arguments: [
+            ["subscribe", "lamp", "--timeout", "50ms"], ["--timeout", "50ms", "subscribe", "lamp"],
+            ["monitor", "--timeout", "0.05"], ["register", "lamp.switch", "--timeout", "50ms", "--", "true"],
+            ["top", "--timeout", "50ms", "--interval", "1h"],
+        ])
+    func timeout(arguments: [String]) throws {
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle(arguments)
+            #expect(run.end == .exited(124), "\(run.errors)")
+            #expect(run.errors.contains("did not end within 50 ms"), "\(run.errors)")
+            let json = try daemon.home.trestle(["--json"] + arguments)
+            #expect(json.errors.hasPrefix(#"{"error":{"code":"call.timeout""#), "\(json.errors)")
+            #expect(try daemon.home.trestle("--timeout", "1h", "call", "Echo", "1").output == "1\n")
+            let short = try daemon.home.trestle("call", "Echo", "1", "--timeout", "soon")
+            #expect(short.end == .exited(64))
+        }
+    }
+
+    @Test("--quiet leaves out notes, and no result or error")
+    func quiet() throws {
+        try withDaemon { daemon in
+            let note = "no plugin declares the event login.chanhged; did you mean 'login.changed'?"
+            let subscribe = ["subscribe", "login.chanhged", "--timeout", "1s"]
+            let loud = try daemon.home.trestle(subscribe)
+            #expect(loud.errors.contains(note), "\(loud.errors)")
+            let quiet = try daemon.home.trestle(["--quiet"] + subscribe)
+            #expect(!quiet.errors.contains(note) && quiet.errors.contains("call.timeout"), "\(quiet.errors)")
+            let run = try daemon.home.trestle("call", "Echo", "1", "--quiet")
+            #expect(run.output == "1\n" && run.errors == "")
         }
     }
 

@@ -93,8 +93,8 @@ struct TrestleTests {
                     (daemon.home.trestle("call", "Echo", "x"), 64, "and 'x' is neither\nUsage: trestle call "),
                     (daemon.home.trestle("cal", "Echo"), 64, "unknown subcommand 'cal'; did you mean 'call'?"),
                     (
-                        daemon.home.trestle("plugin", "ls"), 64,
-                        "trestle: unknown subcommand 'ls'; did you mean 'list'?\nUsage: trestle plugin <subcommand>\n"
+                        daemon.home.trestle("plugin", "lst"), 64,
+                        "trestle: unknown subcommand 'lst'; did you mean 'list'?\nUsage: trestle plugin <subcommand>\n"
                             + "  See 'trestle plugin --help'"
                     ),
                     (daemon.home.trestle("frobnicate"), 64, "unknown subcommand 'frobnicate'\n"),

@@ -77,7 +77,7 @@ import Testing
                 as? CallCommand)
         #expect(call.arguments.task == "t")
         #expect(call.arguments.options == ["a=1", "b=-3"])
-        #expect(call.timeout?.duration == .seconds(2))
+        #expect(call.common.timeout?.duration == .seconds(2))
         #expect(call.arguments.session == 4)
         #expect(call.raw && !call.progress)
         let input = try #require(try Trestle.parseAsRoot(["call", "t", "-"]) as? CallCommand)

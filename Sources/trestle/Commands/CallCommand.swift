@@ -9,7 +9,7 @@ struct CallCommand: BridgeCommand {
         abstract: "Calls a task and shows its result.",
         discussion: """
             Options are one JSON value, or key=value pairs: a value that is JSON is taken as that, anything else as a \
-            string; a.b=1 sets a member of a member. SIGINT cancels the call.
+            string; a.b=1 sets a member of a member. SIGINT cancels the call; --timeout is its deadline.
 
             EXAMPLES
               trestle call Echo '{"a": [1, 2]}'
@@ -24,11 +24,6 @@ struct CallCommand: BridgeCommand {
 
     @OptionGroup var arguments: TaskArguments
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
-    var timeout: TimeLimit?
-
     @Flag(help: "Show intermediate results on standard error as they come.")
     var progress = false
 
@@ -37,12 +32,16 @@ struct CallCommand: BridgeCommand {
 
     func run() async throws {
         let options = try arguments.json()
-        try await withClient { client in
-            show(try await result(client, options))
+        // The daemon ends the call at its deadline, and says what was late.
+        var common = self.options
+        let timeout = common.timeout
+        common.timeout = nil
+        try await common.run { client in
+            show(try await result(client, options, timeout))
         }
     }
 
-    private func result(_ client: Bridge, _ options: JSON) async throws -> JSON {
+    private func result(_ client: Bridge, _ options: JSON, _ timeout: TimeLimit?) async throws -> JSON {
         let limit = timeout?.duration
         let (task, session) = (arguments.task, arguments.session)
         guard progress else { return try await client.callJSON(task, options, session: session, timeout: limit) }

@@ -27,8 +27,8 @@ struct ConformanceCommand: BridgeCommand {
     @Option(help: ArgumentHelp("The files: a folder, or one of them. Those that come with trestle.", valueName: "path"))
     var vectors: String?
 
-    @Option(help: ArgumentHelp("How long a check waits for the daemon.", valueName: "duration"))
-    var timeout: TimeLimit?
+    @Option(help: ArgumentHelp("How long each step of a check waits for the daemon; 10 s.", valueName: "duration"))
+    var stepTimeout: TimeLimit?
 
     func run() async throws {
         guard let folder = vectors ?? VectorFolder.standard else {
@@ -37,7 +37,7 @@ struct ConformanceCommand: BridgeCommand {
         let vectors: [Vector]
         do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }
         let path = socketPath
-        let stepTimeout = timeout?.duration ?? .seconds(10)
+        let stepTimeout = self.stepTimeout?.duration ?? .seconds(10)
         try await withClient { client in
             let tasks = try await client.callPages("bridge.tasks", list: "tasks")["tasks"]?.arrayValue ?? []
             var report = ConformanceReport(tasks: Set(tasks.compactMap { $0["name"]?.stringValue }), screen: screen)
@@ -86,6 +86,10 @@ private struct ConformanceReport {
 
     func finish() {
         let text = "\(passed) passed, \(failed) failed, \(skipped) skipped"
-        (screen.isForPeople ? screen : Screen.error).write("conformance: \(text)\n")
+        if screen.isForPeople {
+            screen.write("conformance: \(text)\n")
+        } else if News.isShown {
+            Screen.error.write("conformance: \(text)\n")
+        }
     }
 }

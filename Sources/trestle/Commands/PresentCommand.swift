@@ -48,7 +48,7 @@ struct PresentCommand: BridgeCommand {
         let registration = try await client.register("ui.alert") { (options: JSON, _) in
             try await presenter.show(options)
         }
-        Screen.error.write("Waiting for alerts.\n")
+        if News.isShown { if News.isShown { Screen.error.write("Waiting for alerts.\n") } }
         try await Ending.first([
             { try await client.ended() },
             {
@@ -64,7 +64,7 @@ struct PresentCommand: BridgeCommand {
         var registration: Registration?
         let result = await Result.catching {
             if let trouble = await presenter.trouble() {
-                Failure.complain("no notification service yet, alerts go to the next presenter: \(trouble)")
+                News.note("no notification service yet, alerts go to the next presenter: \(trouble)")
             }
             registration = try await client.register("ui.alert") { (options: JSON, _) in
                 try await presenter.show(options)

@@ -16,6 +16,24 @@ struct CommonOptions: ParsableArguments {
 
     @OptionGroup var form: OutputForm
 
+    @Option(
+        help: ArgumentHelp(
+            "How long the command may take: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
+    var timeout: TimeLimit?
+
+    @Flag(help: "Show results and errors only: no progress, no notes, no news of the connection.")
+    var quiet = false
+
+    /// With what was given before the command's name, where nothing is given behind it.
+    func or(_ other: CommonOptions) -> CommonOptions {
+        var options = self
+        options.socket = socket ?? other.socket
+        options.form = form.or(other.form)
+        options.timeout = timeout ?? other.timeout
+        options.quiet = quiet || other.quiet
+        return options
+    }
+
     /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors
     /// are reported here.
     /// - Parameter reconnect: how to connect again when the connection is lost; standard error reports it.
@@ -25,24 +43,31 @@ struct CommonOptions: ParsableArguments {
     ) async throws {
         let path = socket ?? SocketLocation.current().path
         do {
-            try await Interruption.cancelling {
-                let client = try await Bridge.connect(
-                    socket: path,
-                    configuration: .init(client: "trestle", version: Trestle.version, reconnect: reconnect))
-                let result = await Result.catching {
-                    // Where a lost connection is the end, the error says so.
-                    if reconnect == nil { return try await body(client) }
-                    try await ConnectionNews.reporting(of: client) { try await body(client) }
+            try await Interruption.cancelling { [timeout, quiet] in
+                try await News.$isShown.withValue(!quiet) {
+                    try await TimeLimit.within(timeout) { try await Self.run(path, reconnect, body) }
                 }
-                // Not cancelled with the command: what it still has to say is to reach the daemon.
-                await Task { await client.close() }.value
-                try result.get()
             }
         } catch let code as ExitCode {
             throw code
         } catch {
             throw Failure.report(error, asJSON: form.json)
         }
+    }
+
+    private static func run(
+        _ path: String, _ reconnect: Reconnection?, _ body: @Sendable (Bridge) async throws -> Void
+    ) async throws {
+        let client = try await Bridge.connect(
+            socket: path, configuration: .init(client: "trestle", version: Trestle.version, reconnect: reconnect))
+        let result = await Result.catching {
+            // Where a lost connection is the end, the error says so.
+            if reconnect == nil { return try await body(client) }
+            try await ConnectionNews.reporting(of: client) { try await body(client) }
+        }
+        // Not cancelled with the command: what it still has to say is to reach the daemon.
+        await Task { await client.close() }.value
+        try result.get()
     }
 }
 

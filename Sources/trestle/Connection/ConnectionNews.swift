@@ -30,7 +30,7 @@ struct ConnectionNews {
         let states = client.states
         let teller = Task {
             var news = ConnectionNews()
-            for await state in states { news.lines(for: state).forEach(Failure.complain) }
+            for await state in states { news.lines(for: state).forEach(News.note) }
         }
         defer { teller.cancel() }
         return try await body()

@@ -13,7 +13,7 @@ enum UnknownEvents {
         guard !names.isEmpty,
             let tasks = try? await client.callPages("bridge.describe", list: "tasks", timeout: timeout)["tasks"]
         else { return }
-        for line in lines(names, declared: declared(by: tasks)) { Failure.complain(line) }
+        for line in lines(names, declared: declared(by: tasks)) { News.note(line) }
     }
 
     static func lines(_ names: [String], declared: [String]) -> [String] {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BridgeClient
+import BridgeJSON
 
 /// How long to wait: "5" or "5s", "250ms", "2m", "1h".
 struct TimeLimit: ExpressibleByArgument, Sendable {
@@ -11,6 +13,31 @@ struct TimeLimit: ExpressibleByArgument, Sendable {
             let unit = Self.seconds(of: argument.dropFirst(digits.count)), number * unit <= 366 * 86_400
         else { return nil }
         duration = max(.milliseconds(1), .seconds(number * unit))
+    }
+
+    /// Runs `body`, and cancels it when the time is over; nil: it may take as long as it likes.
+    ///
+    /// - Throws: What `body` throws; `call.timeout` where the time was over before its end.
+    static func within(_ limit: TimeLimit?, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        guard let limit else { return try await body() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await body()
+                return true
+            }
+            group.addTask {
+                // Cancelled with the group, when the body has ended first.
+                try? await Task.sleep(for: limit.duration)
+                return false
+            }
+            defer { group.cancelAll() }
+            guard try await group.next() == false else { return }
+            group.cancelAll()
+            // However the cancelled body ends, its time was over.
+            while await group.nextResult() != nil {}
+            let time = HumanDuration.text(limit.duration)
+            throw BridgeError(.callTimeout, "the command did not end within \(time), which --timeout gives it")
+        }
     }
 
     private static func seconds(of unit: Substring) -> Double? {

@@ -13,7 +13,7 @@ final class ProgressLine: Sendable {
 
     private let began = ContinuousClock.now
     private let state = Mutex(State())
-    private let isShown = Screen.error.isTerminal
+    private let isShown = Screen.error.isTerminal && News.isShown
 
     /// Says how far it is, if it is time for that.
     func show(_ text: @autoclosure () -> String) {

@@ -116,7 +116,7 @@ struct UninstallPluginCommand: BridgeCommand {
             try PluginInstallation.remove(installed.place)
             screen.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])
             if answer["configured"] == true, let name = installed.name {
-                Failure.complain(
+                News.note(
                     "note: the configuration still names \(name), in [plugins.\(name)] or plugins.disabled, and the "
                         + "daemon does not start like that: remove it there")
             }

@@ -14,7 +14,8 @@ struct ListPluginsCommand: BridgeCommand {
             EXAMPLES
               trestle plugin list
               trestle plugin list | jq -r 'select(.state != "running") | .name'
-            """)
+            """,
+        aliases: ["ls"])
 
     @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
@@ -50,7 +51,7 @@ struct LoadPluginCommand: BridgeCommand {
         let named = plugin.path
         try await perform("bridge.plugin.load", ["path": .string(String(cString: real))]) { result in
             guard result["permanent"] == false else { return }
-            Failure.complain(
+            News.note(
                 "note: it is loaded until the daemon ends; `trestle plugin install \(named)` installs it for good")
         }
     }
