@@ -81,6 +81,8 @@ struct Trestle: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let failure as UsageFailure {
+            Self.exit(withError: Failure.report(failure))
         } catch {
             exit(reporting: error, during: running)
         }

@@ -120,7 +120,6 @@ struct SchemaSuiteTests {
                 }
             }
         }
-        print("JSON Schema: \(score.cases) tests, \(score.passed) right, \(score.refused) whose schemas are refused")
         #expect(refused == Set(Self.refused.keys))
         #expect(score == wanted)
     }

@@ -6,7 +6,10 @@ import Testing
 @testable import BridgeClient
 @testable import trestle
 
-@Suite @LoopActor struct CommandTaskTests {
+@Suite @LoopActor final class CommandTaskTests {
+    /// What commands wrote to their standard error.
+    private var errors = ""
+
     @Test("Options go to standard input, standard output is the result")
     func echo() async throws {
         #expect(try await answer("cat", options: ["a": [1, "x"]]) == ["a": [1, "x"]])
@@ -26,6 +29,7 @@ import Testing
     func failure() async throws {
         let error = try await failure("echo first >&2; echo the reason >&2; echo >&2; exit 3")
         #expect(error == BridgeError("command.failed", "the reason", data: ["exit": 3]))
+        #expect(errors == "first\nthe reason\n\n")
         #expect(try await failure("exit 4").message == "/bin/sh ended with exit status 4")
         #expect(try await failure("kill -9 $$").data == ["signal": 9])
         #expect(try await failure("echo no JSON").code == "command.failed")
@@ -63,7 +67,8 @@ import Testing
     }
 
     private func answer(_ script: String, options: JSON = nil) async throws -> JSON {
-        try await CommandTask(["/bin/sh", "-c", script]).answer(options, incomingCall())
+        try await CommandTask(["/bin/sh", "-c", script], showErrors: { self.errors += $0 })
+            .answer(options, incomingCall())
     }
 
     private func failure(_ script: String) async throws -> BridgeError {

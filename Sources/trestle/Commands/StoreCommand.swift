@@ -40,7 +40,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func run() async throws {
             if file == "-", Screen.output.isTerminal {
-                throw Failure.usage("a backup is nothing for a terminal: name a file, or send it through a pipe")
+                throw UsageFailure("a backup is nothing for a terminal: name a file, or send it through a pipe")
             }
             try await download("persistence.backup", options: [:], to: file, overwrites: force)
         }

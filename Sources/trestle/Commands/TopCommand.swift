@@ -31,7 +31,7 @@ struct TopCommand: BridgeCommand {
 
     func run() async throws {
         if screen.isForPeople, !screen.isTerminal {
-            throw Failure.usage(
+            throw UsageFailure(
                 "--text: top draws on a terminal, and standard output is none; trestle status --text is text")
         }
         try await withClient { client in

@@ -3,6 +3,14 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
+/// What was typed cannot be done as it stands: the command line is well formed, but names what is not there or cannot be
+/// used. The program ends with EX_USAGE.
+struct UsageFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
 /// How the command line says that something failed, to people and by its exit code.
 enum Failure {
     /// The call failed.
@@ -22,6 +30,10 @@ enum Failure {
     ///
     /// - Parameter asJSON: As `{"error":{code,message,…}}`.
     static func report(_ error: any Error, asJSON: Bool = false) -> ExitCode {
+        if let error = error as? UsageFailure {
+            complain(error.description)
+            return .validationFailure
+        }
         if asJSON {
             let shown = error as? BridgeError ?? BridgeError(.internal, "\(error)")
             Screen.error.write(line: ["error": shown.json])
@@ -90,12 +102,6 @@ enum Failure {
             let again = error.retryAfter.map { "; try again after \(HumanDuration.text($0))" } ?? ""
             return "\(error.message) (\(error.code))\(again)"
         }
-    }
-
-    /// Says what is wrong with what was typed. Returns the exit code, EX_USAGE.
-    static func usage(_ text: String) -> ExitCode {
-        complain(text)
-        return ExitCode(64)
     }
 
     static func complain(_ text: String) {

@@ -18,9 +18,9 @@ final class InputFile {
         fstat(descriptor, &status)
         length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
         guard isatty(descriptor) == 0 else {
-            throw Failure.usage("\(self.path) is a terminal: name a file, or send one through a pipe")
+            throw UsageFailure("\(self.path) is a terminal: name a file, or send one through a pipe")
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw Failure.usage("\(path) is a directory") }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw UsageFailure("\(path) is a directory") }
     }
 
     deinit { close(descriptor) }

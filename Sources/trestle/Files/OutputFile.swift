@@ -40,9 +40,9 @@ final class OutputFile {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure.usage("\(path) is no regular file; - writes to standard output")
+            throw UsageFailure("\(path) is no regular file; - writes to standard output")
         }
-        guard overwrites else { throw Failure.usage("\(path) exists; --force replaces it") }
+        guard overwrites else { throw UsageFailure("\(path) exists; --force replaces it") }
     }
 
     var isStandardOutput: Bool { path == nil }

@@ -6,12 +6,11 @@ struct TaskChoice {
     /// Empty: all tasks.
     var patterns: [String]
 
-    /// - Throws: the exit code where a pattern fits no task: it is a mistake, and what it was to bring would be
-    ///   missing.
+    /// - Throws: ``UsageFailure`` where a pattern fits no task: it is a mistake, and what it was to bring would be missing.
     func choose(from descriptions: [JSON]) throws -> [JSON] {
         if patterns.isEmpty { return descriptions }
         for pattern in patterns where !descriptions.contains(where: { Self.fits(pattern, $0) }) {
-            throw Failure.usage("no task of this daemon is called \(pattern); trestle tasks lists them")
+            throw UsageFailure("no task of this daemon is called \(pattern); trestle tasks lists them")
         }
         return descriptions.filter { description in patterns.contains { Self.fits($0, description) } }
     }

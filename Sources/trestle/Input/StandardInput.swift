@@ -12,8 +12,8 @@ enum StandardInput {
     private static let maximumBytes = 256 << 20
 
     /// All of it, as one JSON value. Blocks.
-    /// - Throws: the exit code, where it is none; that has been reported then.
-    static func json() throws(ExitCode) -> JSON {
+    /// - Throws: ``UsageFailure`` where it is none.
+    static func json() throws(UsageFailure) -> JSON {
         var bytes: [UInt8] = []
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { room.deallocate() }
@@ -22,12 +22,12 @@ enum StandardInput {
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { break }
             bytes += room[..<count]
-            guard bytes.count <= maximumBytes else { throw Failure.usage("standard input is too long for options") }
+            guard bytes.count <= maximumBytes else { throw UsageFailure("standard input is too long for options") }
         }
         do throws(JSONSyntaxError) {
             return try JSON(parsing: bytes)
         } catch {
-            throw Failure.usage("standard input is no JSON: \(error)")
+            throw UsageFailure("standard input is no JSON: \(error)")
         }
     }
 }

@@ -25,8 +25,10 @@ final class CommandRun {
     /// - Parameters:
     ///   - limitBytes: how much of its standard output is taken.
     ///   - timeout: how long it may take to end after SIGTERM, before SIGKILL.
+    ///   - showErrors: gets what it writes to its standard error.
     init(
-        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, timeout: Duration
+        _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, timeout: Duration,
+        showErrors: @escaping @LoopActor (String) -> Void
     ) throws(SystemError) {
         self.timeout = timeout
         var options = ChildProcess.Options(file: command[0], arguments: Array(command.dropFirst()))
@@ -39,9 +41,9 @@ final class CommandRun {
         self.process = process
         input = InputFeeder(process.standardInput, text)
         output = OutputCollector(process.standardOutput, limitBytes: limitBytes)
-        // Only the last line is wanted: the rest goes on to our own standard error.
+        // Only the last line is kept.
         error = OutputCollector(process.standardError, limitBytes: .max)
-        error.forwards = true
+        error.forward = showErrors
         output.onTooLong = { [weak self] in self?.end() }
     }
 
@@ -109,8 +111,8 @@ private final class OutputCollector: UnixStreamDelegate {
     var onTooLong: (@LoopActor () -> Void)?
     private(set) var bytes: [UInt8] = []
     private(set) var isTooLong = false
-    /// Hand everything on to our own standard error, and keep only the end of it.
-    var forwards = false
+    /// Gets everything; only the end is kept then. Nil: all of it is kept.
+    var forward: (@LoopActor (String) -> Void)?
 
     init(_ stream: UnixStream?, limitBytes: Int) {
         self.stream = stream
@@ -121,8 +123,8 @@ private final class OutputCollector: UnixStreamDelegate {
 
     func read(bytes: UnsafeRawBufferPointer) {
         if isTooLong { return }
-        if forwards {
-            Screen.error.write(foreign: String(decoding: bytes, as: UTF8.self))
+        if let forward {
+            forward(String(decoding: bytes, as: UTF8.self))
             self.bytes = (self.bytes + bytes).suffix(Self.tailBytes)
         } else if self.bytes.count + bytes.count > limitBytes {
             isTooLong = true

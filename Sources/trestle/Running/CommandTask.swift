@@ -13,13 +13,20 @@ final class CommandTask {
 
     private let command: [String]
     private let timeout: Duration
+    private let showErrors: @LoopActor (String) -> Void
     private var runningCount = 0
     private let idle = AsyncSignal<Void>()
 
-    /// - Parameter timeout: how long a command that is to end may take after SIGTERM, before SIGKILL.
-    init(_ command: [String], timeout: Duration = .seconds(2)) {
+    /// - Parameters:
+    ///   - timeout: how long a command that is to end may take after SIGTERM, before SIGKILL.
+    ///   - showErrors: gets what commands write to their standard error.
+    init(
+        _ command: [String], timeout: Duration = .seconds(2),
+        showErrors: @escaping @LoopActor (String) -> Void = { Screen.error.write(foreign: $0) }
+    ) {
         self.command = command
         self.timeout = timeout
+        self.showErrors = showErrors
     }
 
     /// Runs the command for one call.
@@ -39,7 +46,7 @@ final class CommandTask {
         do {
             run = try CommandRun(
                 command, environment: Self.environment(of: call), input: options.bytes + [0x0A],
-                limitBytes: Self.maximumOutputBytes, timeout: timeout)
+                limitBytes: Self.maximumOutputBytes, timeout: timeout, showErrors: showErrors)
         } catch {
             throw BridgeError(Self.failed, "\(command[0]) could not be started: \(error.reason)")
         }

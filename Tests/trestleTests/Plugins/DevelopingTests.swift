@@ -44,7 +44,7 @@ struct DevelopingTests {
         defer { try? files.removeItem(at: folder) }
         func touch(_ name: String) throws { try Data().write(to: folder.appending(path: name)) }
 
-        #expect(throws: ExitCode.self) { try PluginProject(path, plugin: nil) }
+        #expect(throws: UsageFailure.self) { try PluginProject(path, plugin: nil) }
         try touch("Makefile")
         #expect(try PluginProject(path, plugin: nil).command == ["make"])
         try touch("a.plugin.toml")

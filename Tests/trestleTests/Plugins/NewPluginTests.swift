@@ -159,8 +159,8 @@ struct NewPluginTests {
             try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
             try NewFolder.write(files, to: "\(folder)/empty")
             let before = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty").sorted()
-            #expect(throws: ExitCode.self) { try NewFolder.write(files, to: "\(folder)/empty") }
-            #expect(throws: ExitCode.self) { try NewFolder.write(files, to: "\(folder)/empty/README.md") }
+            #expect(throws: UsageFailure.self) { try NewFolder.write(files, to: "\(folder)/empty") }
+            #expect(throws: UsageFailure.self) { try NewFolder.write(files, to: "\(folder)/empty/README.md") }
             #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty").sorted() == before)
             #expect(throws: FileFailure.self) { try NewFolder.write(files, to: "\(folder)/no/such/folder") }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["empty"])
@@ -183,8 +183,10 @@ struct NewPluginTests {
             let installed = try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: nil)
             #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift/trestle\"")
             #expect(installed.header == "\(real)/usr/include")
-            #expect(throws: ExitCode.self) { try installed.check(for: .c) }
-            #expect(throws: ExitCode.self) { try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: real) }
+            #expect(throws: UsageFailure.self) { try installed.check(for: .c) }
+            #expect(throws: UsageFailure.self) {
+                try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: real)
+            }
         }
     }
 

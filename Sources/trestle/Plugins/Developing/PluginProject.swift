@@ -46,7 +46,7 @@ struct PluginProject: Sendable, Equatable {
         } else if hasManifest {
             build = .none
         } else {
-            throw Failure.usage(
+            throw UsageFailure(
                 "\(folder) has neither a Package.swift nor a Makefile nor a manifest NAME.plugin.toml; "
                     + "`trestle plugin new` writes a folder that has")
         }

@@ -47,7 +47,7 @@ enum NewFolder {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw Failure.usage("\(path) exists and is no folder: name another with --directory")
+            throw UsageFailure("\(path) exists and is no folder: name another with --directory")
         }
         guard let stream = opendir(path) else { throw FileFailure(path, "cannot be read") }
         defer { closedir(stream) }
@@ -56,7 +56,7 @@ enum NewFolder {
             let first = entry.pointee.d_name
             let isDots = first.0 == 46 && (first.1 == 0 || (first.1 == 46 && first.2 == 0))
             guard isDots else {
-                throw Failure.usage("\(path) exists and is not empty: name another folder with --directory")
+                throw UsageFailure("\(path) exists and is not empty: name another folder with --directory")
             }
         }
     }

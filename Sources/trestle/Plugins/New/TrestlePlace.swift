@@ -18,9 +18,9 @@ struct TrestlePlace: Sendable, Equatable {
     /// The places for the running program.
     ///
     /// - Parameter package: the path or the URL of Trestle's Swift package; nil: the one that belongs to the program.
-    /// - Throws: ``Failure/usage(_:)`` where something is not there.
+    /// - Throws: ``UsageFailure`` where something is not there.
     static func find(package: String?) throws -> TrestlePlace {
-        guard let folder = TrestlePrograms.ownFolder else { throw Failure.usage("/proc is not there") }
+        guard let folder = TrestlePrograms.ownFolder else { throw UsageFailure("/proc is not there") }
         return try find(programFolder: folder, package: package)
     }
 
@@ -34,7 +34,7 @@ struct TrestlePlace: Sendable, Equatable {
         let share = "\(prefix)/share/trestle"
         let standard = checkout ?? "\(share)/swift/trestle"
         if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
-            throw Failure.usage(
+            throw UsageFailure(
                 "\(package) holds no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
             )
         }
@@ -55,7 +55,7 @@ struct TrestlePlace: Sendable, Equatable {
             case .python: ("\(python)/trestle_bridge/__init__.py", "the Python package trestle_bridge")
             }
         guard let needed, !Self.exists(needed.file) else { return }
-        throw Failure.usage(
+        throw UsageFailure(
             "\(needed.what) is not at \(needed.file): this trestle was taken out of its installation; install it whole")
     }
 
