@@ -49,8 +49,12 @@ let plugins = [
     PluginFolder(name: "Echo"),
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
-    PluginFolder(name: "Login", dependencies: ["CSodium", "Sodium", grdb], testDependencies: ["DiskTestSupport"]),
-    PluginFolder(name: "Persistence", dependencies: ["Sodium", grdb], testDependencies: ["DiskTestSupport"]),
+    PluginFolder(
+        name: "Login", dependencies: ["CSodium", "DurableDatabase", "Sodium", grdb],
+        testDependencies: ["DiskTestSupport"]),
+    PluginFolder(
+        name: "Persistence", dependencies: ["DurableDatabase", "Sodium", grdb],
+        testDependencies: ["DiskTestSupport"]),
 ]
 
 let daemonDependencies: [Target.Dependency] = [
@@ -114,6 +118,7 @@ let package = Package(
         // MARK: Ground floor
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "BridgeJSON", swiftSettings: strict),
+        .target(name: "DurableDatabase", dependencies: [grdb], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
@@ -199,6 +204,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "DurableDatabaseTests", dependencies: ["DiskTestSupport", "DurableDatabase", "TestSupport", grdb],
+            swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(

@@ -36,17 +36,6 @@ struct AccountDiskTests {
         #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "old"))
     }
 
-    @Test("Nor does it where the file is opened anew at once, and what is done next is done")
-    func failedSyncOnce() throws {
-        disk.set(.sync, true)
-        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
-        disk.set(.sync, false)
-        #expect(try store.setPassword(ada, PasswordHash(text: "new"), now: start))
-        let next = try AccountStore(path: path, now: start)
-        #expect(try next.list().map(\.user) == ["ada"])
-        #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "new"))
-    }
-
     @Test("The file is opened anew after a failure, before anything else is done with it")
     func openedAnew() throws {
         // A setting of the connection tells one from the next.

@@ -234,12 +234,6 @@ struct AccountStoreTests {
         for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
     }
 
-    @Test("What is written is on the disk before the method returns")
-    func durability() throws {
-        #expect(try store.number("PRAGMA synchronous") == 2)
-        #expect(try store.number("PRAGMA foreign_keys") == 1)
-    }
-
     @Test("A disk that is full is told as such, and what was written before is not touched")
     func full() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)

@@ -1,3 +1,4 @@
+import DurableDatabase
 import Synchronization
 import TaskKit
 import Testing
@@ -16,7 +17,7 @@ struct ErrorPathTests {
             ("storage.full", full),
         ]
         for (code, failure) in failing {
-            var connection = ReopenableConnection(log: { line in log.withLock { $0.append(line) } }) {
+            var connection = KeptConnection(log: { line in log.withLock { $0.append(line) } }) {
                 () throws(BridgeError) in throw failure
             }
             let error = try #require(throws: BridgeError.self) { _ = try connection.usable() }

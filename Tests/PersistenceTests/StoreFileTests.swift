@@ -7,21 +7,6 @@ import Testing
 
 @Suite("The database file")
 struct StoreFileTests {
-    @Test("It is opened with a write-ahead log, full synchronisation and foreign keys, readable to its owner alone")
-    func settings() throws {
-        let path = try TestStore.makeDirectory() + "/records.sqlite"
-        let queue = try StoreFile(path: path).open(integrityCheck: Interruption()).queue
-        try queue.inDatabase { database in
-            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
-            #expect(try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
-            #expect(try Int.fetchOne(database, sql: "PRAGMA foreign_keys") == 1)
-            let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout")
-            #expect(timeout ?? 0 > 0)
-        }
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
-    }
-
     @Test("A file that is no database is refused and left as it is")
     func noDatabase() throws {
         let path = try TestStore.makeDirectory() + "/records.sqlite"

@@ -1,3 +1,4 @@
+import DurableDatabase
 // Foundation for `Data` alone, the form in which GRDB takes bytes.
 import Foundation
 import GRDB
@@ -7,8 +8,9 @@ import Synchronization
 ///
 /// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `StorageFailure`.
 final class AccountStore: Sendable {
-    private let connection: Mutex<AccountConnection>
-    private let path: String
+    private let file: AccountFile
+    /// Nil: closed for good.
+    private let connection: Mutex<ReopenableConnection<DatabaseQueue, StorageFailure>?>
     private let maximumTokens: Int
 
     /// Opens the file, which only its owner may read, makes it where there is none, and brings its tables up to date.
@@ -18,23 +20,16 @@ final class AccountStore: Sendable {
     ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by
     ///     password every minute keeps the last half day's, and the file stays small.
     init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(StorageFailure) {
-        self.path = path
+        file = AccountFile(path: path)
         self.maximumTokens = maximumTokens
-        var connection = try AccountConnection(path: path)
-        let queue = try connection.usable()
-        self.connection = Mutex(connection)
-        try AccountConnection.explaining(path) {
-            if try queue.read(AccountSchema.migrator.hasBeenSuperseded) {
-                throw StorageFailure("the accounts in \(path) were written by a newer version of the login plugin")
-            }
-            try AccountSchema.migrator.migrate(queue)
-            try queue.write { try Self.deleteExpired($0, now) }
-        }
+        connection = Mutex(try file.open())
+        try write { try Self.deleteExpired($0, now) }
     }
 
     /// Ends the use of the file. Every later use throws.
     func close() throws(StorageFailure) {
-        try connection.withLock { connection throws(StorageFailure) in try connection.close() }
+        var last = connection.withLock { $0.take() }
+        try file.explaining { try last?.take()?.close() }
     }
 
     /// The account of that name; nil: there is none.
@@ -181,11 +176,17 @@ extension AccountStore {
     }
 
     private func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(StorageFailure) -> T {
-        let queue = try connection.withLock { connection throws(StorageFailure) in try connection.usable() }
+        let queue = try connection.withLock { connection throws(StorageFailure) in
+            guard let queue = try connection?.usable() else {
+                throw StorageFailure("the accounts in \(file.path) are closed")
+            }
+            return queue
+        }
         do throws(StorageFailure) {
-            return try AccountConnection.explaining(path) { try body(queue) }
+            return try file.explaining { try body(queue) }
         } catch {
-            connection.withLock { $0.fail() }
+            let failed = connection.withLock { $0?.fail(error, next: file.next(after: queue)) }
+            try? failed?.close()
             throw error
         }
     }

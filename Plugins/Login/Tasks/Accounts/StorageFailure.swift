@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import Glibc
 
@@ -15,14 +16,23 @@ struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// - Parameter path: The file of the database.
-    init(_ error: DatabaseError, path: String) {
-        // The last is said where there was no room for the log's index.
-        let isFull = error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
-        // SQLite's own sentence, without the statement: what was to be written is nobody's business.
-        let sentence = isFull ? "the disk is full" : error.message ?? error.resultCode.description
-        self.init(
-            "the accounts in \(path) cannot be used: \(sentence) (SQLite's code \(error.extendedResultCode.rawValue))",
-            isFull: isFull)
+    init(_ error: any Error, path: String) {
+        switch error {
+        case DurableDatabase.Refusal.noRoom:
+            self.init("the accounts in \(path) cannot be used: the disk is full", isFull: true)
+        case DurableDatabase.Refusal.notMade(let code):
+            self.init(operation: "cannot create", path: path, errno: code)
+        case DurableDatabase.Refusal.newer:
+            self.init("the accounts in \(path) were written by a newer version of the login plugin")
+        case let error as DatabaseError:
+            // SQLite's own sentence, without the statement: it holds what was to be written.
+            let sentence = error.isFull ? "the disk is full" : error.message ?? error.resultCode.description
+            let code = error.extendedResultCode.rawValue
+            self.init(
+                "the accounts in \(path) cannot be used: \(sentence) (SQLite's code \(code))", isFull: error.isFull)
+        default:
+            self.init("the accounts in \(path) cannot be used: \(error)")
+        }
     }
 
     /// A system call on the file failed.

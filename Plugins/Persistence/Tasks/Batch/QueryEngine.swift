@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import TaskKit
 
@@ -13,14 +14,14 @@ struct QueryEngine {
     fileprivate struct Begun {
         var scan: QueryScan
         /// Has its transaction open; nil: it let it go.
-        var connection: ReopenableConnection?
+        var connection: KeptConnection?
     }
 
     private let sink: any StoreSink
     /// Makes a connection that is opened when it is used. Nil: not open.
-    private var makeConnection: (() -> ReopenableConnection)?
+    private var makeConnection: (() -> KeptConnection)?
     /// For the next query, without a transaction.
-    private var spare: ReopenableConnection?
+    private var spare: KeptConnection?
     private var begun: [ObjectIdentifier: Begun] = [:]
 
     init(sink: any StoreSink) { self.sink = sink }
@@ -28,7 +29,7 @@ struct QueryEngine {
     /// From here on calls are carried out; a connection is opened for the first of them.
     mutating func open(_ settings: StoreEngine.Settings) {
         makeConnection = {
-            ReopenableConnection(log: settings.log) { () throws(BridgeError) in
+            KeptConnection(log: settings.log) { () throws(BridgeError) in
                 try settings.file.openReader(keepsTransactions: true)
             }
         }
@@ -68,7 +69,7 @@ struct QueryEngine {
         }
         sink.deliver([StoreAnswer(call: call, outcome: result)])
         // Its connection was given back, whatever became of it.
-        return LaneOutcome(isSound: spare?.isOpen ?? true)
+        return LaneOutcome(isSound: spare == nil || spare?.opened != nil)
     }
 
     /// - Returns: The result; nil: it takes another slice.
@@ -93,16 +94,16 @@ struct QueryEngine {
             release(connection)
             throw error
         } catch {
-            connection.fail(BridgeError(storage: error))
+            connection.giveUp(BridgeError(storage: error))
             spare = connection
             throw error
         }
     }
 
     /// Ends the transaction of a connection, and keeps one for the next query.
-    private mutating func release(_ connection: ReopenableConnection) {
+    private mutating func release(_ connection: KeptConnection) {
         var connection = connection
-        connection.endTransaction()
+        connection.opened?.endTransaction()
         if spare == nil { spare = connection } else { connection.close(isLast: false) }
     }
 }

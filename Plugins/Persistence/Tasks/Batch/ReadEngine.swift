@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import TaskKit
 
@@ -8,13 +9,13 @@ import TaskKit
 struct ReadEngine {
     private let sink: any StoreSink
     /// Nil: not open.
-    var kept: ReopenableConnection?
+    var kept: KeptConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
     /// From here on calls are carried out; the connection is opened for the first of them, or held before.
     mutating func open(_ settings: StoreEngine.Settings) {
-        kept = ReopenableConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
+        kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
     }
 
     /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it
@@ -40,7 +41,7 @@ struct ReadEngine {
                 guard let connection = try kept?.usable() else { throw BridgeError.storeNotOpen }
                 if let failure = batch.carryOut(on: connection) {
                     isSound = false
-                    kept?.fail(failure)
+                    kept?.giveUp(failure)
                 }
             } catch {
                 isSound = false

@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import Synchronization
 import TaskKit

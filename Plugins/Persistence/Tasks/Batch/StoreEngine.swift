@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import TaskKit
 
@@ -30,7 +31,7 @@ struct StoreEngine {
     /// See ``BatchProgress``.
     private var slowUsers: Set<UInt32> = []
     /// Nil: not opened yet, or closed for good.
-    var kept: ReopenableConnection?
+    var kept: KeptConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
@@ -48,7 +49,7 @@ struct StoreEngine {
             throw BridgeError(storage: error)
         }
         metrics.size.set(settings.file.sizeBytes)
-        kept = ReopenableConnection(queue, log: settings.log) { () throws(BridgeError) in
+        kept = KeptConnection(queue, log: settings.log) { () throws(BridgeError) in
             try settings.file.open(integrityCheck: nil).queue
         }
         return isChecked
@@ -86,7 +87,7 @@ struct StoreEngine {
         for position in batch.before where progress.begin(position) { watch(calls[position]) }
         write(batch.writes.lazy.map { (calls[$0], $0) }, &progress)
         for position in batch.after where progress.begin(position) { watch(calls[position]) }
-        return LaneOutcome(left: progress.left(of: calls), isSound: kept?.isOpen == true)
+        return LaneOutcome(left: progress.left(of: calls), isSound: kept?.opened != nil)
     }
 
     /// Watches fail singly, but a failure of the storage makes those behind it wait for a new connection.
@@ -100,7 +101,7 @@ struct StoreEngine {
             outcome = result.mapError { error in
                 let isFailure = !(error is BridgeError)
                 let error = BridgeError(storage: error)
-                if isFailure { kept?.fail(error) }
+                if isFailure { kept?.giveUp(error) }
                 return error
             }
         } catch {
@@ -132,7 +133,7 @@ struct StoreEngine {
                 watches.notify(records.changes, sink)
             case .failure(let error):
                 let failure = BridgeError(storage: error)
-                kept?.fail(failure)
+                kept?.giveUp(failure)
                 throw failure
             }
         } catch {
@@ -166,19 +167,8 @@ struct StoreEngine {
             try records.statement("COMMIT").run()
             return answers
         } catch {
-            abandon(records.database)
+            records.database.abandonFailedCommit()
             throw error
-        }
-    }
-
-    /// Rolls back, and makes sure that the failed transaction cannot come back: where only the last `fsync` failed, its
-    /// pages and its commit mark stand in the log already, and whoever opens the database next would take them for
-    /// committed. A small transaction writes over their beginning, whether it gets through or not.
-    private func abandon(_ database: Database) {
-        try? database.rollback()
-        try? database.inTransaction(.immediate) {
-            try database.execute(sql: "UPDATE failure SET count = count + 1")
-            return .commit
         }
     }
 

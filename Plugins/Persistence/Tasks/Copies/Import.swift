@@ -35,7 +35,7 @@ struct Import {
     func check(against store: StoreFile) throws -> Outcome {
         let queue = try store.openSource()
         let connection = StoreConnection(queue)
-        defer { try? connection.close() }
+        defer { connection.close() }
         return try connection.use { database, statements in
             let existing = RecordReader(database, statements, connection.collections)
             var outcome = Outcome()

@@ -30,7 +30,7 @@ enum Schema {
     ///
     /// `deletion`: the last deletion of a key that does not exist now, for those who watch from an older version.
     ///
-    /// `failure`: one row that counts commits that failed; see `StoreEngine.abandon`.
+    /// `failure`: one row that earlier versions wrote to after a commit that failed.
     private static let records = """
         CREATE TABLE namespace (
             id INTEGER PRIMARY KEY,

@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import TaskKit
 
@@ -88,24 +89,16 @@ extension BridgeError {
             self = error
             return
         }
-        guard let code = (error as? DatabaseError)?.extendedResultCode else {
+        guard let error = error as? DatabaseError else {
             self.init(.storageFailed, "the store failed")
             return
         }
-        // There was no room for the log's index.
-        if code == .SQLITE_IOERR_SHMSIZE {
+        if error.isFull {
             self.init(.storageFull, "nothing was stored: the disk is full", isTransient: true)
             return
         }
-        switch code.primaryResultCode {
-        case .SQLITE_FULL:
-            self.init(
-                .storageFull, "nothing was stored: the disk is full", isTransient: true)
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM:
-            self.init(.storageFailed, "the store failed: \(code)", isTransient: true)
-        default:
-            self.init(.storageFailed, "the store failed: \(code)")
-        }
+        let isTransient = [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM].contains(error.resultCode)
+        self.init(.storageFailed, "the store failed: \(error.extendedResultCode)", isTransient: isTransient)
     }
 }
 

@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import Glibc
 import TaskKit
@@ -10,9 +11,10 @@ struct StoreFile: Sendable {
     var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) }
     var name: String { String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]) }
 
-    /// How long a statement waits for another process's lock. The daemon's lock on its state directory keeps a second
-    /// daemon away; this is for an administrator's `sqlite3`.
-    private static let busyTimeoutSeconds = 5.0
+    private var database: DurableDatabase {
+        // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file elsewhere.
+        DurableDatabase(path: path, label: "persistence", pragmas: "PRAGMA temp_store = MEMORY")
+    }
 
     /// Opens the file, making it where there is none, and checks that SQLite really works in the way that the
     /// promise "acknowledged is durable" needs.
@@ -22,18 +24,12 @@ struct StoreFile: Sendable {
     /// - Returns: The database, and whether all of it was checked.
     /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
     func open(integrityCheck: Interruption?) throws(BridgeError) -> (queue: DatabaseQueue, isChecked: Bool) {
-        if MappedRoom.isMissing(in: directory) {
-            throw BridgeError(
-                .storageFull, "the database \(path) cannot be opened: the disk is full", isTransient: true)
-        }
-        try makeFile()
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try database.open()
             do {
                 try queue.inDatabase(verifySettings)
                 let isChecked = try integrityCheck.map { try checkIntegrity(queue, $0) } ?? false
-                try queue.inDatabase(refuseNewer)
-                try Schema.migrator.migrate(queue)
+                try database.migrate(queue, by: Schema.migrator)
                 return (queue, isChecked)
             } catch {
                 try? queue.close()
@@ -87,7 +83,7 @@ struct StoreFile: Sendable {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = keepsTransactions
         configuration.label = "persistence.read"
-        configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
+        configuration.busyMode = DurableDatabase.busyMode
         configuration.readonly = true
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = \(-Self.readerCacheKibibytes)")
@@ -109,34 +105,6 @@ struct StoreFile: Sendable {
     /// What a reader keeps of the file in memory, at most; each of the two comes to it only when it has read so much.
     /// Half of what the writing connection takes (SQLite's own 2 MiB): the system keeps the file in memory as well.
     private static let readerCacheKibibytes = 1024
-
-    /// Makes the file, readable to nobody else, where there is none; SQLite gives its companion files the same mode.
-    ///
-    /// One that exists is left alone: closing it would take this process's locks on it away from the connections that
-    /// have it open.
-    private func makeFile() throws(BridgeError) {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor < 0, errno == EEXIST { return }
-        guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw BridgeError(.storageFailed, "the database \(path) cannot be opened: \(reason)")
-        }
-        Glibc.close(descriptor)
-    }
-
-    private var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "persistence"
-        configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
-        configuration.foreignKeysEnabled = true
-        configuration.prepareDatabase { database in
-            // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file
-            // elsewhere.
-            try database.execute(
-                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY")
-        }
-        return configuration
-    }
 
     /// Reads the settings back: SQLite takes what it does not support for a suggestion.
     private func verifySettings(_ database: Database) throws {
@@ -180,13 +148,6 @@ struct StoreFile: Sendable {
 
     private static let codesOfDamage: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_NOTADB]
 
-    private func refuseNewer(_ database: Database) throws {
-        guard try Schema.migrator.hasBeenSuperseded(database) else { return }
-        throw BridgeError(
-            .storageFailed,
-            "the database \(path) was made by a newer version of this plugin, which alone can read it")
-    }
-
     private func damaged(_ finding: String) -> BridgeError {
         BridgeError(
             .storageFailed,
@@ -195,17 +156,24 @@ struct StoreFile: Sendable {
     }
 
     private func explained(_ error: any Error) -> BridgeError {
-        if let damage = error as? Damage { return damaged(damage.finding) }
-        guard let error = error as? DatabaseError else { return BridgeError(storage: error) }
-        if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE { return BridgeError(storage: error) }
-        switch error.resultCode {
-        case let code where Self.codesOfDamage.contains(code):
-            return damaged("\(error.extendedResultCode)")
-        case .SQLITE_FULL:
-            return BridgeError(storage: error)
-        default:
+        let opening = "the database \(path) cannot be opened: "
+        switch error {
+        case DurableDatabase.Refusal.noRoom:
+            return BridgeError(.storageFull, opening + "the disk is full", isTransient: true)
+        case DurableDatabase.Refusal.notMade(let code):
+            return BridgeError(.storageFailed, opening + String(cString: strerror(code)))
+        case DurableDatabase.Refusal.newer:
             return BridgeError(
-                .storageFailed, "the database \(path) cannot be opened: \(error.extendedResultCode)")
+                .storageFailed,
+                "the database \(path) was made by a newer version of this plugin, which alone can read it")
+        case let damage as Damage:
+            return damaged(damage.finding)
+        case let error as DatabaseError where Self.codesOfDamage.contains(error.resultCode):
+            return damaged("\(error.extendedResultCode)")
+        case let error as DatabaseError where !error.isFull:
+            return BridgeError(.storageFailed, opening + "\(error.extendedResultCode)")
+        default:
+            return BridgeError(storage: error)
         }
     }
 }

@@ -7,14 +7,18 @@ import Glibc
 /// it has none left, the kernel ends the process (SIGBUS).
 enum MappedRoom {
     /// Twice what the index takes at first: two databases may be opened at a time.
-    private static let neededBytes: UInt64 = 2 * 32 << 10
+    static let neededBytes: UInt64 = 2 * 32 << 10
     private static let pageBytes: UInt = 4_096
 
-    /// Whether opening a database in the directory could end the process.
-    static func isMissing(in directory: String) -> Bool {
+    /// Whether opening the database could end the process. Its file may be missing, its directory not.
+    static func isMissing(beside path: String) -> Bool {
         var system = statvfs()
-        guard statvfs(directory, &system) == 0, system.f_frsize < pageBytes else { return false }
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        return statvfs(directory, &system) == 0 && isMissing(system)
+    }
+
+    static func isMissing(_ system: statvfs) -> Bool {
         // Not what is kept for root: not even root gets all of that.
-        return UInt64(system.f_bavail) * UInt64(system.f_frsize) < neededBytes
+        system.f_frsize < pageBytes && UInt64(system.f_bavail) * UInt64(system.f_frsize) < neededBytes
     }
 }
