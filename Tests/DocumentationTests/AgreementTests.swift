@@ -22,7 +22,7 @@ struct AgreementTests {
 
     @Test("The description of the option namespace names the verb and the form that policy.md has")
     func namespace() throws {
-        let schemas = try text("Plugins/Persistence/Tasks/Tasks/Schemas.swift")
+        let schemas = try text("Plugins/Persistence/Tasks/Calls/Schemas.swift")
         let description = try #require(
             schemas.firstMatch(of: #/namespaceDescription =\n([^\n]*\n[^\n]*)/#)?.1.replacing(#/"\n *\+ "/#, with: ""))
         let row = try #require(

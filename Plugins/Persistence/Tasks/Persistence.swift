@@ -1,6 +1,6 @@
 // Persistence: records (JSON objects) in named tables, in SQLite, a namespace for each user and origin.
 //
-// The way of a call: a task (Tasks/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls
+// The way of a call: a task (Calls/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls
 // of its session that it must not overtake (Batch/CallQueues). The lane's thread takes what has come together. That of
 // commits plans batches (Batch/BatchPlanner) and carries them out, all writes of a batch in one commit
 // (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
@@ -8,7 +8,7 @@
 // committed changes are sent to watchers (Watch/).
 //
 // Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
-// parts (Transfers/).
+// parts.
 
 import Synchronization
 public import TaskKit
