@@ -65,8 +65,9 @@ struct WatchHandoverTests {
         let place = Place(namespace: namespace, table: ExactText("t"))
         // A replay that has told the first of them.
         try await old.work { access in
-            let begun = try access.watch(
-                Watcher(session: 1, uid: 1000, isTrusted: false), place, namesNamespace: false, since: 0)
+            let begun = try access.watches.begin(
+                Watcher(session: 1, uid: 1000, isTrusted: false), place, namesNamespace: false, since: 0,
+                access.records)
             let missed = try access.records.missed(after: 0, in: place, limit: 1)
             access.watches.notify(missed, of: begun.replay!, isLast: false, access.sink)  // `!`: `since` was given
         }

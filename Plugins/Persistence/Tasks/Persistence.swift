@@ -9,6 +9,8 @@
 //
 // Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
 // parts.
+//
+// The folders lie in an order, each above those that it uses: Store, Query, Watch, Batch, Copies, Calls.
 
 import Synchronization
 public import TaskKit

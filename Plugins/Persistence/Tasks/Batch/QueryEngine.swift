@@ -120,10 +120,10 @@ extension StoreConnection {
                 guard case .scan(let scan) = try StoreVisit(call: call, records: records, access: nil).work() else {
                     preconditionFailure("What is no query came to \(call.lane).")
                 }
-                return try scan.advance(records, until: slice).map(StoreWork.result) ?? .scan(scan)
+                return try scan.advance(records) { slice.isOver }.map(StoreWork.result) ?? .scan(scan)
             }
             if call.isCancelled { throw BridgeError.cancelled }
-            return try begun.scan.advance(records, until: slice).map(StoreWork.result) ?? .scan(begun.scan)
+            return try begun.scan.advance(records) { slice.isOver }.map(StoreWork.result) ?? .scan(begun.scan)
         }
     }
 }

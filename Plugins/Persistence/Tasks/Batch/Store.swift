@@ -185,7 +185,8 @@ final class Store: Sendable {
     /// Carries a replay on: sends a page, then queues up again, so that others get their turn in between.
     func replay(_ replay: WatchRegistry.ReplayID) {
         let send = { @Sendable (access: StoreAccess) in
-            if try access.sendNextPage(of: replay) { access.sink.whenTaken { self.replay(replay) } }
+            let isMore = try access.watches.sendNextPage(of: replay, access.records, access.sink)
+            if isMore { access.sink.whenTaken { self.replay(replay) } }
         }
         submit(
             StoreJob(session: replay.session, user: replay.user, .read, send) { outcome in

@@ -152,15 +152,9 @@ struct StoreAnswer: Sendable {
 
 /// Where answers and events go: the daemon, or a test's list. Called on the lanes' threads; what one thread hands over
 /// arrives in its order.
-protocol StoreSink: Sendable {
+protocol StoreSink: WatchSink {
     /// Gives each of the answers, together.
     func deliver(_ answers: [StoreAnswer])
-
-    /// Sends an event to sessions that watch, subscribed or not.
-    func notify(_ change: RecordChanged, to sessions: [SessionID])
-
-    /// Notifies sessions that watch that a table was replaced as a whole.
-    func notify(_ expired: CursorExpired, to sessions: [SessionID])
 
     /// Calls `body` once the daemon has taken what was sent before, on whatever thread: so that a long replay does not
     /// pile up in front of it.

@@ -19,8 +19,8 @@ struct WatchTask: StoreTask {
         let namespace = try caller.namespace(named: request.namespace)
         let place = try Place(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {
-            let (version, replay) = try access.watch(
-                Watcher(caller), place, namesNamespace: request.namespace != nil, since: request.since)
+            let (version, replay) = try access.watches.begin(
+                Watcher(caller), place, namesNamespace: request.namespace != nil, since: request.since, access.records)
             if let replay { store.replay(replay) }
             return Self.result(version)
         }

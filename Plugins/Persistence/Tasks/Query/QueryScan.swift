@@ -30,10 +30,11 @@ final class QueryScan {
         case slice
     }
 
-    /// Looks at records as long as the slice lasts, and at one at least.
+    /// Looks at records until the slice is over, and at one at least.
     ///
+    /// - Parameter isOver: Asked after each record.
     /// - Returns: The page, as the bytes of the callback's `result`; nil: it takes another slice.
-    func advance(_ records: RecordReader, until slice: Slice) throws -> [UInt8]? {
+    func advance(_ records: RecordReader, until isOver: () -> Bool) throws -> [UInt8]? {
         guard let collection = try records.findCollection(of: query.place) else { return page.finish(cursor: nil) }
         var ending = Ending.table
         try records.forEachRecord(of: collection, after: position) { record in
@@ -41,7 +42,7 @@ final class QueryScan {
                 ending = .page
                 return false
             }
-            guard slice.isOver else { return true }
+            guard isOver() else { return true }
             ending = .slice
             position = Array(record.key)
             return false

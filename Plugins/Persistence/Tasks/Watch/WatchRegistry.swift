@@ -87,7 +87,7 @@ final class WatchRegistry {
     // MARK: Live changes
 
     /// Sends changes that were just committed to those who watch.
-    func notify(_ changes: [Change], _ sink: some StoreSink) {
+    func notify(_ changes: [Change], _ sink: some WatchSink) {
         if watches.isEmpty { return }
         for change in changes {
             guard let sessions = watches[change.place] else { continue }
@@ -104,7 +104,7 @@ final class WatchRegistry {
 
     /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end:
     /// what they would have sent is no longer known.
-    func expire(_ place: Place, at version: Int64, _ sink: some StoreSink) {
+    func expire(_ place: Place, at version: Int64, _ sink: some WatchSink) {
         let sessions = watches[place, default: [:]]
         for namesNamespace in [false, true] {
             let receivers = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
@@ -136,7 +136,7 @@ final class WatchRegistry {
     /// - Parameters:
     ///   - missed: What follows the replay's position, in order.
     ///   - isLast: There is no more: from here on the watch is live.
-    func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some StoreSink) {
+    func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some WatchSink) {
         guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return
         }

@@ -1,30 +1,30 @@
 import TaskKit
 
-extension StoreAccess {
-    /// Begins a watch.
+extension WatchRegistry {
+    /// Begins a watch as of the state that is read.
     ///
     /// - Returns: The namespace's version as of which the watch is live, and the replay to carry out before, once the
     ///   caller has its answer.
     /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `quota.exceeded`.
-    func watch(
-        _ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?
-    ) throws -> (version: Int64, replay: WatchRegistry.ReplayID?) {
+    func begin(
+        _ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?, _ records: RecordReader
+    ) throws -> (version: Int64, replay: ReplayID?) {
         let feed = try records.feedState(of: place.namespace)
         if let since, !(feed.oldest...feed.version).contains(since) {
             throw BridgeError.cursorExpired(since: since, oldest: feed.oldest, version: feed.version)
         }
-        let replay = try watches.add(watcher, place, namesNamespace: namesNamespace, since: since)
+        let replay = try add(watcher, place, namesNamespace: namesNamespace, since: since)
         return (feed.version, replay)
     }
 
     /// Sends the next page of a replay.
     ///
     /// - Returns: Whether more is to come.
-    func sendNextPage(of id: WatchRegistry.ReplayID) throws -> Bool {
-        guard let replay = watches.replay(id) else { return false }
+    func sendNextPage(of id: ReplayID, _ records: RecordReader, _ sink: some WatchSink) throws -> Bool {
+        guard let replay = replay(id) else { return false }
         let missed = try records.missed(after: replay.position, in: id.place, limit: Limits.replayPageEvents)
         let isLast = missed.count < Limits.replayPageEvents
-        watches.notify(missed, of: id, isLast: isLast, sink)
+        notify(missed, of: id, isLast: isLast, sink)
         return !isLast
     }
 }

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// Folders that lie in an order: a file refers to types of its own folder, and of those below.
+private struct FolderOrder {
+    /// What the folders are in.
+    let path: String
+    /// Lowest first.
+    let folders: [String]
+    /// The file beside the folders that puts them together, and may refer to all of them.
+    let assembly: String
+
+    /// A source file, by its path in `path`.
+    struct Source {
+        let file: String
+        let text: String
+    }
+
+    /// What is wrong, in sentences.
+    func complaints(about sources: [Source]) -> [String] {
+        var declarations: [String: Int] = [:]
+        for source in sources {
+            guard let rank = rank(of: source.file) else { continue }
+            for name in Self.declaredTypes(in: source.text) { declarations[name] = rank }
+        }
+        return sources.flatMap { source -> [String] in
+            if let rank = rank(of: source.file) { return complaints(about: source, rank, declarations) }
+            if source.file == assembly { return [] }
+            return ["\(path)/\(source.file): this file is in none of the folders \(folders.joined(separator: ", "))."]
+        }
+    }
+
+    private func complaints(about source: Source, _ rank: Int, _ declarations: [String: Int]) -> [String] {
+        source.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { number, line in
+            Self.typeNames(in: line).compactMap { name in
+                guard let other = declarations[name], other > rank else { return nil }
+                return """
+                    \(path)/\(source.file):\(number + 1): \(name) is declared in \(folders[other]), which lies above \
+                    \(folders[rank]). Move one of the two, or let \(folders[rank]) take what it needs as a closure, or \
+                    by a protocol of its own.
+                    """
+            }
+        }
+    }
+
+    private func rank(of file: String) -> Int? {
+        folders.firstIndex { file.hasPrefix($0 + "/") }
+    }
+
+    /// The types that other files can refer to by one name.
+    private static func declaredTypes(in text: String) -> [String] {
+        let declaration = /^(?:(?:public|package|final|indirect) )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/
+        return text.matches(of: declaration.anchorsMatchLineEndings()).map { String($0.output.1) }
+    }
+
+    /// What may be names of types in a line of code; not in its comment, nor in its texts.
+    private static func typeNames(in line: Substring) -> Set<String> {
+        let code = line.replacing(/"(\\.|[^"\\])*"/, with: "").replacing(/\/\/.*/, with: "")
+        return Set(code.matches(of: /\w+/).map { String($0.output) }.filter { $0.first?.isUppercase == true })
+    }
+}
+
+@Suite("Folders that lie in an order use only those below them")
+struct FolderOrderTests {
+    private static let orders = [
+        FolderOrder(
+            path: "Plugins/Persistence/Tasks", folders: ["Store", "Query", "Watch", "Batch", "Copies", "Calls"],
+            assembly: "Persistence.swift")
+    ]
+
+    @Test("No file refers to a type of a folder above its own")
+    func sources() throws {
+        for order in Self.orders {
+            let walk = FileManager.default.enumerator(atPath: Page.root.appending(path: order.path).path)
+            let files = try #require(walk).compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
+            let sources = try files.map { file in
+                FolderOrder.Source(
+                    file: file, text: try Page("\(order.path)/\(file)").lines.joined(separator: "\n"))
+            }
+            for folder in order.folders {
+                #expect(files.contains { $0.hasPrefix(folder + "/") }, "\(order.path) has no folder \(folder)")
+            }
+            for complaint in order.complaints(about: sources) { Issue.record("\(complaint)") }
+        }
+    }
+
+    @Test("A reference upwards is found; words in comments and texts, and private types, are none")
+    func checker() {
+        let order = FolderOrder(path: "P", folders: ["Low", "High"], assembly: "P.swift")
+        let complaints = order.complaints(about: [
+            .init(
+                file: "Low/a.swift",
+                text: "struct Low {}\n// High\nlet a = \"High\"\nlet b = [x.High.self]\nlet c = Hidden()"),
+            .init(file: "High/b.swift", text: "final class High {\n  let low: Low\n}\nprivate struct Hidden {}"),
+            .init(file: "P.swift", text: "let a = High()"),
+            .init(file: "loose.swift", text: ""),
+        ])
+        #expect(complaints.count == 2)
+        #expect(complaints.first?.hasPrefix("P/Low/a.swift:4: High is declared in High, which lies above Low.") == true)
+        #expect(complaints.last == "P/loose.swift: this file is in none of the folders Low, High.")
+    }
+}
