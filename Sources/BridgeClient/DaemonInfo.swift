@@ -15,7 +15,7 @@ public struct DaemonInfo: Sendable, Hashable {
     /// The version of the protocol.
     public let protocolVersion: Int
     /// The number of this session; another one after each new connection.
-    public let session: UInt64
+    public let session: SessionID
     /// The name of the daemon's program.
     public let name: String
     /// The daemon's version.
@@ -29,7 +29,7 @@ public struct DaemonInfo: Sendable, Hashable {
 
     /// Reads the result of `bridge.hello`; nil where it names no session or no daemon.
     init?(_ json: JSON) {
-        guard let session = json["session"]?.int64Value.flatMap({ UInt64(exactly: $0) }),
+        guard let session = SessionID(json["session"]),
             let name = json["daemon"]?["name"]?.stringValue, let version = json["daemon"]?["version"]?.stringValue
         else { return nil }
         self.json = json

@@ -1,12 +1,9 @@
 import BridgeJSON
 internal import CTaskPlugin
 
-/// The number of a session: a connection to the daemon. 0 is the daemon itself.
-public typealias SessionID = UInt64
-
 /// Who makes a call, or whose session a hook is about. Cheap to copy and to keep.
 public struct Caller: Sendable, Hashable {
-    /// The session's number; 0: the daemon itself.
+    /// The session; 0: the daemon itself.
     public var session: SessionID { identity.session }
     /// The peer's user id, as the kernel reports it.
     public var uid: UInt32 { identity.uid }
@@ -90,7 +87,8 @@ public struct Caller: Sendable, Hashable {
 
     init(_ caller: UnsafePointer<trestle_caller>) {
         self.init(
-            session: caller.pointee.session, uid: caller.pointee.uid, gid: caller.pointee.gid, pid: caller.pointee.pid,
+            session: SessionID(rawValue: caller.pointee.session), uid: caller.pointee.uid, gid: caller.pointee.gid,
+            pid: caller.pointee.pid,
             origin: String(decoding: caller.pointee.origin.buffer, as: UTF8.self),
             user: caller.pointee.user.size == 0 ? nil : String(decoding: caller.pointee.user.buffer, as: UTF8.self),
             client: caller.pointee.client.size == 0

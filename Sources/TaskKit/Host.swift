@@ -89,9 +89,9 @@ struct Host: @unchecked Sendable {  // constant; see above
         var name = name
         name.withUTF8 { name in
             data.withUnsafeBytes { data in
-                (sessions ?? []).withUnsafeBufferPointer { ids in
+                (sessions ?? []).map(\.rawValue).withUnsafeBufferPointer { ids in
                     // An empty array may have no address, and no address means "to all".
-                    withUnsafePointer(to: SessionID(0)) { nobody in
+                    withUnsafePointer(to: UInt64(0)) { nobody in
                         var event = trestle_event()
                         event.size = UInt32(MemoryLayout<trestle_event>.size)
                         event.abi = TRESTLE_ABI

@@ -83,7 +83,7 @@ final class OutgoingCall: @unchecked Sendable {  // loop thread; see above
                 call.parent = route.parent
                 call.task = trestle_bytes(UnsafeRawBufferPointer(task))
                 call.options = trestle_bytes(options)
-                call.session = route.session ?? 0
+                call.session = route.session?.rawValue ?? 0
                 call.timeout_ns = route.timeout.nanoseconds
                 complete(&call)
                 return host.call(&call)

@@ -199,7 +199,7 @@ extension Bridge {
     }
 
     func callJSON(
-        _ task: String, _ options: JSON = [:], session: UInt64? = nil, timeout: Timeout = .standard,
+        _ task: String, _ options: JSON = [:], session: SessionID? = nil, timeout: Timeout = .standard,
         retry: Retry = .never
     ) async throws(BridgeError) -> JSON {
         try await call(task, options, session: session, timeout: timeout, retry: retry)

@@ -1,3 +1,4 @@
+import TaskKit
 import Testing
 
 @testable import LoginTasks

@@ -1,3 +1,4 @@
+import TaskKit
 import TestSupport
 import Testing
 
@@ -5,8 +6,10 @@ import Testing
 
 @Suite("Which calls share one commit")
 struct BatchPlannerTests {
-    private func read(_ session: UInt64) -> BatchPlanner.Item { .init(session: session, effect: .read, sizeBytes: 10) }
-    private func write(_ session: UInt64) -> BatchPlanner.Item {
+    private func read(_ session: SessionID) -> BatchPlanner.Item {
+        .init(session: session, effect: .read, sizeBytes: 10)
+    }
+    private func write(_ session: SessionID) -> BatchPlanner.Item {
         .init(session: session, effect: .write, sizeBytes: 10)
     }
 
@@ -42,9 +45,9 @@ struct BatchPlannerTests {
 
     /// Carries out the whole queue as the lane does, on a model where a write appends its position to a list, and
     /// tells what every read saw of its own session's writes.
-    private func seenByReads(_ items: [BatchPlanner.Item]) -> (seen: [Int: [Int]], writes: [UInt64: [Int]]) {
+    private func seenByReads(_ items: [BatchPlanner.Item]) -> (seen: [Int: [Int]], writes: [SessionID: [Int]]) {
         var seen: [Int: [Int]] = [:]
-        var writes: [UInt64: [Int]] = [:]
+        var writes: [SessionID: [Int]] = [:]
         var start = 0
         while start < items.count {
             let batch = BatchPlanner.plan(items[start...], bounds: .init(calls: 12, sizeBytes: 400))
@@ -64,7 +67,7 @@ struct BatchPlannerTests {
         var generator = SeededGenerator(seed: 20_240_817)
         for _ in 0..<400 {
             let items = (0..<Int.random(in: 1...60, using: &generator)).map { _ in
-                let session = UInt64.random(in: 1...5, using: &generator)
+                let session = SessionID(Int.random(in: 1...5, using: &generator))
                 return BatchPlanner.Item(
                     session: session, effect: Bool.random(using: &generator) ? .read : .write,
                     sizeBytes: Int.random(in: 0...90, using: &generator))

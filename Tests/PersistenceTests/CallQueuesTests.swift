@@ -19,7 +19,7 @@ private final class NumberedCall: StoreCall {
     ) {
         (self.number, self.session, self.lane, self.sizeBytes) = (number, session, lane, sizeBytes)
         // Some users have several sessions.
-        self.user = user ?? UInt32(session % 3)
+        self.user = user ?? UInt32(session.rawValue % 3)
         effect = isWrite ? .write : .read
     }
 
@@ -148,7 +148,7 @@ struct CallQueuesTests {
             let calls = (0..<Int.random(in: 1...60, using: &generator)).map { number in
                 let lane = StoreLane.allCases.randomElement(using: &generator) ?? .reads
                 return NumberedCall(
-                    number, SessionID.random(in: 1...4, using: &generator), lane,
+                    number, SessionID(Int.random(in: 1...4, using: &generator)), lane,
                     isWrite: lane == .commits && Int.random(in: 0..<4, using: &generator) > 0)
             }
             var next = 0
@@ -161,7 +161,7 @@ struct CallQueuesTests {
                 }
             }
             #expect(model.effects.keys.sorted() == Array(calls.indices))
-            for session in SessionID(1)...4 {
+            for session in (1...4).map({ SessionID($0) }) {
                 let moments = calls.filter { $0.session == session }.compactMap { model.effects[$0.number] }
                 #expect(moments == moments.sorted())
             }

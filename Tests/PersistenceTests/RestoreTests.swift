@@ -206,7 +206,7 @@ struct RestoreTests {
         }
         await store.settle()
         // Every one of them was told of each restore, before the changes that came after it.
-        for session in 10..<14 as Range<SessionID> {
+        for session in (10..<14).map({ SessionID($0) }) {
             #expect(store.sink.expired.filter { $0.session == session }.count == 5)
         }
     }

@@ -207,8 +207,8 @@ struct WatchTests {
             let watcher = Watcher(session: session, uid: uid, isTrusted: isTrusted)
             #expect(try registry.add(watcher, place(number), namesNamespace: true, since: nil) == nil)
         }
-        let sessions = SessionID(Limits.watchesPerUser / Limits.watchesPerSession)
-        for session in 1...sessions {
+        let sessions = (1...Limits.watchesPerUser / Limits.watchesPerSession).map { SessionID($0) }
+        for session in sessions {
             for number in 0..<Limits.watchesPerSession { try watch(session, number) }
         }
         let error = try #require(throws: BridgeError.self) { try watch(99, 0) }
@@ -227,7 +227,7 @@ struct WatchTests {
         registry.remove(2)
         for number in 0..<Limits.watchesPerSession { try watch(98, number) }
         #expect(throws: BridgeError.self) { try watch(99, 1) }
-        for session in Set(1...sessions).union([98, 99, 100]) { registry.remove(session) }
+        for session in Set(sessions).union([98, 99, 100]) { registry.remove(session) }
         #expect(registry.isEmpty)
     }
 

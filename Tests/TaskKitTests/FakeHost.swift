@@ -242,7 +242,9 @@ extension FakeHost {
                     var form = trestle_caller()
                     form.size = UInt32(MemoryLayout<trestle_caller>.size)
                     form.abi = TRESTLE_ABI
-                    (form.session, form.uid, form.gid, form.pid) = (caller.session, caller.uid, caller.gid, caller.pid)
+                    (form.session, form.uid, form.gid, form.pid) = (
+                        caller.session.rawValue, caller.uid, caller.gid, caller.pid
+                    )
                     form.flags = caller.isTrusted ? TRESTLE_CALLER_TRUSTED : 0
                     (form.origin, form.user, form.client) = (origin, user, client)
                     form.revision = UInt64(bitPattern: Int64(caller.hashValue)) | 1

@@ -33,7 +33,7 @@ struct CloseWeb: BridgeTask {
         let session = options.session ?? call.caller.session
         // The daemon itself, and a plugin in its own name, have no session.
         if session == 0 { throw noSession }
-        let request: JSON = ["session": .number(JSONNumber(session)), "info": options.info ?? .null]
+        let request: JSON = ["session": session.json, "info": options.info ?? .null]
         if session == call.caller.session {
             closeLater(request, call)
         } else {

@@ -22,7 +22,7 @@ extension Bridge {
     ///   where too many calls wait for a connection.
     public func call<Result: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable = JSON.object([:]), as result: Result.Type = Result.self,
-        session: UInt64? = nil, timeout: Timeout = .standard, retry: Retry = .never
+        session: SessionID? = nil, timeout: Timeout = .standard, retry: Retry = .never
     ) async throws(BridgeError) -> Result {
         let request = CallRequest(
             task, try CallJSON.options(options, of: task), session: session, timeout: timeout, retry: retry)
@@ -44,7 +44,7 @@ extension Bridge {
     ///   those of `CallProgress.result`.
     public func callWithProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable = JSON.object([:]),
-        progress: Progress.Type = Progress.self, as result: Result.Type = Result.self, session: UInt64? = nil,
+        progress: Progress.Type = Progress.self, as result: Result.Type = Result.self, session: SessionID? = nil,
         timeout: Timeout = .standard, retry: Retry = .never
     ) async throws(BridgeError) -> CallProgress<Progress, Result> {
         let request = CallRequest(
@@ -61,7 +61,7 @@ extension Bridge {
     ///   - session: Only a task that this session registered; nil: any.
     /// - Throws: `options.invalid`, `message.too_large`; why there is no connection.
     public func notify(
-        _ task: String, _ options: some Encodable & Sendable = JSON.object([:]), session: UInt64? = nil
+        _ task: String, _ options: some Encodable & Sendable = JSON.object([:]), session: SessionID? = nil
     ) async throws(BridgeError) {
         try await self.session.calls.notify(
             CallRequest(task, try CallJSON.options(options, of: task), session: session))

@@ -6,7 +6,7 @@ import EventLoop
 struct CallRequest: Sendable {
     let task: String
     let options: JSON
-    let session: UInt64?
+    let session: SessionID?
     /// Nil: as long as the task or the daemon allows.
     let timeout: Duration?
     let retry: Retry
@@ -15,7 +15,7 @@ struct CallRequest: Sendable {
     private static let unlimited = Duration.seconds(366 * 24 * 3_600)
 
     init(
-        _ task: String, _ options: JSON, session: UInt64? = nil, timeout: Timeout = .standard, retry: Retry = .never
+        _ task: String, _ options: JSON, session: SessionID? = nil, timeout: Timeout = .standard, retry: Retry = .never
     ) {
         self.task = task
         self.options = options
@@ -108,7 +108,7 @@ final class CallInFlight {
                 outgoing.id = kind == .oneWay ? nil : id
                 outgoing.setTimeout(timeoutLeft(at: now))
                 outgoing.wantsProgress = kind == .withProgress
-                outgoing.session = request.session
+                outgoing.session = request.session?.rawValue
                 MessageEncoder.call(outgoing, to: message)
             }
         }

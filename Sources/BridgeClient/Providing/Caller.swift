@@ -4,7 +4,7 @@ extension IncomingCall {
     /// Who calls. The daemon says so, whatever the caller sent.
     public struct Caller: Sendable, Hashable {
         /// The caller's session; 0: the daemon or a plugin.
-        public var session: UInt64
+        public var session: SessionID
         /// The caller's user id; nil where the daemon does not say.
         public var uid: UInt32?
         /// The caller's group id; like `pid` and `client` nil where the daemon does not say.
@@ -21,7 +21,7 @@ extension IncomingCall {
         public var isTrusted: Bool
 
         init(_ json: JSON?) {
-            session = json?["session"]?.int64Value.flatMap { UInt64(exactly: $0) } ?? 0
+            session = SessionID(json?["session"]) ?? 0
             uid = json?["uid"]?.int64Value.flatMap { UInt32(exactly: $0) }
             gid = json?["gid"]?.int64Value.flatMap { UInt32(exactly: $0) }
             pid = json?["pid"]?.int64Value.flatMap { Int32(exactly: $0) }

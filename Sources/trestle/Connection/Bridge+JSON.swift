@@ -15,14 +15,14 @@ extension Bridge {
     ///
     /// - Parameter timeout: How long to wait; nil: as long as the task or the daemon allows.
     func callJSON(
-        _ task: String, _ options: JSON = [:], session: UInt64? = nil, timeout: Duration? = nil
+        _ task: String, _ options: JSON = [:], session: SessionID? = nil, timeout: Duration? = nil
     ) async throws(BridgeError) -> JSON {
         try await call(task, options, session: session, timeout: timeout.map { .after($0) } ?? .standard)
     }
 
     /// The same for a task that reports progress.
     func callJSONWithProgress(
-        _ task: String, _ options: JSON = [:], session: UInt64? = nil, timeout: Duration? = nil
+        _ task: String, _ options: JSON = [:], session: SessionID? = nil, timeout: Duration? = nil
     ) async throws(BridgeError) -> CallProgress<JSON, JSON> {
         try await callWithProgress(task, options, session: session, timeout: timeout.map { .after($0) } ?? .standard)
     }

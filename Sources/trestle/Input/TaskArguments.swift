@@ -13,7 +13,7 @@ struct TaskArguments: ParsableArguments {
     var options: [String] = []
 
     @Option(help: ArgumentHelp("Only the task that this session registered.", valueName: "number"))
-    var session: UInt64?
+    var session: SessionID?
 
     func validate() throws {
         if options != ["-"] { _ = try CallArguments.options(options) }
@@ -24,3 +24,5 @@ struct TaskArguments: ParsableArguments {
         options == ["-"] ? try StandardInput.json() : try CallArguments.options(options)
     }
 }
+
+extension SessionID: ExpressibleByArgument {}

@@ -49,7 +49,7 @@ struct RecordingRun: Sendable {
         }
     }
 
-    private var ownMark: JSON { client.daemon.map { .number(JSONNumber($0.session)) } ?? .null }
+    private var ownMark: JSON { client.daemon?.session.json ?? .null }
 
     private func wait(for ended: AsyncStream<Never>) async {
         await withTaskGroup(of: Void.self) { group in

@@ -53,7 +53,7 @@ struct NewPluginTests {
         let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Package.swift")
         let text = try String(contentsOf: package, encoding: .utf8)
         let literals = text.matches(of: /name: "([A-Za-z]+?)Plugin(Tests)?"/).map { String($0.1) }
-        let plugins = text.matches(of: /PluginFolder\(name: "([A-Za-z]+)"/).map { String($0.1) }
+        let plugins = text.matches(of: /PluginFolder\(\s*name: "([A-Za-z]+)"/).map { String($0.1) }
         #expect(plugins.count >= 5)
         #expect(Set(literals + plugins) == PluginName.trestlePlugins)
     }

@@ -50,7 +50,7 @@ enum SessionIdentity {
     }
 
     private static func describe(_ session: SessionID, _ user: UserName?) -> JSON {
-        ["session": .number(JSONNumber(session)), "user": user.map { .string($0.text) } ?? .null]
+        ["session": session.json, "user": user.map { .string($0.text) } ?? .null]
     }
 }
 

@@ -1,3 +1,5 @@
+import TaskKit
+
 /// Decides which of the waiting calls share one commit.
 ///
 /// A batch is a prefix of the queue, carried out in three steps: the reads of sessions that have no earlier write in
@@ -16,7 +18,7 @@ enum BatchPlanner {
 
     /// What the planner needs to know of a waiting call.
     struct Item: Sendable {
-        var session: UInt64
+        var session: SessionID
         var effect: Effect
         /// The length of the call's options.
         var sizeBytes: Int
@@ -53,7 +55,7 @@ enum BatchPlanner {
     static func plan(_ queue: some Sequence<Item>, bounds: Bounds = Bounds()) -> Batch {
         var batch = Batch()
         var sizeBytes = 0
-        var progress: [UInt64: Progress] = [:]
+        var progress: [SessionID: Progress] = [:]
         for (index, item) in queue.enumerated() {
             sizeBytes += item.sizeBytes
             if index > 0, index >= bounds.calls || sizeBytes > bounds.sizeBytes { return batch }
