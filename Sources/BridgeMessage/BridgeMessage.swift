@@ -40,7 +40,7 @@ public struct CallMessage {
     public var task: UnsafeRawBufferPointer
     /// The options as they came: any JSON. Absent options are `{}`.
     public var options: UnsafeRawBufferPointer
-    /// The id that the callback bears; nil: nobody wants one.
+    /// The id that the callback bears; nil: no callback is wanted.
     public var callbackID: CallbackID?
     /// How long the caller waits, in milliseconds; 0: it does not say. Plain numbers, here and below, because this is
     /// handed on with every call.

@@ -90,7 +90,7 @@ public final class BridgeServer {
     }
 
     private func start(_ listener: UnixListener) {
-        // From here on somebody may wait. Not weak: a weak reference would make every other use of the runtime slower.
+        // From here on a client may wait. Not weak: a weak reference would make every other use of the runtime slower.
         EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
         // Strong, until the listener closes, for the same reason.
         listener.onAccept = { [self] socket, peer in accept(socket, peer) }
@@ -116,7 +116,7 @@ public final class BridgeServer {
         for listener in listeners { try listener.setMode(mode) }
     }
 
-    /// Accepts nobody any more. Those who wait in the queue of a socket of its own are accepted before, and the socket
+    /// Stops accepting clients. Those that wait in the queue of a socket of its own are accepted before, and the socket
     /// is removed. One that was handed over goes on listening without this process: its queue is left to the next one.
     public func stopListening() {
         for listener in listeners {

@@ -171,7 +171,7 @@ extension Connection {
                 output: HandoverBytes(session.output.copy())))
     }
 
-    /// Somebody else has the connection: nothing of this process touches it any more.
+    /// Another process has the connection: nothing of this process touches it any longer.
     func finishHandover() {
         isClosed = true
         stream.close()

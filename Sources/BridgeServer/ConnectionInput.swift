@@ -33,7 +33,7 @@ extension Connection {
         if heldBytes > MessageMemory.largeBytes || session.heldInputBytes > 0 { countInput(heldBytes, of: session) }
     }
 
-    /// Counts input that waits, where it is much. For a line that has not been checked there may be no room any more.
+    /// Counts input that waits, where it is much. For a line that has not been checked there may no longer be room.
     private func countInput(_ heldBytes: Int, of session: Session) {
         guard !isClosed else { return }
         hold(heldBytes, of: session)

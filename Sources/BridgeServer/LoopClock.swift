@@ -9,7 +9,7 @@ public final class LoopClock {
     /// reference would make every other use of the runtime slower.
     private unowned(unsafe) var runtime: TaskRuntime?
 
-    /// A clock that wakes nobody yet.
+    /// A clock that wakes no one yet.
     public init() {}
 
     isolated deinit { timer?.close() }

@@ -5,10 +5,10 @@ public final class AsyncSignal<Value: Sendable> {
     private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     private var lastTicket: UInt64 = 0
 
-    /// Without anybody who waits.
+    /// No task waits for it yet.
     public nonisolated init() {}
 
-    /// Whether nobody waits.
+    /// Whether no task waits.
     public var isEmpty: Bool { waiting.isEmpty }
 
     /// Waits to be resumed: what with; nil where the Swift task is cancelled.
@@ -27,7 +27,7 @@ public final class AsyncSignal<Value: Sendable> {
         if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: value) }
     }
 
-    /// Resumes everybody.
+    /// Resumes all tasks that wait.
     public func resumeAll(_ value: Value?) {
         let all = waiting
         waiting = []

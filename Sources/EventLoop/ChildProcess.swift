@@ -23,8 +23,8 @@ public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
 /// The process that started this one.
 public enum ParentProcess {
     /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process
-    /// that is of no use to anybody else, and may not be able to end by itself. Ends it at once where the parent ends
-    /// meanwhile.
+    /// that is of no use to any other process, and may not be able to end by itself. Ends it at once where the parent
+    /// ends meanwhile.
     public static func endWithIt() {
         if clibuv_end_with(getppid()) == 0 { _exit(0) }
     }
@@ -32,7 +32,8 @@ public enum ParentProcess {
 
 /// A process that this one started.
 ///
-/// A running one is kept alive by the loop; nobody has to close it. Its pipes are streams, which have to be closed.
+/// A running one is kept alive by the loop; it does not have to be closed. Its pipes are streams, which have to be
+/// closed.
 @LoopActor
 public final class ChildProcess {
     /// Where one of the three standard streams leads.
@@ -96,10 +97,10 @@ public final class ChildProcess {
         }
     }
 
-    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, whoever
-    /// started this process. For a daemon, which is to set it before it starts any. Not where the process is somebody
-    /// else's: Foundation's `Process`, for one, learns of a child's end by a descriptor that the child has to inherit,
-    /// and waits for ever without.
+    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, the
+    /// program that started this process. For a daemon, which is to set it before it starts any. Not where this process
+    /// belongs to another program: Foundation's `Process`, for one, learns of a child's end by a descriptor that the
+    /// child has to inherit, and waits for ever without.
     public static var keepsOthersDescriptors = false
 
     /// Its process id.
@@ -172,7 +173,7 @@ public final class ChildProcess {
             standardOutput = try pipes.output.ourStream()
             standardError = try pipes.error.ourStream()
         } catch {
-            // Nobody gets to know this process: it must not stay.
+            // The caller does not get this process: it must not stay.
             kill(SIGKILL)
             for stream in [standardInput, standardOutput, standardError] { stream?.close() }
             throw error
@@ -192,7 +193,7 @@ public final class ChildProcess {
     /// has ended.
     public func kill(_ signal: Int32 = SIGTERM) {
         guard status == nil else { return }
-        // It may have ended without our knowing yet; until it is reported, its id belongs to nobody else.
+        // It may have ended without our knowing yet; until it is reported, no other process can have its id.
         _ = Glibc.kill(isSessionLeader ? -pid : pid, signal)
     }
 
@@ -227,7 +228,7 @@ public final class ChildProcess {
         handle?.close()
         handle = nil
         ProcessFamily.noteEnd(of: pid)
-        // The group's number is nobody else's as long as somebody is in it; later it may be another's.
+        // The group's number belongs to no other group as long as a process is in it; later it may be another's.
         if isSessionLeader, family != nil { _ = Glibc.kill(-pid, SIGKILL) }
         if let family { family.end { self.over(status) } } else { over(status) }
     }

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A member's children are members, whatever session, process group or parent they have. So the kernel ends all of them
 /// at once, including those that are being forked meanwhile. Only where the service manager has delegated the group of
-/// this process to it: elsewhere nobody may make groups. A member with the user of this process can move itself to
+/// this process to it: elsewhere no process may make groups. A member with the user of this process can move itself to
 /// another delegated group.
 ///
 /// Belongs to its ``ProcessFamily``; on the loop thread.
@@ -73,8 +73,8 @@ final class ControlGroup {
     }
 
     /// To be awaited right before ``make()`` and the start of a process. A process that enters a group waits for an RCU
-    /// grace period, some milliseconds, and so does the thread that started it. For about as long afterwards nobody has
-    /// to wait again. So this has a thread of the pool wait in the place of the loop: it moves this process to the
+    /// grace period, some milliseconds, and so does the thread that started it. For about as long afterwards no process
+    /// has to wait again. So this has a thread of the pool wait in the place of the loop: it moves this process to the
     /// group in which it is already.
     static func prepare() async {
         guard let place else { return }

@@ -103,13 +103,13 @@ public final class FairScheduler {
         return user
     }
 
-    /// One descriptor of the user is served no more.
+    /// One descriptor of the user is no longer served.
     public func remove(_ user: FairUser) {
         user.members -= 1
         forgetIfIdle(user)
     }
 
-    /// The user of this name, who may have no descriptors any more, and yet work that waits.
+    /// The user of this name, who may no longer have descriptors, and yet have work that waits.
     public func user(_ name: FairUser.Name) -> FairUser {
         if let known = users[name] { return known }
         let user = FairUser(name)
@@ -170,7 +170,8 @@ public final class FairScheduler {
         if waiting.count == 1 { EventLoop.post {} }
     }
 
-    /// Serves the queues for a share: at the end of each turn, after everybody who was read has been answered.
+    /// Serves the queues for a share: at the end of each turn, after all clients whose input was read have been
+    /// answered.
     private func serve() {
         turn &+= 1
         guard !waiting.isEmpty else { return }
@@ -198,7 +199,7 @@ public final class FairScheduler {
 public final class FairUser {
     /// Who that is.
     public enum Name: Hashable, Sendable {
-        /// Everybody who is connected under this user id.
+        /// All clients that are connected under this user id.
         case uid(UInt32)
         /// A process of a plugin, by its process id.
         case process(Int32)

@@ -56,7 +56,7 @@ public final class FolderWatcher {
         }
     }
 
-    /// Watches no more. Further calls do nothing.
+    /// Stops watching. Further calls do nothing.
     public func close() {
         guard report != nil else { return }
         report = nil

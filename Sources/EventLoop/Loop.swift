@@ -6,8 +6,8 @@ import Synchronization
 /// The loop itself: libuv's, its thread, its queues. One per process, never torn down.
 ///
 /// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
-/// which is written once before the instance is visible to anybody. `inbox` has its own lock; `bell` may be rung from
-/// any thread.
+/// which is written once before the instance is visible to any other code. `inbox` has its own lock; `bell` may be rung
+/// from any thread.
 ///
 /// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
@@ -49,7 +49,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     @exclusivity(unchecked) var isHandingOutEvents = false
     /// Streams that are to be watched for something else, from the next poll on.
     @exclusivity(unchecked) var streamsToWatch: [UnixStream] = []
-    /// Streams that are to be watched no more, some in each turn: until then their events are ignored, which costs a
+    /// Streams that are no longer to be watched, some in each turn: until then their events are ignored, which costs a
     /// tenth of the system call.
     @exclusivity(unchecked) var streamsToSuspend = Deque<UnixStream>()
     /// How many of them a turn takes.

@@ -149,7 +149,7 @@ public final class LoopWatch: Sendable {
         isAsleep.store(false, ordering: .relaxed)
     }
 
-    /// - Returns: nil: nobody's code holds the loop, or not for most of the turn.
+    /// - Returns: nil: no code is known to hold the loop, or not for most of the turn.
     private func look(at start: UInt64, for duration: Duration, _ isStarved: Bool) -> LoopHold? {
         let holder = LoopHolder.cell.pointee.load(ordering: .acquiring)
         let name = name(holder)
@@ -176,9 +176,9 @@ public final class LoopWatch: Sendable {
     }
 }
 
-/// Whose code runs on the loop thread, as far as somebody says so.
+/// Whose code runs on the loop thread, as far as it has been named.
 public enum LoopHolder {
-    /// A number that its writer gives a meaning; 0: nobody has said anything. Written on the loop thread. Never freed.
+    /// A number that its writer gives a meaning; 0: no code has been named. Written on the loop thread. Never freed.
     public nonisolated(unsafe) static let cell: UnsafeMutablePointer<Atomic<UInt32>> = {  // atomic, never freed
         let cell = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         cell.initialize(to: Atomic(0))

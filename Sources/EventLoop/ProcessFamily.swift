@@ -13,7 +13,7 @@ import Glibc
 ///   raise it.
 ///
 /// Children that bear this process's own limit belong to no family: code in this process has started them. They are not
-/// killed. Those that it has left to this process and that nobody reaps are reaped after ``claimTime``.
+/// killed. Those that it has left to this process and that no other code reaps are reaped after ``claimTime``.
 ///
 /// On the loop thread.
 @LoopActor

@@ -25,7 +25,7 @@ public final class ProcessTimeout {
         timer?.schedule(at: self.timeout.next)
     }
 
-    /// Does not fire any more.
+    /// No longer fires.
     public func close() {
         timer?.close()
         timer = nil

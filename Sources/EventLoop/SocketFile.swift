@@ -16,7 +16,7 @@ struct SocketFile {
 
     /// Claims `path` and removes a stale socket there.
     /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, `EPERM`
-    ///   where it is somebody else's, and what the file system says.
+    ///   where it belongs to another user, and what the file system says.
     init(claiming path: String) throws(SystemError) {
         self.path = path
         lockPath = path + ".lock"
@@ -72,7 +72,7 @@ struct SocketFile {
 
     private static func open(_ lockPath: String) throws(SystemError) -> Int32 {
         do throws(SystemError) {
-            // A link that somebody has put there would have a file made, or locked, wherever it leads.
+            // A link that another user has put there would have a file made, or locked, wherever it leads.
             return try systemCall("create", lockPath) {
                 clibuv_open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
             }

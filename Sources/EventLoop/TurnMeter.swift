@@ -1,4 +1,4 @@
-/// A turn of the loop that kept everybody waiting.
+/// A turn of the loop that kept all clients waiting.
 public struct SlowTurn: Sendable, Hashable {
     /// How long it took by the clock.
     public var duration: Duration

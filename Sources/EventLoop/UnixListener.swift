@@ -39,7 +39,7 @@ public final class UnixListener {
     public let path: String
 
     private let descriptor: Int32
-    /// Nil where the socket was handed over: then its path is somebody else's to remove.
+    /// Nil where the socket was handed over: then another process has to remove its path.
     private let file: SocketFile?
     private var handle: LoopHandle<uv_poll_t>?
     /// Kept so that a connection can be accepted, and closed, when no other descriptor is left.
@@ -47,10 +47,10 @@ public final class UnixListener {
     private var backOffTimer: LoopTimer?
     private var isAccepting = false
 
-    /// Listens at `path`, which then has the permissions `mode`. Nobody can connect before it has them.
+    /// Listens at `path`, which then has the permissions `mode`. No client can connect before it has them.
     ///
     /// A stale socket is removed, a living server never: who holds the lock file `PATH.lock`, or takes a connection at
-    /// `path`, lives. `close()` removes both files, unless `path` has become somebody else's.
+    /// `path`, lives. `close()` removes both files, unless `path` now belongs to another server.
     /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST`, `ENAMETOOLONG` (more than 107 bytes), `EACCES` …
     public static func bind(path: String, mode: mode_t = 0o600, backlog: Int32 = 1_024) throws(SystemError)
         -> UnixListener
@@ -60,7 +60,7 @@ public final class UnixListener {
         let descriptor = socket.descriptor
         var file = try SocketFile(claiming: path)
         do {
-            // The file is made with the descriptor's own mode. With bind, chmod, listen in this order nobody could
+            // The file is made with the descriptor's own mode. With bind, chmod, listen in this order no client could
             // connect too early in any case: before listen every connection is refused.
             try systemCall("restrict the socket", path) { fchmod(descriptor, 0o600) }
             try systemCall("bind", path) { clibuv_bind(descriptor, &address) }
@@ -121,7 +121,7 @@ public final class UnixListener {
     }
 
     /// Gives the socket that `bind` made other permissions.
-    /// - Throws: `ENOENT` where the path is another socket's by now, or nobody's.
+    /// - Throws: `ENOENT` where the path is another socket's by now, or no socket's.
     public func setMode(_ mode: mode_t) throws(SystemError) { try file?.setMode(mode) }
 
     /// Begins to accept.
@@ -130,7 +130,7 @@ public final class UnixListener {
         watch(true)
     }
 
-    /// Accepts no more for now; who connects waits in the kernel's queue.
+    /// Stops accepting for now; a client that connects waits in the kernel's queue.
     public func stopAccepting() {
         isAccepting = false
         watch(false)

@@ -43,7 +43,7 @@ public struct PeerCredentials: Sendable, Hashable {
     }
 }
 
-/// A descriptor that nobody else holds: closed when it goes, unless it was released. Not bound to a thread.
+/// A descriptor that has no other owner: closed when it goes, unless it was released. Not bound to a thread.
 public struct UnixSocket: ~Copyable, Sendable {
     /// The descriptor; valid as long as this value lives.
     public let descriptor: Int32
@@ -91,8 +91,8 @@ public struct UnixSocket: ~Copyable, Sendable {
     }
 
     /// Connects to the server at `path`.
-    /// - Throws: `ENAMETOOLONG`, `ENOENT`, `ECONNREFUSED` (nobody listens there), `EACCES`, or `EAGAIN` (the server's
-    ///   queue is full: try again).
+    /// - Throws: `ENAMETOOLONG`, `ENOENT`, `ECONNREFUSED` (no process listens there), `EACCES`, or `EAGAIN` (the
+    ///   server's queue is full: try again).
     public static func connected(to path: String) throws(SystemError) -> UnixSocket {
         var address = try SocketAddress.unix(path)
         let socket = try unconnected()

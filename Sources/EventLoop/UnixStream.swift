@@ -11,7 +11,7 @@ public protocol UnixStreamDelegate: AnyObject {
     func read(bytes: UnsafeRawBufferPointer)
     /// The peer will send nothing more, but may still read: a half-close. Everything it sent has been delivered.
     func endOfInput()
-    /// The peer is gone: nothing can be read or written any more. Comes once; where the stream was being read, after
+    /// The peer is gone: nothing can be read or written any longer. Comes once; where the stream was being read, after
     /// everything that the peer had sent.
     func hangUp()
     /// There is room again, after `write` took less than it was given.
@@ -34,7 +34,7 @@ public final class UnixStream {
     /// The receiver of its events. Held until `close()`: a weak reference would make every use of the delegate's other
     /// references slower too, for as long as it lives.
     @exclusivity(unchecked) public var delegate: (any UnixStreamDelegate)?
-    /// The other end; all ids are those of nobody for a pipe.
+    /// The other end; for a pipe the ids stand for no one.
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
@@ -169,7 +169,7 @@ public final class UnixStream {
     /// Which socket it is: the same number for every descriptor of it, in whatever process; nil: it is closed.
     public var inode: UInt64? { isOpen ? UnixSocket.inode(of: descriptor) : nil }
 
-    /// Closes the descriptor. Nothing is reported any more. Further calls do nothing.
+    /// Closes the descriptor. Nothing is reported any longer. Further calls do nothing.
     public func close() {
         guard let handle else { return }
         self.handle = nil
@@ -193,7 +193,8 @@ public final class UnixStream {
     }
 
     /// `status` is negative where poll reports an error; libuv has stopped watching then. UV_PRIORITIZED, where only
-    /// that is watched, stands for a hang-up; out-of-band data would do so too, and nobody sends those in good faith.
+    /// that is watched, stands for a hang-up; out-of-band data would do so too, and no client sends those in good
+    /// faith.
     private func ready(status: Int32, events: UInt32) {
         guard handle != nil else { return }
         if status < 0 { watched = 0 }

@@ -1,6 +1,6 @@
 public import Logging
 
-// What lines of the log say of a call or a session beside their text: the same names everywhere, so that whoever reads
+// What lines of the log say of a call or a session beside their text: the same names everywhere, so that a reader of
 // the log can look for them. Numbers and the task's name, never what a client sent.
 
 extension Session {

@@ -4,7 +4,7 @@
 //   Sessions/    who is connected
 //   Steps/       work that is cut into steps, so that users share the loop
 //   Policy/      who may do what
-//   Quotas/      how much anybody may take
+//   Quotas/      how much a user may take
 //   Routing/     tasks and who provides them: plugins (through their hosts) and clients
 //   Calls/       every call in flight; the only place where one ends
 //   Interceptors/ plugins that are asked before a call goes to its task
@@ -44,7 +44,7 @@ public final class TaskRuntime {
     /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil:
     /// there is no configuration.
     public var onReload: ((CallHandle) -> Void)?
-    /// Asked to load, unload or replace a plugin, in the same way; nil: nobody does.
+    /// Asked to load, unload or replace a plugin, in the same way; nil: no one does.
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
     /// What the process takes of the machine, for `bridge.metrics`; nil: it is not known. The daemon sets it.
     public var processFigures: () -> ProcessFigures? = { nil }
@@ -156,7 +156,7 @@ public final class TaskRuntime {
     /// Calls in flight that clients made: what draining waits for.
     public var callsInFlight: Int { clientCallsInFlight }
 
-    /// Calls since the start, whoever made them.
+    /// Calls since the start, no matter who made them.
     public var callsBegun: UInt64 { calls.begunCount }
 
     /// Who is connected, in number.

@@ -40,7 +40,7 @@ final class Daemon {
     let changes = AsyncMutex()
     /// The plugins that are there.
     var installedPlugins = InstalledPlugins()
-    /// Follows the files of plugins; nil: nobody does.
+    /// Follows the files of plugins; nil: they are not followed.
     var pluginWatch: PluginWatch?
     /// Held from launch to exit, so that no second daemon writes the same state.
     var stateLock: StateLock?
@@ -128,7 +128,7 @@ final class Daemon {
 
     // MARK: The end
 
-    /// Stops without losing a callback: nobody new, no new calls, those in flight get their time; then the plugins
+    /// Stops without losing a callback: no new clients, no new calls, those in flight get their time; then the plugins
     /// finish, what is unwritten is written, and the connections close.
     private func drain() async {
         service.stopping("draining \(runtime.callsInFlight) calls", within: configuration.drainTimeout)

@@ -9,7 +9,7 @@ struct ForeignMessage {
     let reader: ForeignReader
     /// The fields that there are, each once: at most as many as there are cases of ``EnvelopeField``.
     private var fields: [(field: EnvelopeField, member: bridge_json_member)] = []
-    /// Those of them that stand there more than once: which member is meant, nobody can say.
+    /// Those of them that stand there more than once: it is not known which member is meant.
     private var repeated: [EnvelopeField] = []
 
     /// - Parameter scratch: for names of members that have escapes.

@@ -49,7 +49,7 @@ struct NativeDialect {
             let message = try otherMessage(&scratch)
             return memory._withUnsafeGuaranteedRef { $0.keep(message) }
         } catch {
-            // Of two ids nobody can say which one is meant.
+            // Of two ids it is not known which one is meant.
             let id = twice & EnvelopeField.callbackID.bit != 0 ? nil : readableID(&scratch)
             let problem = MessageProblem(error: BridgeError(.messageInvalid, error.reason), callbackID: id)
             return memory._withUnsafeGuaranteedRef { $0.keep(problem) }

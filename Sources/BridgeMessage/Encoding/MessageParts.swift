@@ -164,7 +164,7 @@ extension MessageEncoder {
         }
     }
 
-    /// That nobody waits any more for a call of a task that a client provides.
+    /// That no one waits any longer for a call of a task that a client provides.
     public static func cancel(id: UInt64, in dialect: DialectID, to output: OutputBuffer) {
         guard let dialect = dialect.translator else { return cancel(id: id, to: output) }
         dialect.writeCancel(id, output)

@@ -1,8 +1,8 @@
 /// Finds the callbackId of a line that is not JSON, or of the kept beginning of one that was too long.
 ///
-/// A tolerant walk over the top level of what may be an object: only brackets, strings and commas are looked at. The
-/// id counts where its key and its value stand complete at the top level; anything doubtful gives none, because an
-/// error with a wrong id would end somebody else's call.
+/// A tolerant walk over the top level of what may be an object: only brackets, strings and commas are looked at. The id
+/// counts where its key and its value stand complete at the top level; anything doubtful gives none, because an error
+/// with a wrong id would end another caller's call.
 enum CallbackIDSalvage {
     /// - Returns: the id, and whether the line was to answer a call: what it bears besides, as far as the key behind
     ///   the id, says so.

@@ -77,7 +77,7 @@ final class CallerDescriptors {
         retire(entry.descriptor)
     }
 
-    /// No plugin's function is on the stack: nobody looks at descriptions any more that have been replaced.
+    /// No plugin's function is on the stack: descriptions that have been replaced are no longer read.
     @inline(__always)
     func freeRetired() {
         if hasRetired { freeAllRetired() }

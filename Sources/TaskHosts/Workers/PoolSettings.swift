@@ -21,7 +21,7 @@ public struct PoolSettings: Sendable, Equatable {
     public var maximumUses: Int
     /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
     public var growthBytes: UInt64
-    /// Those beyond ``least`` that nobody has needed for so long are ended, within as long again.
+    /// Those beyond ``least`` that have not been needed for so long are ended, within as long again.
     public var idle: Duration
 
     /// Settings of a pool; the defaults are what the documentation says.

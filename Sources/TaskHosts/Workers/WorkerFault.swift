@@ -2,7 +2,7 @@ import BridgeJSON
 import TaskRuntime
 import EventLoop
 
-/// Why a worker's process is not there any more, though nobody wanted it to end.
+/// Why a worker's process is no longer there, though it was not told to end.
 struct WorkerFault: Sendable {
     /// How it ended; nil: it could not be started.
     var status: ExitStatus?

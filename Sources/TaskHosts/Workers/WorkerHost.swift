@@ -65,10 +65,10 @@ final class WorkerHost: TaskHost {
     /// A process may get calls.
     func note(_ link: WorkerLink) { links.append(link) }
 
-    /// That process is not there any more.
+    /// That process is no longer there.
     func forget(_ link: WorkerLink) { links.removeAll { $0 === link } }
 
-    /// There will be no process any more.
+    /// There will be no further process.
     func detach() {
         instance = nil
         supervisor = nil

@@ -22,7 +22,7 @@ final class WorkerLeases {
     /// A process is reusable.
     func add(_ link: WorkerLink) { reusable.append(link) }
 
-    /// A process is not there any more, or not for others.
+    /// A process is no longer there, or no longer there for others.
     func remove(_ link: WorkerLink) {
         reusable.removeAll { $0 === link }
         guard link.isLeased else { return }
@@ -31,7 +31,7 @@ final class WorkerLeases {
         if let session = bySession.first(where: { $0.value === link })?.key { bySession[session] = nil }
     }
 
-    /// From here on it is counted how many nobody needs.
+    /// From here on it is counted how many are not needed.
     func beginPeriod() { minimumReusable = reusable.count }
 
     /// Whether there is one for a call.

@@ -37,14 +37,14 @@ final class WorkerLink {
         /// The id of what is asked there, or was.
         var number = WorkerCallNumber(0)
         var asked: Asked?
-        /// Whether nobody waits for the answer any more.
+        /// Whether no caller waits for the answer any longer.
         var isCancelled = false
     }
 
     @exclusivity(unchecked) private var places: [Place] = []
     @exclusivity(unchecked) private var free: [Int] = []
     @exclusivity(unchecked) private var openCount = 0
-    /// Of those, the ones that nobody waits for.
+    /// Of those, the ones that no caller waits for.
     private var cancelledCount = 0
     /// By a call's slot in the call table, the place that was last used for one of that slot: whether it still is, the
     /// place tells.
@@ -57,13 +57,13 @@ final class WorkerLink {
     var isReady = false
     /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
     var sessionReport: SessionReport?
-    /// Whether somebody has the process, of a pool, for himself.
+    /// Whether a call or a session has the process, of a pool, for itself.
     var isLeased = false
     /// The longest turn of its loop within the last five to ten seconds; nil: it has not said.
     var lag: Duration?
-    /// How often somebody had it.
+    /// How often a call or a session had it.
     var uses = 0
-    /// Whether it was started because somebody waited, who has not had it yet.
+    /// Whether it was started because a call waited that has not had it yet.
     var isColdStart = false
     /// Called whenever nothing is under way any longer, of a process of a pool.
     var becameIdle: (() -> Void)?
@@ -76,7 +76,7 @@ final class WorkerLink {
 
     /// Whether the process works on nothing.
     var isIdle: Bool { openCount == 0 }
-    /// Whether it works on nothing that anybody waits for.
+    /// Whether it works on nothing that a caller waits for.
     var isUnawaited: Bool { openCount == cancelledCount }
     /// Whether more waits to be read by the process than it should.
     var hasUnread: Bool { output.count > Self.maximumUnreadBytes }
@@ -131,7 +131,7 @@ final class WorkerLink {
         MessageEncoder.call(call, to: output)
     }
 
-    /// Nobody wants the work on the call any more.
+    /// The work on the call is no longer wanted.
     ///
     /// - Returns: whether the process works on it.
     func cancel(_ handle: CallHandle) -> Bool {
@@ -163,7 +163,7 @@ final class WorkerLink {
         return id
     }
 
-    /// Nobody waits for that answer any more.
+    /// No one waits for that answer any longer.
     func forget(_ request: UInt64) {
         _ = leave(request)
         noteIdle()
@@ -173,7 +173,7 @@ final class WorkerLink {
         data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: output) }
     }
 
-    /// The process is not there any more: what was asked of it has no answer but this.
+    /// The process is no longer there: what was asked of it has no answer but this.
     ///
     /// - Returns: the runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {

@@ -168,7 +168,7 @@ final class WorkerMember {
         guard pingRequest == nil else {
             return process.fail("did not answer a ping within \(times.ping)")
         }
-        // One call at a time is all that some do; what nobody waits for is no work that would excuse them.
+        // One call at a time is all that some do; work that no caller waits for does not excuse them.
         if isPingedAlways || link.isUnawaited {
             pingRequest = link.request("plugin.ping", [:]) { [weak self] _ in
                 LoopActor.assumeIsolated { self?.pingRequest = nil }
@@ -179,7 +179,7 @@ final class WorkerMember {
 
     // MARK: The end
 
-    /// It gets no more calls; it finishes, and ends.
+    /// It gets no further calls; it finishes, and ends.
     func retire() {
         process.isEndExpected = true
         stopPings()

@@ -32,7 +32,7 @@ struct WorkerMetrics {
         all.set(number, metric.value)
     }
 
-    /// The process is not there any more.
+    /// The process is no longer there.
     mutating func forget(_ link: WorkerLink, in all: PluginMetrics?) {
         for number in metrics.keys {
             guard let last = metrics[number]?.last.removeValue(forKey: ObjectIdentifier(link)) else { continue }

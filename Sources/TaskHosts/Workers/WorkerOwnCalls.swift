@@ -33,12 +33,12 @@ final class WorkerOwnCalls {
         }
     }
 
-    /// The process wants the outcome of a call no more.
+    /// The process no longer wants the outcome of a call.
     func cancel(_ id: CallbackID) {
         if let handle = inFlight[Array(id.text)] { host.runtime.cancelPluginCall(handle) }
     }
 
-    /// The process is not there any more.
+    /// The process is no longer there.
     func cancelAll() {
         let handles = Array(inFlight.values) + oneWay
         inFlight = [:]

@@ -22,7 +22,8 @@ final class WorkerPool {
     private var isFillDue = false
     /// Runs while there are more processes than there are to be at any time.
     private var thriftTimer: LoopTimer?
-    /// Processes that were started before this take no more calls once they are free: they go by another configuration.
+    /// Processes that were started before this take no further calls once they are free: they go by another
+    /// configuration.
     private var stale: Set<ObjectIdentifier> = []
 
     init(_ settings: PoolSettings, _ supervisor: WorkerSupervisor) {
@@ -66,7 +67,7 @@ final class WorkerPool {
 
     private func member(of link: WorkerLink) -> WorkerMember? { members.first { $0.link === link } }
 
-    /// Ends, again and again, those that nobody has needed since the last time, down to those that are to be there.
+    /// Ends, again and again, those that have not been needed since the last time, down to those that are to be there.
     private func shrink() {
         leases.beginPeriod()
         thriftTimer = LoopTimer { [weak self] in
@@ -81,13 +82,13 @@ final class WorkerPool {
         thriftTimer?.schedule(after: settings.idle)
     }
 
-    /// Nothing is started or ended any more.
+    /// Nothing is started or ended any longer.
     func close() {
         thriftTimer?.close()
         thriftTimer = nil
     }
 
-    /// The plugin is known no more.
+    /// The plugin is no longer known.
     func end() {
         close()
         for timer in overdue.values { timer.close() }
@@ -159,19 +160,19 @@ final class WorkerPool {
         recycle(member)
     }
 
-    /// A session has gone: what it had is somebody else's.
+    /// A session has gone: another one may have what it had.
     func end(_ session: UInt64) {
         guard let link = leases.end(session), let member = member(of: link) else { return }
         if link.isIdle { recycle(member) } else { expectIdle(member) }
     }
 
-    /// Nobody waits any more for a call that the process works on.
+    /// No caller waits any longer for a call that the process works on.
     private func callerLeft(_ member: WorkerMember) {
         if !leases.isKept(member.link) { expectIdle(member) }
     }
 
-    /// A process that nobody has any more has some time to come to an end with what it does; then another takes its
-    /// place.
+    /// A process that is no longer needed by a call or a session gets some time to come to an end with what it does;
+    /// then another takes its place.
     private func expectIdle(_ member: WorkerMember) {
         let id = ObjectIdentifier(member)
         guard overdue[id] == nil, let supervisor else { return }
@@ -226,7 +227,7 @@ final class WorkerPool {
         }
     }
 
-    /// That process is not there any more.
+    /// That process is no longer there.
     func forget(_ member: WorkerMember) {
         leases.remove(member.link)
         stale.remove(ObjectIdentifier(member))

@@ -56,7 +56,7 @@ final class WorkerProcess {
                 for output in outputs { output.share(scheduler, as: .process(child.pid)) }
             }
         } catch {
-            // Nobody gets to know this process: it must not stay.
+            // The caller does not get this process: it must not stay.
             child.kill(SIGKILL)
             for output in outputs { output.finish() }
             throw error

@@ -129,7 +129,7 @@ final class WorkerSupervisor {
     /// - Returns: nil where it is no good, which has been seen to.
     func startAnother(isWaitedFor: Bool = false) async -> WorkerMember? {
         await ChildProcess.prepareGroup()
-        // Whoever asked for it did so before this turn.
+        // The code that asked for it did so before this turn.
         guard mayStart else { return nil }
         let member: WorkerMember
         do throws(BridgeError) { member = try spawn() } catch {
@@ -176,7 +176,7 @@ final class WorkerSupervisor {
         }
     }
 
-    /// A process that nothing is wrong with gets no more calls, and ends.
+    /// A process that nothing is wrong with gets no further calls, and ends.
     func retire(_ member: WorkerMember) {
         members.removeAll { $0 === member }
         host.forget(member.link)
@@ -271,7 +271,7 @@ final class WorkerSupervisor {
         }
     }
 
-    /// The plugin is known no more.
+    /// The plugin is no longer known.
     func end() {
         guard !isOver else { return }
         isOver = true
@@ -290,7 +290,7 @@ final class WorkerSupervisor {
         if running > 0 { _ = await ends.wait() }
     }
 
-    /// What holds on to each other lets go, once there is no process any more.
+    /// What holds on to each other lets go, once there is no longer a process.
     private func finish() {
         guard running == 0 else { return }
         ends.resumeAll(())

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.explain: why somebody may do something, or not.
+// bridge.explain: why a client may do something, or not.
 extension TaskRuntime {
     var explainTasks: [BridgeTasks.Task] {
         [
@@ -19,7 +19,7 @@ extension TaskRuntime {
         var task: String?
         var name: String?
         var verb: String?
-        /// Who: the session of this number, or somebody of these qualities; without any, who asks.
+        /// Who: the session of this number, or a client of these qualities; without any, the caller.
         var session: UInt64?
         var uid: UInt32?
         var groups: [UInt32]?

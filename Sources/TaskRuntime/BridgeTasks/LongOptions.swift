@@ -56,7 +56,7 @@ private final class LongOptions: StepJob {
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
         if let successor { return successor.step(runtime, until: budget) }
-        // Nobody waits for a call that was cancelled.
+        // No caller waits for a call that was cancelled.
         guard let call = runtime.calls.call(call) else { return .done }
         while !walk.step() {
             if budget.isSpent { return .unfinished }

@@ -6,7 +6,7 @@ import BridgeMessage
 struct OptionMembers {
     private let names: [StaticString]
     private var values: [UnsafeRawBufferPointer?]
-    /// The first names that nobody looked for: one may be a misspelt one.
+    /// The first names that were not looked for: one may be a misspelt one.
     private var others: [String] = []
 
     private static let maximumOthers = 16

@@ -24,7 +24,7 @@ extension TaskRuntime {
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
-    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where nobody has set
+    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where no setting allows
     /// more.
     private static var maximumListed: Int { 256 }
 

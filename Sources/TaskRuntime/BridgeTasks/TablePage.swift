@@ -26,7 +26,7 @@ struct PageRequest: Decodable {
 /// One page of a table, as text.
 ///
 /// Bounded in the entries that are looked at and in bytes: a page takes the loop less than a millisecond, however long
-/// the table is and whoever has filled it. Where there is more, it has a cursor.
+/// the table is and whichever client has filled it. Where there is more, it has a cursor.
 struct TablePage {
     /// So many entries are looked at for one page. Those that the caller may not see count as well.
     static let maximumEntries = 128

@@ -3,8 +3,8 @@ import BridgeMessage
 
 /// One call in flight: a reference into the call table's memory, which is never moved nor given back, so that handing
 /// one on counts no references. It stands for the call between ``CallTable/begin(_:)`` and ``CallTable/remove(_:)``;
-/// afterwards the same memory becomes another call. Whoever keeps a call beyond that keeps its ``handle``. Loop thread
-/// only.
+/// afterwards the same memory becomes another call. Code that keeps a call beyond that keeps its ``handle``. Loop
+/// thread only.
 public struct Call {
     let record: UnsafeMutablePointer<CallRecord>
 
@@ -19,7 +19,7 @@ public struct Call {
     public var callerRevision: (session: UInt64, revision: UInt32) {
         record.pointee.session?._withUnsafeGuaranteedRef { ($0.number, $0.identityRevision) } ?? (0, 0)
     }
-    /// Whether anybody waits for the callback.
+    /// Whether no caller waits for the callback.
     public var isOneWay: Bool { record.pointee.id.isEmpty && (!hasExtras || completion == nil) }
     /// Whether the caller takes intermediate results.
     public var takesProgress: Bool { record.pointee.wantsProgress }
@@ -54,8 +54,8 @@ public struct Call {
         return record.pointee.nextSequence
     }
 
-    /// The call, whose work has not begun, is another task's from now on: one of the same name, of whoever took the
-    /// place of its provider.
+    /// The call, whose work has not begun, is another task's from now on: one of the same name, of the provider that
+    /// took the place of its own.
     func move(to next: TaskEntry) {
         task?.statistics.leave()
         record.pointee.task = .passUnretained(next)
@@ -111,13 +111,13 @@ extension Call: Equatable {
 
 /// Who made a call, and so who gets its callback.
 enum CallOrigin {
-    /// A session. Without an id in the call nobody is notified of its end.
+    /// A session. Without an id in the call no one is notified of its end.
     case session
     /// A plugin, in its own name or on behalf of the session whose call it works on.
     case plugin
     /// The daemon itself: launch workers, starting and stopping plugins.
     case daemon
-    /// The daemon asks an interceptor about another call: no call of its own in anybody's eyes.
+    /// The daemon asks an interceptor about another call: no one sees it as a call of its own.
     case question
 }
 

@@ -3,7 +3,7 @@ import BridgeMessage
 
 // The way of a call out of the runtime. Nothing else ends a call.
 extension TaskRuntime {
-    /// Ends a call that is in flight, and answers whoever made it. What it borrows need only last until this returns.
+    /// Ends a call that is in flight, and answers its caller. What it borrows need only last until this returns.
     func end(_ call: Call, _ outcome: CallOutcome) {
         switch outcome {
         case .result(let result): end(call, result: result)
@@ -192,7 +192,7 @@ extension TaskRuntime {
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
         call.extras.heldProgress = nil
-        // Of a call that has ended nothing is held any more.
+        // Of a call that has ended nothing is held any longer.
         if call.record.pointee.heldBytes >= value.count { hold(-value.count, for: call) }
         value.withUnsafeBytes { write(progress: $0, sequence, of: call, to: session) }
     }

@@ -3,8 +3,8 @@ import BridgeMessage
 /// A session's calls in flight, found by the id that the session gave them.
 ///
 /// Only calls that outlive the turn in which they came are entered. An open table of linear probing, at most half full,
-/// without memory of its own while it is empty; ids that collide slow down nobody but the client that chose them,
-/// within its own bound of calls.
+/// without memory of its own while it is empty; ids that collide slow down only the client that chose them, within its
+/// own bound of calls.
 struct CallIndex {
     /// Memory for this many calls is kept while the index is empty.
     private static let keptSlots = 64

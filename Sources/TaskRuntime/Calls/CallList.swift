@@ -1,5 +1,5 @@
 /// Calls that belong together, the oldest first: linked through their records, so that a call enters and leaves in a
-/// few stores, and nobody searches all calls for those of one session. Loop thread only.
+/// few stores, and the calls of one session are found without a search of all calls. Loop thread only.
 struct CallList {
     /// What a call's place in one list is kept in. A call can be in one list of each kind.
     enum Kind {

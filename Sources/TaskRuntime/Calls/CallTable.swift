@@ -4,8 +4,8 @@ import BridgeMessage
 /// Every call in flight. The only place where a call ends, and so the place that keeps the law of the bridge: one
 /// terminal callback for each call, never none, never two.
 ///
-/// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: whoever holds the handle of
-/// a call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
+/// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: code that holds the handle
+/// of a call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
@@ -125,8 +125,8 @@ final class CallTable {
         if call.deadline != .never, call.record.pointee.heapIndex < 0 { deadlines.insert(call) }
     }
 
-    /// Takes a call out for good: from here on no handle leads to it. Whoever calls this answers the caller,
-    /// and then gives the call back with ``release(_:)``.
+    /// Takes a call out for good: from here on no handle leads to it. The code that calls this answers the caller, and
+    /// then gives the call back with ``release(_:)``.
     @inline(__always)
     func remove(_ call: Call) {
         precondition(call.state != .free, "a call ends once")
@@ -154,7 +154,7 @@ final class CallTable {
 
     // MARK: All of them
 
-    /// All calls in flight, the oldest first. A copy: whoever goes through it may end calls.
+    /// All calls in flight, the oldest first. A copy: the code that goes through it may end calls.
     var inFlight: [Call] { Array(inFlight(behind: 0)) }
 
     /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
@@ -178,7 +178,7 @@ final class CallTable {
     private static let keptSlots = 1_024
 
     /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the
-    /// loop: nobody holds a call then, only handles.
+    /// loop: no code holds a call then, only handles.
     func trimMemory() {
         closeGaps()
         deadlines.trimMemory()

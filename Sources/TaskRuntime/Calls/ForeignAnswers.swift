@@ -59,7 +59,7 @@ extension TaskRuntime {
     }
 
     /// A client's task's parameters, as the session says that gets the call. It gets it also when interceptors have
-    /// been asked and another one would: what it calls the parameters holds for nobody else.
+    /// been asked and another one would: what it calls the parameters holds for no other session.
     private func parameters(of client: ClientTask, naming call: Call, of task: TaskEntry) -> TaskParameters {
         guard let provider = client.provider(of: task, for: call.session, naming: call.target) else {
             return TaskParameters(of: nil)

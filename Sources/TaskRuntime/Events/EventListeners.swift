@@ -84,7 +84,7 @@ struct EventListeners {
     /// The session subscribes to an event by itself.
     mutating func keepSubscription(to event: String) { entries[ExactText(event)]?.isOwn = false }
 
-    /// The session listens to an event no more.
+    /// The session no longer listens to an event.
     mutating func removeAll(to event: String) {
         if let entry = entries.removeValue(forKey: ExactText(event)) { count -= entry.ids.count }
     }

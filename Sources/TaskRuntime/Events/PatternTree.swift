@@ -160,7 +160,7 @@ final class PatternTree<Element> {
         return middle
     }
 
-    /// Removes a node that nobody needs, and merges one that has a single child with it.
+    /// Removes a node that is not needed, and merges one that has a single child with it.
     private func prune(_ node: Node) {
         guard node.isEmpty, let parent = node.parent else { return }
         let index = parent.place(of: node.label[0]).index

@@ -12,7 +12,7 @@ public struct RetainedEvent: Codable, Sendable, Equatable {
     public var origin: String?
 }
 
-/// The last events of names that somebody asked to be retained: one for each name, in the order in which they were
+/// The last events of names that a publisher asked to be retained: one for each name, in the order in which they were
 /// published.
 struct RetainedEvents {
     /// How many are kept, and their names and data together.
@@ -42,7 +42,7 @@ struct RetainedEvents {
             var plugin: String?
         }
 
-        /// Its name, its data, and its lines once somebody has asked for them.
+        /// Its name, its data, and its lines once they have been asked for.
         var event: EventLines
         let payer: Payer
         /// What the session that it came from spoke for.
@@ -143,7 +143,7 @@ extension TaskRuntime {
     /// of plugins, which publish them again when they start.
     public var retainedEvents: [RetainedEvent] { retained.ofClients }
 
-    /// Keeps what the daemon before kept. What is too much, or has a name that nobody may publish, is left out.
+    /// Keeps what the daemon before kept. What is too much, or has a name that no client may publish, is left out.
     public func retain(_ events: [RetainedEvent]) {
         for event in events where PublicName.isAllowed(event.event) {
             let origin = event.origin ?? Session.localOrigin

@@ -30,7 +30,7 @@ final class SubscribingJob: StepJob {
         // The end of a session takes out what it has.
         guard listener.takesMessages else { return .done }
         if replay != nil { return StepOutcome(isDone: replay?.step(runtime, until: budget) ?? true) }
-        // Nobody waits for a call that was cancelled.
+        // No caller waits for a call that was cancelled.
         guard let call = runtime.calls.call(call) else {
             return StepOutcome(isDone: isWithdrawn(runtime, until: budget))
         }

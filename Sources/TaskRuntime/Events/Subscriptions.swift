@@ -24,7 +24,7 @@ final class Subscriptions {
     /// Grows with each event: a session that several patterns of its own lead to is found once.
     private var lastMark: UInt64 = 0
 
-    /// Whether nobody listens to anything.
+    /// Whether no session listens to anything.
     var isEmpty: Bool { count == 0 }
 
     /// The sessions that subscribed to an event, each once.
@@ -77,7 +77,7 @@ final class Subscriptions {
         remove(subscription, of: session)
     }
 
-    /// The session listens to nothing any more.
+    /// The session no longer listens to anything.
     func removeAll(of session: Session) {
         for subscription in session.subscriptions.values { remove(subscription, of: session) }
         session.subscriptions = [:]

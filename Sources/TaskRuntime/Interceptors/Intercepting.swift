@@ -14,7 +14,7 @@ extension TaskRuntime {
         registry.changeInterceptors { $0.replace(old, by: plugin.interceptors) }
     }
 
-    /// They are asked no more. Calls that they have in hand fail as their descriptions say.
+    /// They are no longer asked. Calls that they have in hand fail as their descriptions say.
     func leaveInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
         registry.changeInterceptors { $0.leave(plugin) }

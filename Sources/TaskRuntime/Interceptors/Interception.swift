@@ -192,7 +192,7 @@ extension TaskRuntime {
         }
     }
 
-    /// The caller must be allowed to call the other task as well: an interceptor lends nobody its own rights.
+    /// The caller must be allowed to call the other task as well: an interceptor lends no caller its own rights.
     private func target(
         _ name: String, of call: Call, _ task: TaskEntry, _ interceptor: Interceptor
     ) throws(BridgeError) -> TaskEntry {
@@ -227,7 +227,7 @@ extension TaskRuntime {
 
     // MARK: Going on
 
-    /// Nobody more is to be asked: the call goes to its task, in its turn.
+    /// No further interceptor is to be asked: the call goes to its task, in its turn.
     private func proceed(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         // They may be others, and the task may be another one, than when the call began.
         guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
@@ -240,7 +240,7 @@ extension TaskRuntime {
         queue.proceed(call, options: options)
     }
 
-    /// The call keeps no place any more, and those behind it may have waited for it alone.
+    /// The call no longer keeps a place, and those behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
         guard let queue = call.record.pointee.extras?.waitsIn else { return }
         call.passage?.queue = nil
@@ -259,7 +259,7 @@ extension TaskRuntime {
         while let instance = instancesToAdmit.popLast() { instance.continueWork() }
     }
 
-    /// Whether somebody works on the call, or an interceptor that was asked about it may have done something.
+    /// Whether a provider works on the call, or an interceptor that was asked about it may have done something.
     func hasBegun(_ call: Call) -> Bool {
         if call.state == .running { return true }
         guard let asked = call.passage?.asked else { return false }

@@ -4,7 +4,7 @@ import BridgeJSON
 final class Interceptor {
     let description: InterceptorDescription
     let plugin: PluginInstance
-    /// The entry under which questions to it are counted; nobody can call it.
+    /// The entry under which questions to it are counted; no client can call it.
     let entry: TaskEntry
     /// Its name as it stands in a message.
     let quotedName: [UInt8]
@@ -93,7 +93,7 @@ struct InterceptorRegistry {
 
     mutating func leave(_ plugin: PluginInstance) { all.removeAll { $0.plugin === plugin } }
 
-    /// The new ones are asked where those of the plugin were, which are asked no more.
+    /// The new ones are asked where those of the plugin were, which are no longer asked.
     mutating func replace(_ plugin: PluginInstance, by new: [Interceptor]) {
         let place = all.firstIndex { $0.plugin === plugin } ?? all.endIndex
         leave(plugin)

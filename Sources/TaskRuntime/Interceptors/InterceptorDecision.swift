@@ -42,8 +42,8 @@ enum InterceptorDecision {
         }
     }
 
-    /// An error is a refusal, unless it says that there was nobody to refuse: the plugin's code fell over, or its
-    /// process, or it knows nothing of interceptors. Who means such a code says it as a decision.
+    /// An error is a refusal, unless it says that there was no interceptor to refuse: the plugin's code fell over, or
+    /// its process, or it knows nothing of interceptors. Who means such a code says it as a decision.
     private static func isFault(_ error: BridgeError) -> Bool {
         [.internal, .taskNotFound, .replyMissing, .replyInvalid].contains(error.code)
             || error.code.rawValue.hasPrefix("plugin.")

@@ -1,4 +1,4 @@
-/// Startup work, kept out of `main`: whoever needs something done at launch registers a worker, and the registry runs
+/// Startup work, kept out of `main`: code that needs something done at launch registers a worker, and the registry runs
 /// all of them, phase by phase, each timed and its failure reported by name. Afterwards it is empty.
 ///
 /// While they run, workers may register others for later phases, as loading the plugins does.

@@ -1,11 +1,11 @@
 import BridgeJSON
 import BridgeMessage
 
-// Traffic as it passes, for those who watch. Where nobody does, `isMonitored` is false, and asking it is all that a
+// Traffic as it passes, for those who watch. Where no one does, `isMonitored` is false, and asking it is all that a
 // call pays. Lines are built within the turn that they report, so that what they borrow is there, and wait in the
 // watcher's queue of events like any other: who reads slowly loses lines, and gets their number.
 extension TaskRuntime {
-    /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and nobody's
+    /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and no client's
     /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
     static var maximumTrafficLinesInTurn: Int { 256 }
     /// And bytes of such lines, for those who want whole payloads.
@@ -26,7 +26,7 @@ extension TaskRuntime {
         isMonitored = !watchers.isEmpty
     }
 
-    /// The session has become somebody else: it watches no longer, unless it may still begin to.
+    /// The session has another identity now: it no longer watches, unless it may still begin to.
     func reconsiderWatcher(_ session: Session) {
         guard isMonitored, let task = registry.find("bridge.monitor"), !mayCall(task, session) else { return }
         unwatchTraffic(session)

@@ -9,7 +9,7 @@ import Glibc
 struct TrafficMask {
     /// What stands for a secret.
     static let placeholder = "<private>"
-    /// As much of a payload as is shown where nobody says otherwise.
+    /// As much of a payload as is shown where no other number is given.
     static let usualBytes = 1024
     /// As much as may be asked for.
     static let maximumBytes = 256 << 10
@@ -152,7 +152,7 @@ struct TrafficMask {
     }
 }
 
-/// Names of members whose values are nobody's business.
+/// Names of members whose values are secret.
 enum SecretNames {
     /// Parts of such names: `accessToken`, `client_secret`, `newPassword`. A name too many costs an operator a guess,
     /// one too few a user's password.

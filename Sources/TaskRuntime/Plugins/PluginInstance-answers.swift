@@ -74,7 +74,7 @@ extension PluginInstance {
         return call
     }
 
-    /// An answer came that nobody is owed: a fault of the plugin, which the log reports, 100 times a second at most.
+    /// An answer came that was not asked for: a fault of the plugin, which the log reports, 100 times a second at most.
     public func noteSurplusAnswer(_ what: @autoclosure () -> String) {
         let isTold = surplusLines.take(at: runtime.clock.now) != .leaveOut
         runtime.dropReply(what(), [:], level: isTold ? .warning : .debug)

@@ -1,9 +1,9 @@
 public import BridgeJSON
 import DequeModule
 
-// A plugin whose processes end though nobody wanted it.
+// A plugin whose processes end though they were not told to.
 extension PluginInstance {
-    /// One of its processes is not there any more, others are.
+    /// One of its processes is no longer there, others are.
     ///
     /// - Parameter lost: the calls that it worked on.
     public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
@@ -11,7 +11,7 @@ extension PluginInstance {
         if state == .running { runtime.publish("plugin.crashed", data: news(error)) }
     }
 
-    /// The work on these calls is over without an answer, whether somebody waited for one or not.
+    /// The work on these calls is over without an answer, whether a caller waited for one or not.
     public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
         endings.append(EndingCalls(handles, error))
         // The processes that are left may have become free for others.
@@ -19,7 +19,7 @@ extension PluginInstance {
         continueWork()
     }
 
-    /// Its process is not there any more. Calls that were not handed over yet wait on.
+    /// Its process is no longer there. Calls that were not handed over yet wait on.
     ///
     /// - Parameters:
     ///   - lost: the calls that it worked on.

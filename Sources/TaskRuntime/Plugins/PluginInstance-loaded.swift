@@ -1,7 +1,7 @@
 public import BridgeJSON
 
 extension PluginInstance {
-    /// What is said to whoever loads it, or another plugin of its name.
+    /// What is said to a caller that loads it, or another plugin of its name.
     public var isLoadedAlready: BridgeError {
         BridgeError(
             .pluginUnavailable,

@@ -11,7 +11,7 @@ extension PluginInstance {
         case unavailable
         /// It finishes.
         case stopping
-        /// It takes calls no more.
+        /// It no longer takes calls.
         case stopped
     }
 
@@ -23,7 +23,7 @@ extension PluginInstance {
         /// Reasons by their bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// There is nobody to hand them to.
+        /// There is no process to hand them to.
         public static let noProcess = PauseReasons(rawValue: 1)
         /// Its process does not read what it is sent.
         public static let unread = PauseReasons(rawValue: 2)

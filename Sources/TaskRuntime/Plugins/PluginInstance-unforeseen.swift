@@ -1,7 +1,7 @@
 import BridgeJSON
 import Logging
 
-// Errors whose words nobody chose: those of a library, or of the system, that a plugin did not expect.
+// Errors whose words the plugin did not choose: those of a library, or of the system, that it did not expect.
 extension PluginInstance {
     /// As much of such an error's words as is passed on.
     private static let maximumBytes = 8 << 10

@@ -21,14 +21,14 @@ extension PluginInstance {
     /// Calls wait from now on, until ``resume(_:)`` for every reason.
     public func pause(_ reason: PauseReasons) { pauses.insert(reason) }
 
-    /// That is no reason any more.
+    /// That is no longer a reason.
     public func resume(_ reason: PauseReasons) {
         pauses.remove(reason)
         continueWork()
     }
 
     /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when
-    /// their turn comes. Those of tasks that it does not have wait no more. Questions to interceptors stay.
+    /// their turn comes. Those of tasks that it does not have no longer wait. Questions to interceptors stay.
     func handWaiting(to successor: PluginInstance) {
         var next = waiting.first
         while let call = next {
@@ -68,7 +68,7 @@ extension PluginInstance {
             && interceptors.allSatisfy { $0.entry.runningCount == 0 }
     }
 
-    /// Calls `body` once when no call is worked on and none waits for this plugin, which may be at once; nil: nobody
+    /// Calls `body` once when no call is worked on and none waits for this plugin, which may be at once; nil: no one
     /// waits for this any longer.
     public func whenIdle(_ body: (() -> Void)?) {
         onIdle = body
@@ -87,7 +87,7 @@ extension PluginInstance {
         noteIdle()
     }
 
-    /// It is known no more: what holds on to it is let go.
+    /// It is no longer known: what holds on to it is let go.
     func releaseHost() {
         onIdle = nil
         tasks = []

@@ -49,7 +49,7 @@ public final class PluginInstance: TaskProvider {
     var ownCallsInFlight = 0
     /// For errors that it did not foresee.
     var unforeseenLines = LogAllowance()
-    /// For answers that nobody is owed.
+    /// For answers that were not asked for.
     var surplusLines = LogAllowance()
     /// Called once; see ``whenIdle(_:)``.
     var onIdle: (() -> Void)?
@@ -128,7 +128,7 @@ public final class PluginInstance: TaskProvider {
         noteCandidate(call)
     }
 
-    /// A call that waits has nothing before it any more, unless it keeps its place behind others, or an interceptor
+    /// A call that waits no longer has anything before it, unless it keeps its place behind others, or an interceptor
     /// has it in hand.
     private func noteCandidate(_ call: Call) {
         guard !call.isAskedAbout(in: self), waiting.isFirstOfLine(call) || !keepsOrder(call) else { return }
@@ -180,8 +180,8 @@ public final class PluginInstance: TaskProvider {
 
     // MARK: Its life
 
-    /// The entries under which the daemon's own requests to the plugin are counted; not callable by anybody else.
-    /// Private: configuration, and what plugins know of sessions, is not for who watches the traffic.
+    /// The entries under which the daemon's own requests to the plugin are counted; no one else can call them. Private:
+    /// configuration, and what plugins know of sessions, is not for who watches the traffic.
     lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
         TaskEntry(
             // What plugins know of sessions has no bound but a message's, and their numbers are as many as sessions.

@@ -13,7 +13,7 @@ extension TaskRuntime {
         return instance
     }
 
-    /// A plugin that may take the place of another one. Nobody knows of it before ``replace(_:by:)``.
+    /// A plugin that may take the place of another one. No one knows of it before ``replace(_:by:)``.
     ///
     /// - Throws: as ``add(_:path:host:)``; the names of the one before are free.
     public func candidate(
@@ -54,7 +54,7 @@ extension TaskRuntime {
 
     /// The plugin takes calls from now on, and hears of the sessions that there are.
     ///
-    /// - Throws: `plugin.unavailable` where it cannot any more; nothing has changed then.
+    /// - Throws: `plugin.unavailable` where it no longer can; nothing has changed then.
     public func open(_ plugin: PluginInstance) throws(BridgeError) {
         try checkReady(plugin, inPlaceOf: nil)
         joinInterceptors(of: plugin)
@@ -72,7 +72,7 @@ extension TaskRuntime {
     /// on it may finish, until ``close(_:)``.
     ///
     /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
-    /// - Throws: `plugin.unavailable` where the new one cannot take calls any more; nothing has changed then.
+    /// - Throws: `plugin.unavailable` where the new one can no longer take calls; nothing has changed then.
     public func replace(_ old: PluginInstance, by new: PluginInstance) throws(BridgeError) {
         try checkReady(new, inPlaceOf: old)
         // Before they leave: the new ones are asked in the place of the old ones.
@@ -122,7 +122,7 @@ extension TaskRuntime {
         forgetRights()
     }
 
-    /// The plugin takes calls no more: those in flight end with `plugin.unavailable`, within a share of each turn.
+    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
     ///
     /// - Parameter done: called once, when they have ended, which may be at once.
     public func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {
@@ -147,8 +147,8 @@ extension TaskRuntime {
         abort(call, error, reason: .shutdown)
     }
 
-    /// The plugin has stopped, or was not to be had: it is known no more. What is left of its calls ends at once: after
-    /// ``close(_:_:)`` that is what it was asked itself.
+    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends at once:
+    /// after ``close(_:_:)`` that is what it was asked itself.
     public func remove(_ plugin: PluginInstance) {
         let wasOpen = plugin.state != .loaded
         shut(plugin)

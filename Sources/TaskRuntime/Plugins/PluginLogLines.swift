@@ -1,7 +1,8 @@
 // Which lines of plugins get into the log.
 extension TaskRuntime {
-    /// Decides about a line that a plugin writes for a call. It counts for the caller's user: nobody fills the log, and
-    /// hides what it says of others, by calling a task that writes to it. Users whom the daemon trusts have no bound.
+    /// Decides about a line that a plugin writes for a call. It counts for the caller's user: a user cannot fill the
+    /// log, and hide what it says of others, by calling a task that writes to it. Users whom the daemon trusts have no
+    /// bound.
     ///
     /// - Returns: nil: the line is of no call, of none that is in flight, or of one of a trusted user.
     public func admitLogLine(of handle: CallHandle) -> LogAllowance.Verdict? {

@@ -1,13 +1,13 @@
 public import BridgeMessage
 import Synchronization
 
-/// The metrics that a plugin publishes: declared by name, kept here, read when somebody asks for the daemon's status.
+/// The metrics that a plugin publishes: declared by name, kept here, read when a client asks for the daemon's status.
 /// Setting one is a store into memory: no lock, no allocation, no wake-up of the loop. Any thread.
 public final class PluginMetrics: Sendable {
     private static let capacity = MetricDeclarations.capacity
 
     private let declarations = Mutex(MetricDeclarations())
-    /// The bits of the values, by number. Allocated once, so that nobody who sets one needs the lock.
+    /// The bits of the values, by number. Allocated once, so that code that sets one does not need the lock.
     ///
     /// `nonisolated(unsafe)`: the pointer never changes, what it points to is atomic.
     private nonisolated(unsafe) let values: UnsafeMutablePointer<Atomic<UInt64>>  // constant

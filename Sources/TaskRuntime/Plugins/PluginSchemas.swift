@@ -2,8 +2,8 @@ import BridgeJSON
 import DequeModule
 import Logging
 
-/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when somebody first wants
-/// to know: to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
+/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when they are first wanted:
+/// to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
 final class PluginSchemas {
     /// The manifest with the schemas in it; nil: the plugin has not reported them yet.
     fileprivate var manifest: PluginManifest?
@@ -12,7 +12,7 @@ final class PluginSchemas {
     /// What they get, once the plugin has answered, or failed to.
     fileprivate var answer: PluginManifest?
 
-    /// How long a plugin may take to answer. Then what its manifest says has to do, until somebody asks again.
+    /// How long a plugin may take to answer. Then what its manifest says has to do, until they are wanted again.
     fileprivate static let timeout = Duration.seconds(10)
 
     /// What a plugin answers; see `trestle_plugin.h`.

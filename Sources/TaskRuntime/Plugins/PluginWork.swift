@@ -103,7 +103,7 @@ extension PluginInstance {
         return true
     }
 
-    /// No session is to be reported any more.
+    /// Sessions are no longer to be reported.
     func endNews() {
         unreported = nil
         pauses.remove(.news)

@@ -15,11 +15,11 @@ public protocol TaskHost: AnyObject {
     ///
     /// - Parameter options: borrowed until this returns; readable for 64 bytes past their end.
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer)
-    /// Nobody wants the work of this call any more. An answer that still comes says that it is over.
+    /// The work of this call is no longer wanted. An answer that still comes says that it is over.
     func cancel(_ call: CallHandle, reason: CancelReason)
     /// Something happened to a session.
     func notify(_ change: SessionChange, _ session: Session)
-    /// The plugin is known no more: whatever runs for it ends.
+    /// The plugin is no longer known: whatever runs for it ends.
     func end()
     /// How it fares; nil: it runs where the daemon runs.
     var workerStatus: WorkerStatus? { get }
@@ -78,7 +78,7 @@ public struct PoolStatus: Sendable, Equatable {
     public var minimum, maximum: Int
     /// Whom a process is given to: "call" or "session".
     public var per: String
-    /// Those that wait for somebody, and those that somebody has.
+    /// Those that wait to be used, and those that are in use.
     public var reusable = 0, inUse = 0
     /// Those that are not ready yet.
     public var starting = 0

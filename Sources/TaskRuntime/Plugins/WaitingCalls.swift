@@ -51,7 +51,7 @@ struct WaitingCalls {
 
     /// Takes a call out.
     ///
-    /// - Returns: the call of its session that waits for no other any more.
+    /// - Returns: the call of its session that no longer waits for another.
     mutating func remove(_ call: Call) -> Call? {
         put(call, waitingFor: nil)
         count -= 1
@@ -134,7 +134,7 @@ struct WaitingCalls {
         }
     }
 
-    /// The plugin is known no more.
+    /// The plugin is no longer known.
     mutating func forgetTasks() { while let task = roomy.last { close(task) } }
 }
 

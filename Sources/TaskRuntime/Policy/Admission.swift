@@ -1,4 +1,4 @@
-// Whom a policy lets do something, for who asks why somebody may not.
+// Whom a policy lets do something, for the caller that asks why a client may not.
 
 extension Policy {
     /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is public,
@@ -19,6 +19,6 @@ extension Policy {
         rules(about: verb).contains { $0.effect == .deny && $0.applies(verb, name, subject) }
     }
 
-    /// The user id that the kernel gives to nobody.
+    /// The user id that the kernel gives to no user.
     private static let nobody = UInt32.max
 }

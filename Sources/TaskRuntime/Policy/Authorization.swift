@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// What the policy is asked, and what becomes of its answers. Nobody else asks it.
+// What the policy is asked, and what becomes of its answers. No other code asks it.
 extension TaskRuntime {
     /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
     public func apply(_ policy: Policy) {
@@ -86,7 +86,7 @@ extension TaskRuntime {
         if let known = session.eventRights[name] { return known }
         let isAllowed = decide(.subscribe, event, isPublic: isPublicEvent(event), by: session).isAllowed
         guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
-        // Names are made up by whoever may publish.
+        // Any client that may publish can make up names.
         if session.eventRights.count >= Self.maximumEventRights { session.eventRights.removeAll() }
         session.eventRights[name] = isAllowed
         return isAllowed

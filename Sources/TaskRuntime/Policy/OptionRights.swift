@@ -7,7 +7,7 @@ struct OptionRight {
 }
 
 // Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before
-// its task, whoever provides that and whoever calls.
+// its task, no matter who provides that and who calls.
 extension TaskRuntime {
     /// False where the options name what the caller may not name, and the call has been answered so.
     func mayName(_ call: Call, _ options: UnsafeRawBufferPointer, _ rights: [OptionRight]) -> Bool {

@@ -61,9 +61,9 @@ public struct PolicyDecision: Sendable, Equatable {
 
 /// Who may do what. The one place where that is decided; the router asks it before anything else happens.
 ///
-/// Nobody may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these
-/// users and members of a group what is marked as public; and whoever a rule allows it. A rule that denies beats all of
-/// these.
+/// No one may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these
+/// users and members of a group what is marked as public; and anyone whom a rule allows it. A rule that denies beats
+/// all of these.
 ///
 /// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the
 /// session's: it is never trusted, and of the rules that allow, only those with the condition `origin` are about it.
@@ -110,7 +110,7 @@ public struct Policy: Sendable {
     /// The rules about a verb.
     public func rules(about verb: PolicyVerb) -> [PolicyRule] { rulesByVerb[verb] ?? [] }
 
-    /// Whether somebody may do everything that no rule denies: a local session of root or of the daemon's own user.
+    /// Whether a client may do everything that no rule denies: a local session of root or of the daemon's own user.
     public func trusts(_ subject: PolicySubject) -> Bool {
         subject.plugin == nil && subject.isLocal && isTrusted(uid: subject.uid)
     }

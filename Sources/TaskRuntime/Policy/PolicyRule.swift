@@ -20,7 +20,7 @@ public enum PolicyVerb: String, Sendable, CaseIterable {
     case close
     /// Speaking for an origin; by its text.
     case origin
-    /// Using what is stored for somebody else; by the namespace, a user id, a colon and an origin.
+    /// Using what is stored for another user or origin; by the namespace, a user id, a colon and an origin.
     case store
 
     /// Those that options can ask for: the others are asked about by what the daemon does itself.
@@ -82,7 +82,7 @@ public struct PolicyRule: Sendable, Hashable {
     /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``Session/localOrigin``
     /// where it allows.
     public var origins: [ExactText]?
-    /// Who is logged in to its session; nil: anybody or nobody.
+    /// Who is logged in to its session; nil: any user or none.
     public var users: [ExactText]?
     /// The systemd unit that the program runs in; nil: any or none.
     public var units: [ExactText]?
@@ -93,7 +93,7 @@ public struct PolicyRule: Sendable, Hashable {
     /// See ``file``; counted from 1.
     public var line: Int
 
-    /// A rule about everybody and everything; the rest is set afterwards.
+    /// A rule about all users and everything; the rest is set afterwards.
     public init(_ effect: Effect, _ verbs: [PolicyVerb], file: String, line: Int) {
         self.effect = effect
         self.verbs = verbs
@@ -106,7 +106,7 @@ public struct PolicyRule: Sendable, Hashable {
         speaks(of: verb, name) && isAbout(subject)
     }
 
-    /// Whether it says anything about this, whoever does it.
+    /// Whether it says anything about this, no matter who does it.
     func speaks(of verb: PolicyVerb, _ name: String) -> Bool { verbs.contains(verb) && names(verb, name) }
 
     private func names(_ verb: PolicyVerb, _ name: String) -> Bool {

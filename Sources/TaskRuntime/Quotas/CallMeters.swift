@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// Counts the calls of a task, or of a plugin's tasks, that somebody has set a quota for. Loop thread only.
+/// Counts the calls of a task, or of a plugin's tasks, that have a quota. Loop thread only.
 final class CallMeter {
     let quota: CallQuota
     let pace: CallPace?

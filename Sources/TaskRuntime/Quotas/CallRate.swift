@@ -7,7 +7,7 @@ struct CallPace {
     /// By so much may calls come ahead of that.
     let aheadNanoseconds: UInt64
 
-    /// Nil: as often as anybody likes.
+    /// Nil: as often as callers like.
     init?(_ quota: CallQuota) {
         guard quota.callsPerSecond > 0 else { return nil }
         callsPerSecond = quota.callsPerSecond
@@ -19,7 +19,7 @@ struct CallPace {
 }
 
 /// A bucket of tokens, one for each call, that fills at a pace: kept as the moment at which it will be full again, so
-/// that filling it is nobody's work.
+/// that filling it takes no work.
 struct CallRate {
     private var fullAt: UInt64 = 0
 

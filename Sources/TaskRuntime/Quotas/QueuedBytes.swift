@@ -57,7 +57,7 @@ extension TaskRuntime {
         return hasRoom(for: resultBytes, of: session.account)
     }
 
-    /// Why a result that may be long is not made: there is hardly room for it any more. Nil: there is.
+    /// Why a result that may be long is not made: there is hardly any room left for it. Nil: there is.
     func longResultRefusal(of call: Call) -> BridgeError? {
         guard let account = call.session?.account else { return nil }
         let bytes = min(Self.uncountedBytes, account.quota.queuedBytes / 4)
@@ -87,7 +87,7 @@ extension TaskRuntime {
 
     // MARK: Calls
 
-    /// The call's options are held, by whoever works on it, until it ends.
+    /// The call's options are held, by the provider that works on it, until it ends.
     func hold(_ bytes: Int, for call: Call) {
         call.record.pointee.heldBytes += bytes
         // The sum goes with the session when it gets another account.

@@ -67,9 +67,9 @@ public struct QuotaLimits: Sendable, Equatable {
     public var queuedBytes = 1 << 30
     /// Calls that one plugin has made and that have not ended.
     public var pluginCallsInFlight = 65_536
-    /// Calls of a plugin's tasks, whoever makes them, by the plugin's name.
+    /// Calls of a plugin's tasks, no matter who makes them, by the plugin's name.
     public var plugins: [String: CallQuota] = [:]
-    /// Calls of a task, whoever makes them, by its name.
+    /// Calls of a task, no matter who makes them, by its name.
     public var tasks: [String: CallQuota] = [:]
 
     /// The standard bounds.

@@ -43,7 +43,7 @@ extension TaskRuntime {
         return account
     }
 
-    /// The session is gone, and what it had is nobody's any more.
+    /// The session is gone, and what it had no longer counts.
     func settleAccount(of session: Session) {
         session.account.connections -= 1
         releaseQueued(session)

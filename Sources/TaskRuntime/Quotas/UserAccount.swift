@@ -86,8 +86,8 @@ struct UserAccounts {
     }
 
     private var accounts: [Key: UserAccount] = [:]
-    /// From so many on those that nobody needs any more are given up before another one is made: an account outlives
-    /// its last session, because its rate must not begin anew with each connection.
+    /// From so many on those that are no longer needed are given up before another one is made: an account outlives its
+    /// last session, because its rate must not begin anew with each connection.
     private var crowd = 64
 
     var all: some Collection<UserAccount> { accounts.values }

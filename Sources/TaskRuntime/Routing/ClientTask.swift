@@ -4,7 +4,7 @@ import Logging
 
 /// Whose calls a client takes for a task that it registered.
 enum ProviderScope: String, Codable, CaseIterable {
-    /// Anybody's.
+    /// Any caller's.
     case any
     /// Only those that name its session.
     case session
@@ -100,7 +100,7 @@ final class ClientTask: TaskProvider {
     }
 
     /// The schema of a session that the daemon before had registered has been read. One that this daemon does not take
-    /// is never left out in silence: the session provides the task no more.
+    /// is never left out in silence: the session no longer provides the task.
     private func take(
         _ found: Result<OptionsSchema, JSONSchemaError>, of registration: Registration, in task: TaskEntry
     ) {
@@ -257,7 +257,7 @@ extension TaskRuntime {
         return calls.call(number, of: session)
     }
 
-    /// A reply came to nobody: it is counted, and reported where somebody debugs, or at another level.
+    /// A reply came that no caller waits for: it is counted, and reported at the debug level, or at another one.
     public func dropReply(
         _ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata,
         level: Logger.Level = .debug
@@ -314,7 +314,7 @@ extension TaskRuntime {
         return new.task
     }
 
-    /// The session provides the task no more. Calls that it works on go on.
+    /// The session no longer provides the task. Calls that it works on go on.
     func unregister(_ name: String, by session: Session) {
         session.setProvides(name, false)
         guard let entry = registry.find(name), let task = entry.provider as? ClientTask else { return }

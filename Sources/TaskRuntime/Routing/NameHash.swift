@@ -1,7 +1,7 @@
 /// A hash of names with a secret seed, for tables of our own: eight bytes at a time are multiplied with a part of the
 /// seed, and both halves of the product count.
 enum NameHash {
-    /// What nobody outside of this process knows.
+    /// What no one outside of this process knows.
     struct Seed {
         let first: UInt64
         let second: UInt64

@@ -32,7 +32,7 @@ extension TaskRuntime {
     }
 
     /// False where the call has been answered because its options do not fit, or are longer than what is made into
-    /// values, and where it goes on later: whoever gets false forgets the call.
+    /// values, and where it goes on later: the code that gets false forgets the call.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck) -> Bool {
         guard options.count <= TaskDescription.usualOptionBytes else {
             refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)

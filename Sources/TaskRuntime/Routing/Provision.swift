@@ -37,7 +37,7 @@ enum OptionsSchema {
     /// Anything fits.
     case none
     case read(SchemaCheck)
-    /// Nobody has called the task since the daemon's start.
+    /// The task has not been called since the daemon's start.
     case unread([UInt8])
 
     /// - Parameter check: nil: anything fits.

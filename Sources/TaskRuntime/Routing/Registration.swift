@@ -6,7 +6,7 @@ final class Registration {
     let order: UInt64
     /// Whose it was when it registered.
     let owner: ProviderOwner
-    /// The task as a method of an OpenRPC document, once somebody has asked; it never changes.
+    /// The task as a method of an OpenRPC document, once it has been asked for; it never changes.
     var method: [UInt8]?
     /// Whether it may serve others, as far as is known: see ``RegistrationLists/newestServing(_:_:)``.
     var isServing = false

@@ -1,8 +1,9 @@
-/// The sessions that provide a task which several of them provide. Nothing here is walked for a call, however many there
-/// are: lists have the newest last, and what is found at their ends and takes no calls any more is taken out for good.
+/// The sessions that provide a task which several of them provide. Nothing here is walked for a call, however many
+/// there are: lists have the newest last, and what is found at their ends and no longer takes calls is taken out for
+/// good.
 struct RegistrationLists {
     private var bySession: [UInt64: Registration] = [:]
-    // Those that take anybody's calls:
+    // Those that take any caller's calls:
     private var newestLast: [Registration] = []
     private var byOwner: [ProviderOwner: [Registration]] = [:]
     /// Of those, the ones that may serve others, and the ones about which that has not been asked.
@@ -51,7 +52,7 @@ struct RegistrationLists {
         if place < list.count, list[place] === left { list.remove(at: place) }
     }
 
-    /// The newest one that takes anybody's calls.
+    /// The newest one that takes any caller's calls.
     mutating func newest() -> Registration? {
         while let last = newestLast.last {
             visits += 1

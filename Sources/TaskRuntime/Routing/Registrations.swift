@@ -44,7 +44,7 @@ struct Registrations {
         return lists?.remove(session)
     }
 
-    /// The newest one that takes anybody's calls.
+    /// The newest one that takes any caller's calls.
     mutating func newest() -> Registration? {
         if let only { return only.takesOthers ? only : nil }
         return lists?.newest()

@@ -42,13 +42,13 @@ final class TaskEntry {
     static var usualOptionBytes: Int { TaskDescription.usualOptionBytes }
     /// What options are checked against before the task is called; nil: nothing.
     let optionsCheck: OptionsCheck?
-    /// Who is asked before a call goes to the provider, in this order; nil: nobody.
+    /// Who is asked before a call goes to the provider, in this order; nil: no one.
     @exclusivity(unchecked) var interceptors: [Interceptor]? { didSet { shown = ShownTask() } }
     /// What `bridge.describe` and `rpc.discover` show of it, once they have.
     var shown = ShownTask()
     /// What becomes of its calls that have not begun; nil: they are its own.
     var succession: TaskSuccession?
-    /// What its calls are counted by; nil: nobody has set a quota for them.
+    /// What its calls are counted by; nil: they have no quota.
     var meters: TaskMeters? { didSet { isMetered = meters != nil } }
     @exclusivity(unchecked) private(set) var isMetered = false
     @exclusivity(unchecked) var statistics = TaskStatistics()

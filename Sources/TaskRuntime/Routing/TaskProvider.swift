@@ -1,6 +1,6 @@
 public import BridgeJSON
 
-/// Whoever does the work of a task: the daemon itself, a plugin's host, or a client.
+/// A provider does the work of a task: the daemon itself, a plugin's host, or a client.
 protocol TaskProvider: AnyObject {
     /// What `bridge.describe` names as the task's home.
     var providerName: String { get }
@@ -12,7 +12,7 @@ protocol TaskProvider: AnyObject {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer)
     /// The call has ended for its caller before the work did: stop working on it.
     func abandon(_ call: Call, reason: CancelReason)
-    /// What is known of a task's options and results now, without asking anybody.
+    /// What is known of a task's options and results now, without asking the provider.
     ///
     /// - Parameter caller: whose calls it is to be right for; nil: those of a plugin or the daemon.
     func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts

@@ -49,7 +49,7 @@ final class TaskRegistration: StepJob {
     }
 
     private func advance(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        // Nobody waits for a registration that was cancelled.
+        // No client waits for a registration that was cancelled.
         guard let call = runtime.calls.call(call) else { return .done }
         // A session that is gone or being closed ends its calls itself.
         if provider.phase == .inputEnded { runtime.end(call, .failure(Self.inputEnded)) }
@@ -147,7 +147,7 @@ final class TaskRegistration: StepJob {
         names.reduce(0) { $0 + ((runtime.registry.find($1)?.provider as? ClientTask)?.heldBytes(of: provider) ?? 0) }
     }
 
-    /// What is held counts no more as pending: it is registered now, or nobody needs it.
+    /// What is held no longer counts as pending: it is registered now, or it is not needed.
     private func release(_ runtime: TaskRuntime) {
         runtime.holdDescription(-countedBytes, for: provider)
         countedBytes = 0

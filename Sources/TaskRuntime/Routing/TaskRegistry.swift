@@ -91,7 +91,7 @@ final class TaskRegistry {
         Unmanaged.passUnretained(entry).release()
     }
 
-    /// Keeps a task until its calls have ended. Those that have none any more go; looked at when their number has
+    /// Keeps a task until its calls have ended. Those that no longer have any go; looked at when their number has
     /// doubled, so that each costs the same, however many there are.
     private func retire(_ entry: TaskEntry) {
         guard entry.statistics.inFlight > 0 else { return }

@@ -44,7 +44,7 @@ public final class Session {
         case inputEnded
         /// It is being closed; what waits is still written.
         case closing
-        /// Gone. Nothing reaches it any more.
+        /// Gone. Nothing reaches it any longer.
         case closed
     }
 
@@ -94,7 +94,7 @@ public final class Session {
     public internal(set) var user: String? { didSet { identityChanged() } }
     /// The name that the client gave itself.
     public internal(set) var client: String? { didSet { identityRevision += 1 } }
-    /// Grows whenever one of these three changes: whoever has made something of them sees whether it still holds.
+    /// Grows whenever one of these three changes: code that has made something of them sees whether it still holds.
     @exclusivity(unchecked) public private(set) var identityRevision: UInt32 = 0
     var version: String?
     var userAgent: String?

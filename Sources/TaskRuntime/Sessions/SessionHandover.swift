@@ -124,7 +124,7 @@ extension TaskRuntime {
     }
 
     /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are notified that it opened;
-    /// nobody else is, for nothing has happened to it.
+    /// no one else is, for nothing has happened to it.
     ///
     /// - Parameter peer: As the kernel reports it.
     public func resume(_ record: SessionRecord, peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {

@@ -27,7 +27,7 @@ extension TaskRuntime {
         begin(SessionEnding(session, .input), for: session.account)
     }
 
-    /// The client is gone, or is to be treated so: its calls are cancelled, and nobody is notified of their end.
+    /// The client is gone, or is to be treated so: its calls are cancelled, and no one is notified of their end.
     public func hangUp(_ session: Session) {
         guard session.phase != .closed else { return }
         session.phase = .closed

@@ -40,7 +40,7 @@ struct RuntimeStep {
 
     /// A number, not a reference: the task may be gone when it is asked for.
     var number: UInt64 = 0
-    /// Of the session; has no meaning for steps of nobody's.
+    /// Of the session; has no meaning for steps that belong to no session.
     var uid: UInt32 = 0
     /// The last digits of the turn's number; before the first step that of no turn.
     var turn = UInt32.max
@@ -49,7 +49,7 @@ struct RuntimeStep {
 
 /// How often a turn of the loop took too long, and because of what.
 struct LongTurns {
-    /// Turns beyond this are long: so long everybody waited.
+    /// Turns beyond this are long: all clients waited so long.
     static let limit = Duration.milliseconds(20)
     /// As many steps are distinguished; what comes beyond them is counted as ``Step/other``.
     static let maximumSteps = 64

@@ -6,7 +6,7 @@ struct TaskStatistics {
     var errors: UInt64 = 0
     /// Those that have not ended.
     var inFlight = 0
-    /// Made with the first call that ends, so that a task that nobody calls costs no memory.
+    /// Made with the first call that ends, so that a task that is never called costs no memory.
     private(set) var latency: LatencyHistogram?
 
     @inline(__always)

@@ -49,7 +49,7 @@ extension TaskRuntime {
         }
     }
 
-    /// The session stays marked, so that nobody enters it twice.
+    /// The session stays marked, so that it is not entered twice.
     private func writeLater(_ session: Session) {
         let isFirst = session.account.steps.unwritten.isEmpty
         session.account.steps.unwritten.append(session)

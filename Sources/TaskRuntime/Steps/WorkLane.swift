@@ -10,7 +10,7 @@ public protocol WorkLane: AnyObject {
         for uid: UInt32, _ work: @escaping @Sendable () -> Value, then done: @escaping (Value) -> Void)
 }
 
-/// Marks work that nobody waits for any more: its call has ended.
+/// Marks work that no one waits for any longer: its call has ended.
 final class LaneMark: Sendable {
     private let isSet = Atomic<Bool>(false)
 

@@ -46,7 +46,7 @@ struct Configuration: Sendable, Equatable {
     var disabledPlugins: [String] = []
     /// The `[plugins.NAME]` tables.
     var pluginSections: [PluginSection] = []
-    /// Where the settings that somebody gave come from, by key.
+    /// Where the settings that were given come from, by key.
     var origins: [String: SettingOrigin] = [:]
 
     /// The bounds on what one client, and all of them, may take.
@@ -74,7 +74,7 @@ struct Configuration: Sendable, Equatable {
         case error, warning, notice, info, debug
     }
 
-    /// What holds where nobody says anything.
+    /// What holds where nothing is set.
     ///
     /// - Parameters:
     ///   - environment: Who runs the daemon, with which variables.
@@ -103,8 +103,8 @@ struct Configuration: Sendable, Equatable {
         return ConfigurationReading(configuration: configuration, problems: reader.problems, faulty: reader.faulty)
     }
 
-    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of
-    /// the setting, where somebody gave it.
+    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of the
+    /// setting, where it was given.
     func problem(with key: String, index: Int? = nil, _ reason: String) -> ConfigurationProblem {
         let name = index.map { "\(key)[\($0)]" } ?? key
         guard let origin = origins[key] else {

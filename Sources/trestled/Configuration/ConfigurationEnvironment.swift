@@ -13,7 +13,7 @@ struct ConfigurationEnvironment: Sendable {
     /// The surroundings of this process. At launch, before other threads may change them.
     static func current() -> ConfigurationEnvironment {
         var variables: [String: String] = [:]
-        // `environ` is null-terminated and valid as long as nobody changes the environment meanwhile.
+        // `environ` is null-terminated and valid as long as the environment is not changed meanwhile.
         var next = environ
         while let entry = next.pointee {
             let text = String(cString: entry)

@@ -14,10 +14,10 @@ struct ConfigurationSource: Sendable {
     /// The daemon's own file: plugins are looked for beside it.
     var executable: String
 
-    /// What holds where nobody says anything.
+    /// What holds where nothing is set.
     var defaults: Configuration {
         var defaults = Configuration(environment: environment, executable: executable)
-        // Whoever names another file does not mean this machine's own rules.
+        // A user who names another file does not mean this machine's own rules.
         if let file {
             let file = file.wholePath(from: environment.workingDirectory)
             defaults.policyDirectory = file.parentFolder.withTrailingSlash + "policy.d"
@@ -57,7 +57,7 @@ struct ConfigurationSource: Sendable {
     /// Who may write the file may have the daemon run whatever they like, and listen wherever they like.
     private static func check(_ file: String) throws(ConfigurationErrors) {
         var status = stat()
-        // A pipe is handed over by whoever starts the daemon.
+        // A pipe is handed over by the program that starts the daemon.
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         do throws(FileTrust.Doubt) { try FileTrust.check(file) } catch {
             throw ConfigurationErrors(problems: [ConfigurationProblem(source: file, reason: error.description)])

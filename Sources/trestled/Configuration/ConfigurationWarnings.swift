@@ -20,7 +20,7 @@ extension Configuration {
     }
 
     private func tooManySessions(_ descriptors: Int) -> ConfigurationProblem? {
-        // Nobody has thought of a default.
+        // No user has chosen the default.
         guard origins["limits.sessions"] != nil else { return nil }
         return DescriptorLimit.warning(limit: descriptors, sessions: limits.sessions).map {
             problem(with: "limits.sessions", $0)

@@ -11,13 +11,13 @@ struct PluginSearch: Sendable, Equatable {
         var onlyPluginNames = false
     }
 
-    /// The directories that somebody named: all of them count, and must be there.
+    /// The directories that a setting names: all of them count, and must be there.
     private(set) var isNamed: Bool
     /// Those named; else the candidates, of which the first that holds a plugin counts.
     private(set) var directories: [Directory]
     /// The directories of plugins that were installed beside those that came with the daemon; they need not be there.
     private var localDirectories: [String]
-    /// Whether somebody named those.
+    /// Whether a setting names those.
     private var isLocalNamed = false
 
     /// The places beside the daemon's own file: an unpacked release, an installation, a build folder.
@@ -46,7 +46,7 @@ struct PluginSearch: Sendable, Equatable {
     }
 
     /// The directories of plugins that were installed beside those that came with the daemon. Where `plugin_dir` is
-    /// set, there are none but those that somebody named.
+    /// set, there are none but those that a setting names.
     var localInForce: [String] { isNamed && !isLocalNamed ? [] : localDirectories }
 
     /// The directories by their paths. Set, these and no others count.
@@ -118,7 +118,7 @@ struct LocalPluginDirectory {
         var libraries = try directory.libraries()
         for name in try FolderContents.names(in: path).sorted() where !name.hasPrefix(".") {
             let folder = PluginSearch.Directory(path: "\(path)/\(name)")
-            // Files, and what this process may not read: whoever installs a plugin sees to that.
+            // Files, and what this process may not read: the user who installs a plugin sees to that.
             guard let found = try? folder.libraries() else { continue }
             // A worker may have libraries that are no plugins.
             let manifests = found.filter { $0.hasSuffix(WorkerManifest.suffix) }

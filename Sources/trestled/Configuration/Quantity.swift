@@ -12,12 +12,12 @@ enum Quantity {
         parse(text, byteUnits)
     }
 
-    /// The duration that somebody probably meant who wrote "5", "5 sec" or "2 minutes".
+    /// The duration that a user who wrote "5", "5 sec" or "2 minutes" probably meant.
     static func durationMeant(_ text: String) -> Duration? {
         duration(respelt(text, durationSpellings))
     }
 
-    /// The size that somebody probably meant who wrote "64K", "1mb" or "1 MiB".
+    /// The size that a user who wrote "64K", "1mb" or "1 MiB" probably meant.
     static func bytesMeant(_ text: String) -> Int? {
         bytes(respelt(text, byteSpellings))
     }

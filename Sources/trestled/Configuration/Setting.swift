@@ -22,11 +22,11 @@ struct Setting<Target>: Sendable {
     let documentation: String
     /// What the default is, where it depends on who runs the daemon and from where.
     let defaultNote: String?
-    /// What the sample shows where the default is no value that anybody would write; TOML.
+    /// What the sample shows where the default is no value that a user would write; TOML.
     let example: String?
     /// Reads the value into the target.
     let read: @Sendable (TOMLValue, inout Target) throws(SettingMismatches) -> Void
-    /// The target's value as TOML. Asked of a target that nobody has configured, this is the default. Two targets of
+    /// The target's value as TOML. Asked of a target that has not been configured, this is the default. Two targets of
     /// one text have one value.
     let write: @Sendable (Target) -> String
     /// Takes the value over from one target into another.

@@ -6,7 +6,7 @@ import TaskRuntime
 /// Reads settings of `Target` from layers, the later beating the earlier, and gathers the problems of all of them.
 struct SettingsReader<Target> {
     let settings: [Setting<Target>]
-    /// A table whose own tables are not settings but somebody else's: `plugins`, for `[plugins.NAME]`.
+    /// A table whose own tables are not settings but belong to others: `plugins`, for `[plugins.NAME]`.
     let sectionsTable: String
     /// What has been read so far.
     private(set) var target: Target
@@ -14,9 +14,9 @@ struct SettingsReader<Target> {
     private(set) var problems: [ConfigurationProblem] = []
     /// The settings whose values are wrong: they are as they were before.
     private(set) var faulty: Set<String> = []
-    /// The somebody else's tables, in order.
+    /// The tables that belong to others, in order.
     private(set) var sections: [TOMLTable.Entry] = []
-    /// Where each setting that somebody gave comes from.
+    /// Where each setting that was given comes from.
     private(set) var origins: [String: SettingOrigin] = [:]
 
     init(_ settings: [Setting<Target>], sectionsTable: String, defaults: Target) {

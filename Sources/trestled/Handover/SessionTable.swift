@@ -132,7 +132,7 @@ struct SessionTable {
     }
 
     /// Which sessions have no room. Where not all have, each user has an equal share, and of a user's sessions the
-    /// shortest go first: nobody's unread messages cost others their sessions.
+    /// shortest go first: no user's unread messages cost others their sessions.
     private func leftOut(_ sizes: [Int], roomBytes: Int, _ user: (UInt64) -> UInt32?) -> Set<UInt64> {
         guard sizes.reduce(0, +) > roomBytes else { return [] }
         let bySize = zip(connections.map(\.session.number), sizes).sorted { $0.1 < $1.1 }

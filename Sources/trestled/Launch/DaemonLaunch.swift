@@ -34,7 +34,7 @@ extension Daemon {
 
     private func raiseDescriptorLimit() throws {
         let limit = try DescriptorLimit.raise()
-        // Where somebody has set the number, the configuration's own warning has its place.
+        // Where the number has been set, the configuration's own warning has its place.
         guard configuration.origins["limits.sessions"] == nil else { return }
         if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
             log.warning("\(warning)")

@@ -4,8 +4,8 @@ import Glibc
 
 /// Folders, as the daemon needs them.
 enum Folder {
-    /// Makes a folder and those around it, where they are missing. Those around it are open to others, as far as
-    /// whoever started the daemon lets them be.
+    /// Makes a folder and those around it, where they are missing. Those around it are open to others, as far as the
+    /// program that started the daemon lets them be.
     static func make(_ path: String, mode: mode_t) throws(SystemError) {
         guard mkdir(path, mode) != 0 else { return open(path, mode) }
         switch errno {
@@ -26,7 +26,7 @@ enum Folder {
     /// Who may write the folder of a socket, or one around it, may put a socket of their own in its place, and be taken
     /// for the daemon.
     ///
-    /// - Throws: ``SystemError`` where anybody but root and this user may.
+    /// - Throws: ``SystemError`` where any user but root and this one may.
     static func check(around socket: String) throws(SystemError) {
         do throws(FileTrust.Doubt) { try FileTrust.checkWay(to: socket) } catch {
             throw SystemError(
@@ -38,10 +38,10 @@ enum Folder {
 
 /// With which permissions files are made.
 enum FileModes {
-    /// The mask of whoever started the daemon. It holds for the folders around the socket alone.
+    /// The mask of the program that started the daemon. It holds for the folders around the socket alone.
     static let inheritedMask: mode_t = umask(0o077)
 
-    /// From here on whatever is made in this process, or in those that it starts, is its owner's alone, where nobody
+    /// From here on whatever is made in this process, or in those that it starts, is its owner's alone, where no code
     /// says otherwise. First of all, as long as there is but one thread.
     static func restrict() { _ = inheritedMask }
 }

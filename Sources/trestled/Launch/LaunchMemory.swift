@@ -31,7 +31,7 @@ enum LaunchMemory {
         var byteCount: Int
     }
 
-    /// Picks out of the lines of /proc/PID/smaps the mappings of files that nobody can have written to: read-only, and
+    /// Picks out of the lines of /proc/PID/smaps the mappings of files that no one can have written to: read-only, and
     /// without a page of this process's own, as the loader's relocations leave them behind.
     ///
     /// There are thousands of lines: they are looked at byte by byte, and no strings are made of them.

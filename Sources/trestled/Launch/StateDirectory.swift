@@ -8,10 +8,10 @@ enum StateDirectory {
     static let lock = "lock"
 
     /// Makes the directory, where it is missing, with mode 0700; takes away what others may do with it and with the
-    /// files in it, whoever let them. Blocks.
+    /// files in it, no matter who permitted it. Blocks.
     ///
     /// - Throws: ``SystemError`` with a sentence that says what to do, where a link stands in its place or in that of
-    ///   one of its files, where one belongs to somebody else, or where others may put another directory in its place.
+    ///   one of its files, where one belongs to another user, or where others may put another directory in its place.
     static func secure(_ path: String) throws(SystemError) {
         // A slash at its end would lead through a link.
         let path = "/" + path.split(separator: "/").joined(separator: "/")
@@ -53,7 +53,7 @@ enum StateDirectory {
     }
 
     /// Takes the permissions of others away, unless the directory is one for other things: /var, say, would be of no
-    /// use to anybody then.
+    /// use to any user then.
     private static func close(_ path: String, _ names: [String]) throws(SystemError) {
         var status = stat()
         let hasLock =

@@ -5,7 +5,7 @@ import Glibc
 final class StateLock {
     private let descriptor: Int32
 
-    /// Makes the directory, where it is missing, sees to it that it is nobody else's, and takes the lock.
+    /// Makes the directory, where it is missing, sees to it that it belongs to no other user, and takes the lock.
     ///
     /// - Throws: ``SystemError`` where another daemon holds it, or where the directory cannot be used, or not be
     ///   trusted.

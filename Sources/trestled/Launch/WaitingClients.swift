@@ -7,13 +7,13 @@ import Logging
 import ServiceManager
 
 extension Daemon {
-    /// How long it goes on where somebody waited. A service manager starts the daemon for each further connection, and
+    /// How long it goes on where a client waited. A service manager starts the daemon for each further connection, and
     /// gives up a socket whose service it has to start too often: systemd after 20 times within two seconds
     /// (`TriggerLimitBurst=`).
     private static let pace = Duration.seconds(1)
 
-    /// Sends to those who wait why nobody serves them. Left in the queue, they would have the daemon started again and
-    /// again. Who connects later is left to the next daemon, which may find mended what was wrong.
+    /// Sends the clients that wait the reason why they are not served. Left in the queue, they would have the daemon
+    /// started again and again. Who connects later is left to the next daemon, which may find mended what was wrong.
     func turnAwayWaiting() async {
         let end = EventLoop.now + Self.pace
         var descriptors: [Int32] = []

@@ -20,7 +20,8 @@ enum LogFormat: String, CaseIterable, Sendable {
     }
 
     /// Whether standard error is the stream to the journal that systemd names, by device and inode. The variable alone
-    /// says nothing: whoever started this process may have inherited it and have led standard error somewhere else.
+    /// says nothing: the program that started this process may have inherited it and have led standard error somewhere
+    /// else.
     static func isJournal(_ stream: String?, descriptor: Int32 = STDERR_FILENO) -> Bool {
         guard let stream else { return false }
         let parts = stream.split(separator: ":", omittingEmptySubsequences: false).map { UInt64($0) }

@@ -45,6 +45,6 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// One write for a line, so that lines of several threads do not mix. Where nobody reads, nothing is to be done.
+    /// One write for a line, so that lines of several threads do not mix. Where no one reads, nothing is to be done.
     private func writeLine(_ line: [UInt8]) { _ = Glibc.write(descriptor, line, line.count) }
 }

@@ -18,7 +18,7 @@ struct TextLine {
 
     let style: Style
 
-    /// The style for standard error. Colours are for terminals, unless somebody wants none anywhere.
+    /// The style for standard error. Colours are for terminals, unless the user wants none anywhere.
     static func style(isTerminal: Bool, noColour: String?) -> Style {
         guard isTerminal else { return .file }
         return noColour?.isEmpty == false ? .plainTerminal : .terminal

@@ -37,7 +37,7 @@ final class PluginWatch {
         }
     }
 
-    /// Watches no more.
+    /// Stops watching.
     func close() {
         for watcher in watchers { watcher.close() }
         watchers = []
@@ -48,7 +48,7 @@ final class PluginWatch {
     private func note(_ change: FolderWatcher.Change, in directory: PluginSearch.Directory) {
         guard case .changed(let path) = change else { return }
         if path == directory.path {
-            // So much has happened that nobody knows what.
+            // So much has happened that it is not known what.
             changed.formUnion((try? directory.libraries()) ?? [])
             changed.formUnion(daemon.runtime.plugins.map(\.path).filter { $0.parentFolder == directory.path })
         } else if directory.counts(String(path.dropFirst(directory.path.count + 1))) {

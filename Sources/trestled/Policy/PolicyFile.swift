@@ -91,7 +91,7 @@ struct PolicyFile {
         }
     }
 
-    /// Numbers, and names that are looked up. One that nobody bears matches nobody.
+    /// Numbers, and names that are looked up. A name that no one has matches no one.
     private mutating func ids(
         _ value: TOMLValue, _ path: String, _ kind: String, _ find: (String) -> UInt32?
     ) -> [UInt32] {

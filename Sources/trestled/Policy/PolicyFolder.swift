@@ -19,7 +19,7 @@ struct PolicyRules: Sendable, Equatable {
 
     /// Reads every `*.toml` of a folder, in the order of their names. Blocks.
     ///
-    /// - Parameter isNamed: whether somebody has named the folder, which must then exist.
+    /// - Parameter isNamed: whether a setting names the folder, which must then exist.
     /// - Throws: everything that is wrong with any of them.
     init(
         folder: String, isNamed: Bool, accounts: AccountNames = .system

@@ -17,7 +17,7 @@ struct PolicyReview {
         }
     }
 
-    /// A condition without any value holds for nobody.
+    /// A condition without any value holds for no one.
     private func unreachable(_ rule: PolicyRule) -> String? {
         let isEmpty =
             rule.uids?.isEmpty == true || rule.gids?.isEmpty == true || rule.origins?.isEmpty == true
@@ -34,7 +34,7 @@ struct PolicyReview {
         return "the rule can never match: \(denial.file):\(denial.line) denies all that it allows"
     }
 
-    /// An origin that nobody may speak for but who needs no rule.
+    /// An origin that only users who need no rule may speak for.
     private func unnamed(_ rule: PolicyRule) -> String? {
         guard rule.effect == .allow, let origins = rule.origins else { return nil }
         let known = rules.filter { $0.effect == .allow && $0.verbs.contains(.origin) }.flatMap {
@@ -73,7 +73,7 @@ struct PolicyReview {
         }
     }
 
-    /// Whether there may be somebody whom both rules are about.
+    /// Whether there may be a user whom both rules are about.
     private static func haveUsersInCommon(_ one: PolicyRule, _ other: PolicyRule) -> Bool {
         intersect(one.uids, other.uids) && intersect(one.gids, other.gids)
     }
@@ -151,7 +151,7 @@ struct PolicyReview {
     // `!`: it is a name.
     private static let administration = PolicyName(Policy.administration)!
 
-    /// Tasks that a rule denies to everybody, root too.
+    /// Tasks that a rule denies to all users, root too.
     ///
     /// - Parameter permissions: what the tasks take, by their names.
     func unreachable(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {

@@ -9,7 +9,7 @@ struct ReloadReport: Sendable, Equatable {
     /// What is allowed and will hardly be meant.
     var warnings: [ConfigurationProblem] = []
 
-    /// The answer to whoever asked.
+    /// The answer to the caller that asked.
     var json: JSON {
         var object = changes.objectValue ?? JSONObject()
         object["file"] = file.map(JSON.string) ?? .null
@@ -50,7 +50,7 @@ extension ConfigurationProblem {
 }
 
 extension ConfigurationErrors {
-    /// The answer to whoever wanted these to be in force.
+    /// The answer to the caller that wanted these to be in force.
     var refusal: BridgeError {
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return BridgeError(

@@ -75,7 +75,7 @@ final class Reloader {
         return ReloadReport(file: new.file, difference: difference, warnings: reading.warnings)
     }
 
-    /// A daemon that stops changes nothing any more: its plugins are on their way out.
+    /// A daemon that stops no longer changes anything: its plugins are on their way out.
     private func checkServing() throws(ReloadFailure) {
         if daemon.isStopping { throw .stopping }
     }
@@ -89,7 +89,7 @@ final class Reloader {
         var warnings: [ConfigurationProblem] = []
     }
 
-    /// Reads the file and looks for the plugins' directories, where that blocks nobody.
+    /// Reads the file and looks for the plugins' directories, where that blocks no one.
     private func read() async throws(ReloadFailure) -> Reading {
         let source = daemon.source
         let installed = daemon.installedPlugins

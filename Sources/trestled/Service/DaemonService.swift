@@ -1,5 +1,5 @@
-// Service/: the daemon as somebody's service. Under systemd it takes over sockets, says when it is ready, how it is and
-// that it is alive; without a service manager nothing of this happens, nor costs anything.
+// Service/: the daemon as a service. Under systemd it takes over sockets, says when it is ready, how it is and that it
+// is alive; without a service manager nothing of this happens, nor costs anything.
 import EventLoop
 import Logging
 import ServiceManager
@@ -100,8 +100,8 @@ extension DaemonService {
     private static let storingTime = Duration.seconds(5)
 
     /// Has the manager keep a copy of a descriptor for the daemon's next process, whatever becomes of its other end,
-    /// and waits until it has it: what it had not looked at when this process ends it may not take for ours any more.
-    /// See ``takeStored(named:)``. Blocks the loop: for its very end.
+    /// and waits until it has it: what it had not looked at when this process ends it may no longer take for ours. See
+    /// ``takeStored(named:)``. Blocks the loop: for its very end.
     func store(_ descriptor: Int32, named name: String) throws(ServiceManagerError) {
         try environment.withManager { manager throws(ServiceManagerError) in
             try manager.store(descriptor: descriptor, named: Self.storedPrefix + name, outlivesHangUp: true)

@@ -61,8 +61,8 @@ struct StatusLine {
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
-/// Keeps the status line up to date while something happens, at most every two seconds, and wakes nobody while nothing
-/// does: then it looks at the figures only when the loop has had something else to do.
+/// Keeps the status line up to date while something happens, at most every two seconds, and causes no wake-up while
+/// nothing does: then it looks at the figures only when the loop has had something else to do.
 @LoopActor
 final class StatusReporter {
     private static let interval = Duration.seconds(2)

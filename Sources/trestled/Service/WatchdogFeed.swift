@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Notifies the watchdog that the daemon lives, at half of the interval that it expects. From the loop
-/// itself: one that stands still feeds nobody, and the manager restarts the daemon.
+/// Notifies the watchdog that the daemon lives, at half of the interval that it expects. From the loop itself: a loop
+/// that stands still does not feed it, and the manager restarts the daemon.
 @LoopActor
 final class WatchdogFeed {
     private var timer: LoopTimer?
