@@ -1,4 +1,4 @@
-"""The plugin in a daemon, that of the folder TRESTLE_BIN or of a build, on a screen that nobody sees."""
+"""The plugin in a daemon, that of the folder TRESTLE_BIN or of a build, on a virtual screen."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Screen:
         self._process.wait(PATIENCE)
 
     def copy(self, data: bytes, selection: str = "clipboard", target: str = "UTF8_STRING") -> subprocess.Popen[bytes]:
-        """Somebody copies; what comes back keeps the selection."""
+        """A user copies; what comes back keeps the selection."""
         arguments = ["-quiet", "-in", "-selection", selection, "-target", target]
         owner = subprocess.Popen(
             ["xclip", *arguments], env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -62,7 +62,7 @@ class Screen:
         return owner
 
     def paste(self, selection: str = "clipboard", target: str = "UTF8_STRING") -> bytes | None:
-        """What somebody would paste; None: nothing."""
+        """What a user would paste; None: nothing."""
         done = subprocess.run(
             ["xclip", "-out", "-selection", selection, "-target", target], env=self._environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
@@ -70,7 +70,7 @@ class Screen:
         return done.stdout if done.returncode == 0 else None
 
     def start_pasting(self) -> subprocess.Popen[bytes]:
-        """Somebody who begins to paste."""
+        """A user who begins to paste."""
         return subprocess.Popen(
             ["xclip", "-out", "-selection", "clipboard", "-target", "UTF8_STRING"], env=self._environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -89,7 +89,8 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def xclips(display: str) -> list[int]:
-    """The processes of that name that keep a selection of the display, and those that ended and that nobody waited for."""
+    """The processes of that name that keep a selection of the display, and those that ended and that no one waited
+    for."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -41,7 +41,7 @@ class GreetTests(unittest.TestCase):
         self.assertEqual(self.daemon.call("greet", {"who": "you"}), "Hello, you")
 
     def test_whatever_comes_is_answered(self) -> None:
-        # Without a daemon nobody checks the options; a call must be answered all the same.
+        # Without a daemon the options are not checked; a call must be answered all the same.
         self.assertEqual(self.daemon.call("greet", {"who": 5}), "Hello, 5")
         self.assertEqual(self.daemon.call("greet", {}), "Hello, null")
 

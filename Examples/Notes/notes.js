@@ -7,7 +7,7 @@ const again = { retry: "transient" };
 /** How long after the notes could not be read it is tried again. */
 const retryMs = 1000;
 
-/** Somebody changed the note first. `theirs` is what it is now; undefined: it was deleted. */
+/** Another program changed the note first. `theirs` is what it is now; undefined: it was deleted. */
 export class NoteConflict extends Error {
     constructor(theirs) {
         super(theirs ? "The note was changed elsewhere meanwhile." : "The note was deleted elsewhere meanwhile.");
@@ -156,7 +156,7 @@ export class Notes {
         this.#cursor = Math.max(this.#cursor, version);
     }
 
-    /** Reads a note. One that is not there any more has an event of its own. */
+    /** Reads a note. One that no longer exists has an event of its own. */
     async #read(key) {
         try {
             const { version, record } = await this.#call("read", { key }, again);
@@ -250,7 +250,7 @@ export class Notes {
     }
 }
 
-/** What is wrong with a listener is nobody else's affair. */
+/** What is wrong with a listener does not concern the others. */
 function inform(listeners, ...values) {
     for (const listener of listeners) {
         try {

@@ -2,7 +2,7 @@
 
 import { NoteConflict, Notes } from "./notes.js";
 
-/** How long nobody types before a note is saved. */
+/** How long no one types before a note is saved. */
 const pauseMs = 500;
 
 const notes = new Notes(globalThis.WebBridge);
@@ -77,7 +77,7 @@ class Item {
         show();
     }
 
-    /** What was typed is not wanted any more. */
+    /** What was typed is no longer wanted. */
     #giveUp() {
         this.#show({ ...this.#seen, text: this.#text.value });
     }
@@ -144,7 +144,7 @@ function show() {
         item.element.remove();
     }
     // Those that are at their place are left alone: moving one takes the focus away.
-    // Only once the table has been read: until then nobody knows.
+    // Only once the table has been read: until then it is unknown.
     empty.hidden = !notes.isLive || items.size > 0;
     const order = notes.list().map(({ key }) => items.get(key).element);
     order.forEach((child, index) => {

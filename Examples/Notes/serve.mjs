@@ -1,6 +1,6 @@
-// serve.mjs: shows the page in a plain browser, for those who try it out. It hands out the page, and carries the messages of
-// each tab to a connection of its own to the daemon. It listens to this machine alone, and lends the daemon to nobody who has
-// not got the token; whoever has it may do what the user may who runs this.
+// serve.mjs: shows the page in a plain browser, for those who try it out. It hands out the page, and carries the
+// messages of each tab to a connection of its own to the daemon. It listens to this machine alone, and lends the daemon
+// only to those who have the token; they may do what the user may who runs this.
 //
 //   node serve.mjs --socket /run/user/1000/trestle/bridge.sock [--port 8091]
 
@@ -55,7 +55,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         if (!route) return refuse(response, 404);
         const [file, type] = route;
         let text = await readFile(new URL(file, import.meta.url), "utf8");
-        // The library first, then what carries for it, then whoever uses it.
+        // The library first, then what carries for it, then its users.
         const extra = ["/carrier.js", ...Object.keys(scripts)].map((path) => `<script src="${path}"></script>`).join("\n");
         if (type === "text/html") text = text.replace('<script type="module"', `${extra}\n$&`);
         response.writeHead(200, {

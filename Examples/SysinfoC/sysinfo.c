@@ -82,7 +82,7 @@ static void uptime(trestle_call call) {
     reply(call, "{\"seconds\":%lld,\"bootedAt\":%lld}", (long long)up.tv_sec, (long long)(now.tv_sec - up.tv_sec));
 }
 
-/* sysinfo.disk: what goes to the other thread and comes back. Owned by whoever has it at the time. */
+/* sysinfo.disk: what goes to the other thread and comes back. Owned by the thread that has it at the time. */
 
 typedef struct disk_work {
     trestle_call call;
@@ -105,7 +105,7 @@ static void answer_disk(void *argument) {
     else if (work->error == EACCES)
         fail(work->call, "permission.denied", "The daemon's user may not look there.");
     else if (work->error != 0)
-        /* On the loop thread, where nobody else uses strerror's buffer meanwhile. */
+        /* On the loop thread, where no other code uses strerror's buffer meanwhile. */
         fail(work->call, "sysinfo.unavailable", strerror(work->error));
     else
         reply(work->call,
@@ -132,7 +132,7 @@ static void disk(const trestle_request *request) {
     host->blocking(host, ask_disk, answer_disk, work);
 }
 
-/* The plugin. A call that is cancelled needs no care: each is answered soon, and the daemon drops what nobody wants. */
+/* The plugin. A call that is cancelled needs no care: each is answered soon, and the daemon drops unwanted answers. */
 
 static void attach(void *context, const trestle_host *table) {
     (void)context;

@@ -121,7 +121,7 @@ class CancelTests(unittest.TestCase):
 
 
 class CancelledAt:
-    """A call of which nobody wants to know any more from some step on."""
+    """A call whose result is no longer wanted from some step on."""
 
     def __init__(self, at: str) -> None:
         self.at = at

@@ -99,7 +99,7 @@ def orientation(image: Image.Image) -> int:
 
 
 def done(call: PluginCall, step: str) -> None:
-    """Between two steps is the place to see whether anybody still waits."""
+    """Between two steps is the place to see whether a caller still waits."""
     call.report_progress({"step": step})
     call.check_cancelled()
 

@@ -1,17 +1,17 @@
 /// What waits, in a line for each user. Users take turns: between two elements of one user comes one of each other user
 /// that has any. The elements of one user keep their order.
 ///
-/// A user is a uid. Sessions name their origins themselves, so an origin of its own gives nobody another turn.
+/// A user is a uid. Sessions name their origins themselves, so an origin of its own gives no user another turn.
 public struct UserTurns<Element> {
     @usableFromInline var lines: [UInt32: WaitingLine<Element>] = [:]
     /// The users that have a line, in the order of their turns.
     @usableFromInline var users: [UInt32] = []
 
-    /// Nobody waits.
+    /// No one waits.
     @inlinable
     public init() {}
 
-    /// Whether nobody waits.
+    /// Whether no one waits.
     @inlinable public var isEmpty: Bool { users.isEmpty }
 
     /// Takes in the last element of a user.

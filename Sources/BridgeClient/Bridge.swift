@@ -16,8 +16,8 @@ import Synchronization
 
 /// A connection to the daemon.
 ///
-/// It lasts until `close()`, or until nobody holds the bridge, or anything that came from it, any more. `withBridge`
-/// closes it at the end of a closure.
+/// It lasts until `close()`, or until the bridge and all that came from it are no longer held. `withBridge` closes it
+/// at the end of a closure.
 ///
 /// When the connection is lost, every call that has been made ends with `session.closed`. `started` of the error is
 /// false where nothing of the call had left this process, and true where the call may have had its effect. The bridge
@@ -45,7 +45,7 @@ public final class Bridge: Sendable {
     ///     else the user's own where there is one, else the machine's.
     ///   - configuration: What the program says of itself, and whether it connects again. This first connection is
     ///     waited for only where `waitForDaemon` says so.
-    /// - Throws: `daemon.unreachable` where nobody listens there, or no answer comes within ten seconds;
+    /// - Throws: `daemon.unreachable` where no one listens there, or no answer comes within ten seconds;
     ///   `connection.denied` where this user may not open the socket; what the daemon says where it does not take the
     ///   program for what it says it is; `call.cancelled` where the Swift task is cancelled while it waits for a
     ///   daemon.

@@ -8,7 +8,7 @@ extension BridgeError {
             .daemonUnreachable, "no daemon at \(path): \(reason)", data: ["path": .string(path)], isTransient: true)
     }
 
-    /// The socket is there, and not for everybody.
+    /// The socket is there, and not open to all users.
     static func closedToUs(_ path: String) -> BridgeError {
         BridgeError(
             .connectionDenied,
@@ -28,7 +28,7 @@ extension BridgeError {
     /// The end that this program wanted.
     static let closedHere = BridgeError(.sessionClosed, "the connection to the daemon was closed here")
 
-    /// The connection is gone, and nobody wanted that.
+    /// The connection is gone, and no one wanted that.
     static func lost(_ how: String) -> BridgeError {
         BridgeError(.sessionClosed, "the connection to the daemon was lost (\(how))", isTransient: true)
     }

@@ -55,7 +55,7 @@ extension Bridge {
         public var maximumLineBytes: Int
         /// Events that wait for a slow reader; beyond, the oldest are dropped, and the reader is informed.
         public var maximumQueuedEvents: Int
-        /// Intermediate results of one call that nobody takes; beyond, the oldest are dropped.
+        /// Intermediate results of one call that are not taken; beyond this number, the oldest are dropped.
         public var maximumQueuedProgress: Int
         /// Calls of provided tasks that run at once; one more is answered `busy`. Each is a Swift task with its options
         /// in memory.

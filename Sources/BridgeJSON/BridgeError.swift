@@ -77,8 +77,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         get { flags.contains(.transient) }
         set { flags.set(.transient, newValue) }
     }
-    /// Nobody chose its words: they come from a library or from the system, and may name files. The daemon writes them
-    /// to its log, and shows them to trusted callers alone.
+    /// Its words were not written for callers: they come from a library or from the system, and may name files. The
+    /// daemon writes them to its log, and shows them to trusted callers alone.
     public var isUnforeseen: Bool {
         get { flags.contains(.unforeseen) }
         set { flags.set(.unforeseen, newValue) }

@@ -1,6 +1,6 @@
 // "did you mean …?"
 
-/// The one of some names that somebody probably meant.
+/// The one of some names that the user probably meant.
 ///
 /// The search is bounded, because names may come from clients: ``maximumNames`` are looked at, names of more than
 /// ``maximumBytes`` bytes are not compared, and ``maximumDistances`` distances are computed, of the names that have

@@ -160,7 +160,7 @@ behind_element:
     goto behind_element;
 
 close:
-    // A bracket behind the end would be a mistake of whoever broke the promise about the byte there.
+    // A bracket behind the end would be a mistake of the caller that broke the promise about the byte there.
     if (unlikely(p >= end)) return fail(parser, BRIDGE_JSON_VALUE, end);
     p++;
     if (level == outermost) return p;

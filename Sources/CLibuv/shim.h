@@ -92,7 +92,7 @@ static inline int clibuv_local_address(int fd, struct sockaddr_un *address, sock
 }
 
 /* As read and send. The C library's functions are points where a thread may be cancelled, and in a process of several
-   threads they spend some of their time on that; nobody cancels threads here. */
+   threads they spend some of their time on that; no thread is cancelled here. */
 static inline ssize_t clibuv_read(int fd, void *bytes, size_t count) {
     return syscall(SYS_read, fd, bytes, count);
 }
@@ -114,7 +114,7 @@ static inline int clibuv_set_close_on_exec(int fd) {
 /* A file in memory, closed on exec; the descriptor, or -1 with errno. */
 static inline int clibuv_memory_file(const char *name) {
     int fd = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
-    /* Made with every permission: whoever can reach it by way of /proc could write it. */
+    /* Made with every permission: any process that can reach it by way of /proc could write it. */
     if (fd >= 0) (void)fchmod(fd, 0600);
     return fd;
 }
@@ -168,7 +168,7 @@ static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
 /* A descriptor that other threads make readable; or -1 with errno. */
 static inline int clibuv_make_bell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-/* Any thread. It fails only where it has been rung before and nobody has listened. */
+/* Any thread. It fails only where it has been rung before and no one has listened. */
 static inline void clibuv_ring_bell(int bell) {
     const uint64_t one = 1;
     (void)!write(bell, &one, sizeof one);

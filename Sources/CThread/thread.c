@@ -58,7 +58,7 @@ int cthread_use_files_as(uid_t user, gid_t group, void (*body)(void *argument), 
     count = getgroups(count, groups);
     int status = count < 0 ? -1 : files_as(user, group, 1, &group);
     if (status == 0) body(argument);
-    /* The thread would go on with rights that nobody expects. */
+    /* The thread would go on with rights that no one expects. */
     if (count >= 0 && files_as(geteuid(), getegid(), (size_t)count, groups) != 0) abort();
     free(groups);
     return status;

@@ -81,8 +81,8 @@ public struct DurableDatabase: Sendable {
 
 extension Database {
     /// Rolls back, and makes sure that the failed transaction cannot come back: where only the last `fsync` failed, its
-    /// pages and its commit mark are in the log already, and whoever opens the database next would take them for
-    /// committed. A small transaction writes over their beginning, whether it gets through or not.
+    /// pages and its commit mark are in the log already, and the next program that opens the database would take them
+    /// for committed. A small transaction writes over their beginning, whether it gets through or not.
     public func abandonFailedCommit() {
         try? rollback()
         try? inTransaction(.immediate) {

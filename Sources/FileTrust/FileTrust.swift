@@ -1,4 +1,4 @@
-// FileTrust: whether anybody but root and this process's user can change a file, or put another one in its place.
+// FileTrust: whether any user but root and this process's user can change a file, or put another one in its place.
 import Glibc
 
 /// Files that the daemon runs, or goes by. Any thread; every method waits for the disk.
@@ -13,7 +13,7 @@ public enum FileTrust {
         public var description: String
     }
 
-    /// A file, or a directory, must belong to root or to this process's user, and nobody else may write it. So must
+    /// A file, or a directory, must belong to root or to this process's user, and no other user may write it. So must
     /// every directory on the way to it, unless it is sticky as /tmp is, and every link on the way.
     ///
     /// Directories that lead to this program's own file are not asked: who can write those can replace the program.
@@ -28,7 +28,7 @@ public enum FileTrust {
         while let step = try walk.next() {
             if !step.isTarget, ownWay.contains(step.path) { continue }
             try checkOwner(of: step)
-            // Links have no permissions. In a sticky directory nobody takes away what belongs to others.
+            // Links have no permissions. In a sticky directory no user can remove what belongs to others.
             if !step.isLink, !step.isStickyDirectory { try checkWriters(of: step) }
         }
     }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Groups in which nobody is but this process's user and root, as Debian makes one for each user.
+/// Groups whose only members are this process's user and root, as Debian makes one for each user.
 enum OwnGroup {
-    /// Whether nobody else is in the group, as far as can be known without reading through all users: it is root's, or
-    /// the user's own by number and name, and lists no others.
+    /// Whether no other user is in the group, as far as can be known without reading through all users: it is root's,
+    /// or the user's own by number and name, and lists no others.
     static func isAlone(in group: gid_t) -> Bool {
         guard let user = user(geteuid()), let found = self.group(group) else { return false }
         guard group == 0 || (group == user.group && found.name == user.name) else { return false }

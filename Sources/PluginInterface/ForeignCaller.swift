@@ -2,7 +2,7 @@ package import CTaskPlugin
 
 /// A description of who calls, in the plugin interface's form, and its three texts behind it in the same memory.
 package enum ForeignCaller {
-    /// Makes a description; whoever asked for it frees it with `free`.
+    /// Makes a description; the code that asked for it frees it with `free`.
     ///
     /// - Parameters:
     ///   - caller: all of it but the texts, which are put in.

@@ -31,8 +31,8 @@ public enum PluginHolders {
 
     /// Has plugins warned when their code holds the loop thread for long. Once in a process.
     ///
-    /// - Parameter isPlugins: whether the loop serves one plugin and nothing else, so that what nobody else has done is
-    ///   the plugin's.
+    /// - Parameter isPlugins: whether the loop serves one plugin and nothing else, so that what no other code has done
+    ///   is the plugin's.
     @LoopActor
     public static func watch(isPlugins: Bool = false) {
         let own = { @Sendable (holder: UInt32) in holder == 0 && isPlugins ? 1 << 16 : holder }

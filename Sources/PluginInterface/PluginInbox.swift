@@ -49,7 +49,7 @@ struct PluginInbox {
     @inline(__always)
     var turnsDue: Int { turns.pointee.load(ordering: .acquiring) }
 
-    /// Adds a message; whoever adds one gives the loop thread a turn for it. Any thread.
+    /// Adds a message; the code that adds one gives the loop thread a turn for it. Any thread.
     func append(_ message: PluginMessage) {
         // Counted first: a turn takes the first message, which may be another thread's, and what is left behind it must
         // have a turn that is due.

@@ -1,11 +1,11 @@
-// PluginInterface: the C interface between daemon and plugin, seen from the side of whoever loads a plugin: libraries,
-// and bytes and errors on their way over it.
+// PluginInterface: the C interface between daemon and plugin, seen from the side of the program that loads a plugin:
+// libraries, and bytes and errors on their way over it.
 package import CTaskPlugin
 import Glibc
 
 /// Why a file cannot be used as a plugin, in a sentence.
 package struct PluginLoadError: Error, Sendable, CustomStringConvertible {
-    /// The sentence's end; the file is named by whoever shows it.
+    /// The sentence's end; the file is named by the code that shows it.
     package var description: String
 }
 

@@ -119,7 +119,7 @@ open class PluginReceiver {
     /// The plugin adds to a metric. Any thread.
     open func addToMetric(_ number: UInt32, _ amount: Double) {}
 
-    /// The plugin has stopped: it gets no more reports of descriptors and timers. Loop thread.
+    /// The plugin has stopped: it no longer gets reports of descriptors and timers. Loop thread.
     public final func endWatches() { LoopActor.assumeIsolated(passing: watches) { $0.endAll() } }
 
     // MARK: In order

@@ -47,7 +47,7 @@ final class PluginWatches {
     private static let maximum = 1_024
     private var watches: [Int64: Watch] = [:]
     private var last: Int64 = 0
-    /// No more may come.
+    /// No further ones may come.
     private var isOver = false
 
     nonisolated init() {}

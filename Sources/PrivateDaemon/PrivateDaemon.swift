@@ -90,7 +90,7 @@ public final class PrivateDaemon {
 
     private static var ownEnvironment: [String: String] {
         var variables: [String: String] = [:]
-        // `environ` is null-terminated, and nobody in these programs changes the environment.
+        // `environ` is null-terminated, and nothing in these programs changes the environment.
         var next = environ
         while let entry = next.pointee {
             let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

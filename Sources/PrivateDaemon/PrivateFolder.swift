@@ -1,8 +1,8 @@
 public import EventLoop
 import Glibc
 
-/// The folder of a daemon of one's own: its socket, its state, its configuration and its plugins, for nobody else. Any
-/// thread; every method waits for the disk.
+/// The folder of a daemon of one's own: its socket, its state, its configuration and its plugins, for no other user.
+/// Any thread; every method waits for the disk.
 public struct PrivateFolder: Sendable {
     /// The folder.
     public let path: String
@@ -75,6 +75,6 @@ public struct PrivateFolder: Sendable {
     /// What is in a folder; nothing where it cannot be read.
     private static func names(in path: String) -> [String] { (try? FolderContents.names(in: path)) ?? [] }
 
-    /// Removes it with all that is in it. What cannot be removed stays: it is in the way of nobody.
+    /// Removes it with all that is in it. What cannot be removed stays: it is in no one's way.
     public func remove() { FolderContents.remove(path) }
 }

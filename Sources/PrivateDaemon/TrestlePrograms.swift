@@ -2,7 +2,7 @@
 // state and plugins in it, trestled is started there and ended again, and nothing is left.
 import Glibc
 
-/// Where Trestle's programs are: those that somebody started, or built along with a test.
+/// Where Trestle's programs are: those that a user started, or built along with a test.
 public struct TrestlePrograms: Sendable, Hashable {
     /// The path of `trestled`.
     public let daemon: String

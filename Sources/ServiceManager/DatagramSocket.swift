@@ -6,7 +6,7 @@ public struct DatagramSocket: ~Copyable, Sendable {
     private let descriptor: Int32
     private let address: DatagramAddress
 
-    /// A socket for sending to `address`: a path, or `@` and an abstract name. Nobody need listen there yet.
+    /// A socket for sending to `address`: a path, or `@` and an abstract name. No one needs to listen there yet.
     ///
     /// - Throws: ``ServiceManagerError`` where the address is none, or where there is no socket to be had.
     public init(to text: String) throws(ServiceManagerError) {
@@ -24,7 +24,7 @@ public struct DatagramSocket: ~Copyable, Sendable {
 
     /// Sends one datagram, with copies of the descriptors attached.
     ///
-    /// - Returns: 0, or why it was not sent: `ENOENT` or `ECONNREFUSED` (nobody listens), `EAGAIN` (the receiver does
+    /// - Returns: 0, or why it was not sent: `ENOENT` or `ECONNREFUSED` (no one listens), `EAGAIN` (the receiver does
     ///   not read), `EMSGSIZE` (it is too long), and what else the system says.
     public borrowing func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Int32 {
         address.withSocketAddress { name, nameBytes in

@@ -32,7 +32,7 @@ private struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// The descriptors that came with the process and that nobody has taken yet, in the order in which the manager gave
+/// The descriptors that came with the process and that have not been taken yet, in the order in which the manager gave
 /// them. Closed with this value.
 public struct InheritedDescriptors: ~Copyable, Sendable {
     private var waiting: [(name: String, descriptor: Int32)]

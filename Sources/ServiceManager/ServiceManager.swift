@@ -46,8 +46,8 @@ public struct ServiceManager: ~Copyable, Sendable {
     ///   - name: ASCII without control characters and colons, at most ``maximumNameBytes``. Several may bear one.
     ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless
     ///     told.
-    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. That the
-    ///   manager's store is full (`FileDescriptorStoreMax=`) nobody learns that.
+    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. The caller does
+    ///   not learn that the manager's store is full (`FileDescriptorStoreMax=`).
     public borrowing func store(
         descriptor stored: Int32, named name: String, outlivesHangUp: Bool = false
     ) throws(ServiceManagerError) {

@@ -1,7 +1,7 @@
 // TOMLDocument: a TOML file as values that know where they stand in it.
 //
 // A document is parsed whole (by toml++, behind CTomlplusplus) into a plain Swift tree: every key and every value
-// bears its line and column, so that whoever refuses a value later can point at it. Nothing here knows what the
+// bears its line and column, so that code that refuses a value later can point at it. Nothing here knows what the
 // values mean.
 import CTomlplusplus
 import Glibc

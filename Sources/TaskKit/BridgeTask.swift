@@ -133,8 +133,8 @@ public struct TaskSettings: Sendable, Hashable {
 /// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names
 /// nothing.
 public enum OptionPermission: String, Sendable, Hashable, CaseIterable {
-    /// Using what is stored for somebody else: the option is a namespace, a user id, a colon and an origin, such as
-    /// `1000:https://notes.example`. The caller's own he may always name.
+    /// Using what is stored for another user or origin: the option is a namespace, a user id, a colon and an origin,
+    /// such as `1000:https://notes.example`. A caller may always name its own.
     case store
 }
 

@@ -47,7 +47,7 @@ public struct Call: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Nobody waits for the answer. It is wanted all the same: it ends the call. Known in the daemon's own process; in
+    /// No one waits for the answer. It is wanted all the same: it ends the call. Known in the daemon's own process; in
     /// one of the plugin's own it is always false.
     public var isOneWay: Bool { flags & TRESTLE_REQUEST_ONE_WAY != 0 }
 

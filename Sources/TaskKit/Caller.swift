@@ -103,7 +103,7 @@ struct CallerCache {
     private static let slots = 64
 
     private struct Entry {
-        /// The daemon's number for this state of this caller; 0: nobody yet.
+        /// The daemon's number for this state of this caller; 0: no caller yet.
         var revision: UInt64 = 0
         var caller: Caller?
     }

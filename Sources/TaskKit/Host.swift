@@ -168,7 +168,7 @@ private final class Box: Sendable {
         self.body = body
     }
 
-    /// Whoever is handed this takes the reference over, once.
+    /// The code that is handed this takes over the reference, once.
     var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 }
 

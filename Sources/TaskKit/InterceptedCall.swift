@@ -7,13 +7,13 @@ public struct InterceptedCall: Sendable {
     public let task: String
 
     /// The options, one JSON value, to the byte as the caller sent it: the same value may come with other spaces,
-    /// escapes or digits. Nobody has checked yet whether it fits the task.
+    /// escapes or digits. It has not been checked yet whether it fits the task.
     public let rawOptions: [UInt8]
 
     /// The session whose task is meant, where the caller named one.
     public let session: SessionID?
 
-    /// Nobody waits for the answer.
+    /// No one waits for the answer.
     public let isOneWay: Bool
 
     /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is
@@ -29,7 +29,7 @@ public struct InterceptedCall: Sendable {
     /// The time that is left to the call now, zero once it is over; nil: no deadline.
     public var timeRemaining: Duration? { question.timeRemaining }
 
-    /// The call has ended, and nobody waits for a decision. Right on every thread.
+    /// The call has ended, and no one waits for a decision. Right on every thread.
     public var isCancelled: Bool { question.isCancelled }
 
     /// The daemon's log.

@@ -18,12 +18,12 @@ public struct MetricUnit: RawRepresentable, Sendable, Hashable {
 
 /// A metric that goes up and down, such as the length of a queue. Any thread.
 ///
-/// Setting it is a store into memory, cheap enough to be done with every change; nobody is woken. Operators see it in
-/// `trestle status` and `bridge.metrics`.
+/// Setting it is a store into memory, cheap enough to be done with every change; no thread is woken. Operators see it
+/// in `trestle status` and `bridge.metrics`.
 public struct Gauge: Sendable {
     private let metric: MetricHandle
 
-    /// A gauge that nobody sees: what an object has that was made before its plugin was started.
+    /// A gauge that no one sees: what an object has that was made before its plugin was started.
     public init() { metric = MetricHandle() }
 
     init(_ metric: MetricHandle) { self.metric = metric }
@@ -45,7 +45,7 @@ public struct Gauge: Sendable {
 public struct Counter: Sendable {
     private let metric: MetricHandle
 
-    /// A counter that nobody sees.
+    /// A counter that no one sees.
     public init() { metric = MetricHandle() }
 
     init(_ metric: MetricHandle) { self.metric = metric }
@@ -76,7 +76,7 @@ extension PluginContext {
     /// Publishes a gauge. The same name and unit are the same gauge, however often it is asked for.
     ///
     /// A name that is none, or one metric more than the 64 that a plugin may have, is reported in the log; the gauge is
-    /// one that nobody sees then, as with a daemon that does not know metrics yet.
+    /// one that no one sees then, as with a daemon that does not know metrics yet.
     ///
     /// - Parameters:
     ///   - name: Small letters, digits and `_`, beginning with a letter, at most 64, without the unit: `queue`.

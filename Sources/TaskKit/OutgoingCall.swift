@@ -64,7 +64,7 @@ final class OutgoingCall: @unchecked Sendable {  // loop thread; see above
         }
     }
 
-    /// Makes a call whose end nobody waits for. Loop thread.
+    /// Makes a call whose end no one waits for. Loop thread.
     static func notify(_ task: String, _ options: [UInt8], _ route: BridgeRoute, _ host: Host) {
         _ = make(task, options, route, host) { _ in }
     }
@@ -144,7 +144,7 @@ extension PluginRuntime {
         return try await call(task, encoded: encoded, route, onProgress: onProgress)
     }
 
-    /// Makes a call whose end nobody waits for. Any thread.
+    /// Makes a call whose end no one waits for. Any thread.
     func notify(_ task: String, _ options: some Encodable, _ route: BridgeRoute, log: PluginLog) {
         do throws(JSONEncodingError) {
             let options = try JSONCoding.encode(options)
@@ -166,7 +166,7 @@ extension PluginRuntime {
             }
         }
         do throws(JSONMismatch) {
-            // Whoever answered chose the length, and the loop serves others too.
+            // The sender of the answer chose the length, and the loop serves others too.
             guard bytes.count > Self.maximumBytesDecodedOnLoop else { return try decode().get() }
             return try await beside(decode).get()
         } catch {

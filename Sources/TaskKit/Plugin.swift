@@ -67,7 +67,7 @@ public struct Plugin: Sendable {
     }
 
     /// Finishes the plugin's work, on the loop thread. No call follows. Several run in reverse order; past its deadline
-    /// (the setting `stop_timeout`) the daemon goes on without. There is nobody left to throw to.
+    /// (the setting `stop_timeout`) the daemon goes on without. No caller is left to throw to.
     public func onStop(_ body: @escaping @Sendable () async -> Void) -> Plugin {
         with { $0.stopHooks.append(body) }
     }
@@ -137,7 +137,7 @@ public struct Plugin: Sendable {
     ///
     /// A plugin that fails its own `check()` is exported all the same: its manifest says what is wrong in place of its
     /// tasks, and the daemon refuses to load it with that sentence. A schema that cannot be derived is found only by
-    /// `check()`, and when somebody asks the daemon for it: the tasks can be called without.
+    /// `check()`, and when a client asks the daemon for it: the tasks can be called without.
     public func export() -> PluginTable {
         exportedTable(parts)
     }
@@ -157,7 +157,7 @@ public enum SessionChange: Sendable, Hashable, CaseIterable {
     case opened
     /// It is gone: no call of it follows, and what was kept for it can go.
     case closed
-    /// Its page or program is not seen by anybody at present.
+    /// Its page or program is not visible to the user at present.
     case background
     /// It is seen again.
     case foreground

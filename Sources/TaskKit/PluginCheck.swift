@@ -57,7 +57,7 @@ enum NameRule {
 }
 
 extension PluginParts {
-    /// What is wrong, in sentences; but for the schemas, which are derived when somebody asks for them: it takes longer
+    /// What is wrong, in sentences; but for the schemas, which are derived when a client asks for them: it takes longer
     /// than all else that a plugin does when it is loaded.
     func defects() -> [String] {
         var found: [String] = []

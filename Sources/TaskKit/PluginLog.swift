@@ -5,7 +5,7 @@ public struct PluginLog: Sendable {
     let host: Host
     let call: trestle_call
 
-    /// Something failed and somebody should look at it.
+    /// Something failed and a person should look at it.
     public func error(_ message: String) { host.log(UInt32(TRESTLE_LOG_ERROR), message, call) }
     /// Something is wrong, and work goes on.
     public func warning(_ message: String) { host.log(UInt32(TRESTLE_LOG_WARNING), message, call) }

@@ -199,7 +199,7 @@ extension BridgeError {
         }
     }
 
-    /// An error whose words nobody chose.
+    /// An error whose words were not written for callers.
     init(unforeseen error: any Error, _ what: String) {
         self.init(.internal, "\(what): \(error)")
         isUnforeseen = true

@@ -17,7 +17,7 @@ extension PluginContext {
     }
 }
 
-/// A timer of a plugin, which goes on without anybody who keeps it. Any thread.
+/// A timer of a plugin, which goes on even if no code keeps it. Any thread.
 public final class PluginTimer: Sendable {
     private let host: Host
     private let log: PluginLog
@@ -36,7 +36,7 @@ public final class PluginTimer: Sendable {
         host.onLoopThread { self.schedule(at: due) }
     }
 
-    /// It fires no more; on the loop thread at once, on another one soon.
+    /// It no longer fires; on the loop thread at once, on another one soon.
     public func cancel() {
         isOver.store(true, ordering: .releasing)
         host.onLoopThread {

@@ -4,7 +4,7 @@ import Glibc
 
 /// A folder of a test's own.
 enum TemporaryFolder {
-    /// Makes an empty folder that nobody else may enter.
+    /// Makes an empty folder that no other user may enter.
     static func make() throws(SystemError) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/trestle-test-XXXXXX".utf8CString)
@@ -14,7 +14,7 @@ enum TemporaryFolder {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes a folder with what is in it. What cannot be removed stays: it is in the way of nobody.
+    /// Removes a folder with what is in it. What cannot be removed stays: it is in no one's way.
     static func remove(_ path: String) {
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -20,7 +20,7 @@ export class Backoff {
 
     /** The next delay in milliseconds. */
     next() {
-        // The exponent is bounded because 2 ** 1024 is no number any more.
+        // The exponent is bounded because 2 ** 1024 is no longer a number.
         const full = Math.min(this.#max, this.#first * 2 ** Math.min(this.#attempts, 32));
         this.#attempts += 1;
         this.#last = full * (0.5 + 0.5 * this.#random());

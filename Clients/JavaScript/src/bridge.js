@@ -122,7 +122,7 @@ export class Bridge {
         }
     }
 
-    /** The daemon begins no more calls. Returns whether they wait for the next one. */
+    /** The daemon no longer begins calls. Returns whether they wait for the next one. */
     #drain() {
         const mayWait = this.#connection.drain();
         if (mayWait) this.#calls.hold();
@@ -168,7 +168,7 @@ export class Bridge {
 
     notify(task, options, { session } = {}) {
         const { promise } = this.#calls.begin(task, options, { session, isOneWay: true });
-        // Nobody has to look at what becomes of it.
+        // No caller has to handle its outcome.
         promise.catch(() => {});
         return promise;
     }

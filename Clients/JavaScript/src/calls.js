@@ -18,7 +18,7 @@ const noTimeout = 366 * 24 * 60 * 60 * 1000;
 export class Calls {
     /** The longest message that the daemon takes, in bytes; from `bridge.hello`. */
     messageBytes = 1 << 20;
-    /** How many connections were lost: whoever compares knows whether it was that which ended a call. */
+    /** How many connections were lost. A caller that compares this number knows whether such a loss ended a call. */
     lossCount = 0;
 
     #outbox;
@@ -275,7 +275,7 @@ export class Calls {
         this.hold();
     }
 
-    /** Nothing can be called any more. What is one-way and waits may still be written where a session takes it. */
+    /** Nothing can be called from now on. What is one-way and waits may still be written where a session takes it. */
     close(error = closedHere()) {
         if (this.#end) return;
         this.#end = error;
@@ -285,7 +285,7 @@ export class Calls {
         }
     }
 
-    /** Whether nothing can be called any more. */
+    /** Whether calls are no longer possible. */
     get hasEnded() {
         return this.#end !== undefined;
     }

@@ -10,10 +10,10 @@
 //                     and closed(error?): the last one, called once.
 //   write(text)       Takes one message in any case; false: wait for drained() before the next. Where there is gather,
 //                     it takes several messages, a line each.
-//   canWrite          Optional: false where it takes nothing any more, although closed() has not come yet.
+//   canWrite          Optional: false where it no longer takes anything, although closed() has not come yet.
 //   gather(action)    Optional: runs the action later in this turn, so that one write takes what has come until then.
 //   end()             Delivers what was written, then closes; closed() follows.
-//   destroy()         Closes at once. No event comes any more.
+//   destroy()         Closes at once. No further event comes.
 //   keepAlive(keeps)  Whether it keeps a Node process alive.
 //   canReopen         Whether another carrier of its kind may be opened after it.
 //   awaitsHello       Whether calls wait for the answer to bridge.hello. Not where a container stands between, which
@@ -85,7 +85,7 @@ export class Connection {
         // A listener may have closed the bridge.
         if (this.state === "closed") return;
         let carrier;
-        // Events of a carrier that is not the current one any more are passed over.
+        // Events of a carrier that is no longer the current one are ignored.
         const current = (action) => (...values) => (carrier === this.#carrier ? action(...values) : undefined);
         try {
             carrier = this.#makeCarrier();

@@ -23,7 +23,7 @@ export class BridgeError extends Error {
 
     /**
      * Whether the work of the call may have begun: `false` means that nothing was done and sending it again is safe,
-     * `true` that it may have had its effect, `undefined` that nobody says.
+     * `true` that it may have had its effect, `undefined` that it is unknown.
      */
     get started() {
         const started = isObject(this.data) ? this.data.started : undefined;
@@ -55,7 +55,7 @@ export function isObject(value) {
     return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Nobody listens, or nobody answers. */
+/** No one listens, or no answer comes. */
 export function unreachable(reason, data) {
     const place = data?.path === undefined ? "" : ` at ${data.path}`;
     return new BridgeError("daemon.unreachable", `no daemon${place}: ${reason}`, { data, transient: true });

@@ -1,16 +1,16 @@
-// Events on their way to a reader that takes them one by one. Bounded: of what nobody takes the oldest are dropped, and
-// the reader gets their number in an event of its own, named as the daemon's.
+// Events on their way to a reader that takes them one by one. Bounded: of the events that are not taken, the oldest are
+// dropped, and the reader gets their number in an event of its own, named as the daemon's.
 
 import { addDisposal } from "./disposal.js";
 
-/** Says that events were missed: `count` of them, null where nobody knows how many. */
+/** Says that events were missed: `count` of them, null where the number is unknown. */
 export const eventsDropped = "bridge.events_dropped";
 
 export class EventStream {
     #capacity;
     #onEnd;
     #events = [];
-    /** How many were dropped since the last read; null where nobody knows. */
+    /** How many were dropped since the last read; null where the number is unknown. */
     #dropped = 0;
     #readers = [];
     #hasEnded = false;
@@ -33,7 +33,7 @@ export class EventStream {
         this.#events.push(event);
     }
 
-    /** No more comes. What waits is still handed out. */
+    /** No further events come. What waits is still handed out. */
     end() {
         if (this.#hasEnded) return;
         this.#hasEnded = true;
@@ -52,7 +52,7 @@ export class EventStream {
         return new Promise((resolve) => this.#readers.push(resolve));
     }
 
-    /** The reader wants no more: `break` in a `for await`. */
+    /** The reader wants no further events: `break` in a `for await`. */
     return() {
         this.#events = [];
         this.#dropped = 0;

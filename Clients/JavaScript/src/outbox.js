@@ -6,15 +6,14 @@
 // not to have begun. What waits is bounded: `hasRoom` says whether one more call may wait. Messages of the session are
 // not refused, because every callback has to be sent; the daemon bounds their number by the calls that it forwards.
 
-/** How much is written at once to a carrier that gathers. Of one such write nobody knows how much has left. */
+/** How much is written at once to a carrier that gathers. For one such write it is unknown how much has left. */
 const maxBatchBytes = 16 << 10;
 
 /**
  * @typedef {object} OutgoingCall
  * @property {number} order its place: lower ones go first
  * @property {number} bytes what it counts while it waits
- * @property {() => string | undefined} take its text, at the moment of writing; undefined: it is not to be sent any
- * more
+ * @property {() => string | undefined} take its text, at the moment of writing; undefined: it is no longer to be sent
  * @property {(error: unknown) => void} failed the carrier refused it
  */
 

@@ -151,7 +151,7 @@ export class Provider {
     #report(call, value) {
         if (!call.wantsProgress || call.hasEnded) return false;
         const text = progressText(call.id, encodeValue(value, "internal", "the progress"), call.sequence);
-        // Intermediate results may be missing; nobody has to wait for them.
+        // Intermediate results may be missing; no one has to wait for them.
         if (isLonger(text, this.#calls.messageBytes) || !this.#outbox.hasRoom(byteLength(text))) return false;
         call.sequence += 1;
         this.#send(text);
@@ -190,7 +190,7 @@ export class Provider {
         this.#outbox.sendInSession({ bytes: byteLength(text), take: () => text });
     }
 
-    /** The caller waits no more. The call still gets its one answer, which the daemon drops. */
+    /** The caller no longer waits. The call still gets its one answer, which the daemon drops. */
     cancel(id) {
         this.#running.get(id)?.abort.abort();
     }

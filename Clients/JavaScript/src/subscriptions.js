@@ -54,7 +54,7 @@ export class Subscriptions {
             this.#remove(listener);
         };
         stop.ready = this.#begin(listener, signal);
-        // Nobody has to look at it.
+        // No caller has to handle it.
         stop.ready.catch(() => signal?.removeEventListener("abort", stop));
         signal?.addEventListener("abort", stop, { once: true });
         return stop;
@@ -75,7 +75,7 @@ export class Subscriptions {
         }
     }
 
-    /** What is retained and comes to this session no more; not before the listener's owner has the handle. */
+    /** The retained events that this session no longer gets; not before the listener's owner has the handle. */
     #handOut(listener) {
         const events = this.#retained.matching(listener.patterns);
         if (events.length === 0) return;
@@ -94,7 +94,7 @@ export class Subscriptions {
         this.#calls.begin("bridge.unsubscribe", { events: unwanted }).promise.catch(() => {});
     }
 
-    /** Those of the patterns that somebody listens to. */
+    /** Those of the patterns that have a listener. */
     #wanted(patterns) {
         const all = new Set([...this.#listeners].flatMap((listener) => listener.patterns));
         return patterns.filter((pattern) => all.has(pattern));

@@ -105,7 +105,7 @@ class Face(Protocol):
         """Provides a task that answers so."""
 
     async def unregister(self, task: str) -> None:
-        """Provides it no more."""
+        """No longer provides it."""
 
 
 def _answer(answer: dict[str, Any], options: Any, call: trestle_bridge.IncomingCall) -> Any:

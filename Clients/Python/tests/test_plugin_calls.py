@@ -95,7 +95,7 @@ class OwnCallTests(SampleTestCase):
 
     def test_to_a_daemon_that_does_not_read_only_so_much_is_said(self) -> None:
         call = self.daemon.start_call("flood")
-        # Nobody reads the socket meanwhile.
+        # No one reads the socket meanwhile.
         self.daemon.log_until("full")
         self.assertEqual(self.daemon.result(call), 1)
         sizes = sum(len(message["options"]["data"]) for message in self.daemon._seen)

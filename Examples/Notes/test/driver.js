@@ -20,7 +20,7 @@
             document.querySelector("#new input").value = text;
             document.querySelector("#new").requestSubmit();
         },
-        /** As if somebody were typing: nothing is saved before he makes a pause, or leaves the field. */
+        /** As if a user were typing: nothing is saved before the user makes a pause, or leaves the field. */
         type(index, text) {
             item(index).querySelector("textarea").value = text;
         },

@@ -112,7 +112,7 @@ testOfPages("a note whose answer was lost is not written twice", async ([one, ot
     const lose = async (write, expected) => {
         container.hears = () => false;
         const written = write();
-        // The daemon has done it, and its answer finds nobody.
+        // The daemon has done it, and no one receives its answer.
         await show([other], expected);
         await container.reconnect();
         await written;

@@ -43,7 +43,7 @@ struct AlertTask: BridgeTask {
     private func note(_ error: BridgeError, of name: PresenterName, _ log: PluginLog) {
         let line = "the presenter \(name) did not show the alert: \(error)"
         switch error.code {
-        // Nobody has registered as one: usual where there is no desktop.
+        // No client has registered as one: usual where there is no desktop.
         case .taskNotFound: log.debug(line)
         case .replyInvalid, .resultInvalid: log.warning(line)
         default: log.notice(line)

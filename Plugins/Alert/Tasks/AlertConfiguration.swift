@@ -14,7 +14,7 @@ struct AlertConfiguration: Codable, Sendable {
         ]
     ]
 
-    /// - Throws: `JSONMismatch`, where it names nobody, or somebody twice.
+    /// - Throws: `JSONMismatch`, where it names no presenter, or one twice.
     func check() throws(JSONMismatch) {
         guard let presenters else { return }
         let known = PresenterName.allCases.map(\.rawValue).joined(separator: ", ")

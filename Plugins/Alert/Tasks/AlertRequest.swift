@@ -12,7 +12,7 @@ struct AlertRequest: Decodable, Sendable {
         case prompt
     }
 
-    /// The options as they came, those that nobody here knows among them, numbers as they were written.
+    /// The options as they came, including those that are unknown here, with numbers as they were written.
     let options: JSON
     let title: String?
     let content: String

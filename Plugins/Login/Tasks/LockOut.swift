@@ -5,9 +5,9 @@
 /// attempt that comes in that time is refused at once, checks no password and changes nothing. A success forgets the
 /// failures.
 ///
-/// Because the peer's uid is part of the key, nobody can lock another out. Attempts that are under way count as if
-/// they had failed, so that guesses made side by side get no further than guesses made one after the other. Names
-/// that no account bears are counted like the others: an answer must not show which is which.
+/// Because the peer's uid is part of the key, no user can lock another out. Attempts that are under way count as if
+/// they had failed, so that guesses made side by side get no further than guesses made one after the other. Names that
+/// no account bears are counted like the others: an answer must not show which is which.
 ///
 /// Times are readings of one monotonic clock, given by the caller.
 struct LockOut: Sendable {

@@ -9,7 +9,7 @@ struct LoginMetrics: Sendable {
     /// Attempts that were refused unheard.
     var lockedLogins = Counter()
 
-    /// Figures that nobody sees.
+    /// Figures that no one sees.
     init() {}
 
     init(_ context: PluginContext) {

@@ -59,7 +59,7 @@ final class LoginService: Sendable {
     /// Opens the accounts in the plugin's directory.
     ///
     /// - Parameters:
-    ///   - metrics: Are kept up to date from here on; by default nobody sees them.
+    ///   - metrics: Are kept up to date from here on; by default no one sees them.
     ///   - log: Gets sentences for the operator.
     func open(
         directory: String, metrics: LoginMetrics = LoginMetrics(), log: @escaping @Sendable (String) -> Void = { _ in }

@@ -12,7 +12,7 @@ struct Token: Sendable {
     /// Under which the token is known here.
     let hash: TokenHash
 
-    /// A new token, which nobody has seen before.
+    /// A new token, which no one has seen before.
     init() {
         Sodium.prepare()
         var bytes = [UInt8](repeating: 0, count: Self.randomBytes)

@@ -39,7 +39,7 @@ extension Bridge {
     ///   - session: Only a task that this session registered; nil: any.
     ///   - timeout: How long the call may take; by default as long as the task's own timeout.
     ///   - retry: Whether the call is made again, after which errors.
-    /// - Returns: The call. It is cancelled when nobody holds that any more.
+    /// - Returns: The call. It is cancelled when it is no longer held.
     /// - Throws: As `call(_:_:as:session:timeout:retry:)`, as long as the call has not been sent; later errors are
     ///   those of `CallProgress.result`.
     public func callWithProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>(
@@ -67,13 +67,13 @@ extension Bridge {
             CallRequest(task, try CallJSON.options(options, of: task), session: session))
     }
 
-    /// Sends an event to everybody who subscribed to it, this bridge too if it did. Waits for the daemon's answer.
+    /// Sends an event to all clients that subscribed to it, this bridge too if it did. Waits for the daemon's answer.
     ///
     /// - Parameters:
     ///   - event: Its name, such as `page.shown`.
     ///   - data: What it says, any value that has JSON; `null` unless given.
     ///   - retain: Whether the daemon keeps the event, in place of the one before of this name, and sends it to
-    ///     everybody who subscribes later.
+    ///     all clients that subscribe later.
     /// - Throws: As `call(_:_:as:session:timeout:retry:)`; `permission.denied` where a rule forbids it;
     ///   `quota.exceeded` where too many events are retained.
     public func publish(

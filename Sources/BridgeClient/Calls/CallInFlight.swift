@@ -30,11 +30,11 @@ enum CallKind {
     case plain
     /// Intermediate results are wanted.
     case withProgress
-    /// Nobody answers: it ends when it is sent.
+    /// It gets no answer: it ends when it is sent.
     case oneWay
 }
 
-/// A call that waits to be sent, or has been: one terminal outcome, which whoever waits gets.
+/// A call that waits to be sent, or has been: one terminal outcome, which all who wait get.
 @LoopActor
 final class CallInFlight {
     let id: UInt64
@@ -50,7 +50,7 @@ final class CallInFlight {
     /// Where its message begins among the bytes of that connection.
     private var position: UInt64 = 0
     private let madeAt: MonotonicInstant
-    /// Ends the call here where nobody else does in time.
+    /// Ends the call here where nothing else does in time.
     private var deadline: (any ClientTimer)?
     private let waiting = AsyncSignal<Void>()
 

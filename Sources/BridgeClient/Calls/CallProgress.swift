@@ -1,10 +1,10 @@
 import BridgeJSON
 import EventLoop
 
-/// A call in flight that reports progress; it is cancelled when nobody holds this any more.
+/// A call in flight that reports progress; it is cancelled when this is no longer held.
 ///
 /// A sequence of the call's intermediate results, for one reader, and its end: the sequence ends when the call does,
-/// however it ends, and `result` then returns or throws. Of progress that nobody takes the oldest is dropped, beyond
+/// however it ends, and `result` then returns or throws. Of progress that is not taken, the oldest is dropped, beyond
 /// `Bridge.Limits.maximumQueuedProgress`. What does not fit `Progress` is left out.
 public final class CallProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>: AsyncSequence, Sendable {
     /// An intermediate result.

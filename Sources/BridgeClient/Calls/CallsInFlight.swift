@@ -59,7 +59,7 @@ final class CallsInFlight {
         return call.connection == nil ? false : nil
     }
 
-    /// Sends a call that nobody answers.
+    /// Sends a call that is not answered.
     func notify(_ request: CallRequest) async throws(BridgeError) {
         _ = try await outcome(of: try await begin(request, .oneWay))
     }

@@ -19,7 +19,8 @@ public enum Retry: String, Sendable, Hashable, CaseIterable {
 
     /// Whether a call that ended so may be made again.
     func allows(_ error: BridgeError) -> Bool {
-        // Who cancelled does not want it again; after its deadline nobody waits; without a connection it has waited.
+        // A caller that cancelled does not want it again; after its deadline no one waits; without a connection it has
+        // waited.
         guard error.isTransient, ![.callCancelled, .callTimeout, .daemonUnreachable].contains(error.code) else {
             return false
         }

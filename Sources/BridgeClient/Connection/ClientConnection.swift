@@ -27,7 +27,7 @@ final class ClientConnection {
     private(set) var writtenEnd: UInt64 = 0
     /// Where the next message will begin, counted as `writtenEnd` is.
     var queuedEnd: UInt64 { writtenEnd + UInt64(output.count) }
-    /// Whether the daemon has ended the session because somebody wanted that, so that there shall be no other.
+    /// Whether the daemon has ended the session because a user wanted that, so that there shall be no other.
     private(set) var isEndedOnPurpose = false
 
     private let stream: UnixStream
@@ -43,7 +43,7 @@ final class ClientConnection {
     /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the
     /// same name; those are followed by something else, or by nothing.
     private var announcedEnd: BridgeError?
-    /// What the daemon said about the whole connection and no call, as it does when it turns somebody away.
+    /// What the daemon said about the whole connection and no call, as it does when it turns a client away.
     private(set) var rejection: BridgeError?
     private let timers: any ClientTimers
 
@@ -82,7 +82,7 @@ final class ClientConnection {
 
     /// Waits until there is room for another message.
     ///
-    /// - Parameter isOver: whether nobody waits any more; asked at each ``lookAgain()``.
+    /// - Parameter isOver: whether no one waits any longer; asked at each ``lookAgain()``.
     /// - Throws: why the connection is over; `call.cancelled` where the Swift task is cancelled.
     func waitForRoom(for task: String, unless isOver: () -> Bool = { false }) async throws(BridgeError) {
         while !isOver() {
@@ -93,7 +93,7 @@ final class ClientConnection {
         }
     }
 
-    /// Wakes those who wait for room, because one of them need not any more.
+    /// Wakes those who wait for room, because one of them no longer needs to.
     func lookAgain() { room.resumeAll(()) }
 
     /// Has `write` append messages, which leave at the end of the turn.

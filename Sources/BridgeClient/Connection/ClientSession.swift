@@ -44,7 +44,7 @@ final class ClientSession {
                 throw .turnedAway(link.path, rejection)
             }
             switch error.code {
-            // Another origin than it wants to speak for would be somebody else.
+            // An origin other than the wanted one would be another client.
             case .permissionDenied where configuration.origin == nil, .taskNotFound where configuration.origin == nil:
                 daemon.withLock { $0 = nil }
             case .callTimeout, .sessionClosed:

@@ -13,7 +13,7 @@ protocol ClientTimers {
 /// A timer that runs, or has fired.
 @LoopActor
 protocol ClientTimer: AnyObject {
-    /// Does not fire any more. Further calls do nothing.
+    /// No longer fires. Further calls do nothing.
     func close()
 }
 

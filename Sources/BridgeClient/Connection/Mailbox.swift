@@ -6,7 +6,7 @@ import EventLoop
 @LoopActor
 final class Mailbox<Element: Sendable> {
     private let capacity: Int
-    /// Makes the element that says how many were dropped; nil: nobody needs to know.
+    /// Makes the element that says how many were dropped; nil: no one needs to know.
     private let reportDropped: (@Sendable (Int) -> Element)?
     private var elements: [Element] = []
     /// Taken elements at the front of `elements`, cleared away now and then.

@@ -51,8 +51,8 @@ package struct SocketLocation {
     /// Where a daemon of this user's listens; nil: nowhere.
     private var own: String? {
         if let ofUserUnit { return ofUserUnit }
-        // Without a runtime directory. Anybody may make a directory in /tmp: one that is not this user's is somebody
-        // else's trap.
+        // Without a runtime directory. Any user may make a directory in /tmp: one that is not this user's is a trap set
+        // by another user.
         let directory = "/tmp/trestle-\(uid)"
         return owner(directory) == uid ? directory + "/bridge.sock" : nil
     }

@@ -19,14 +19,14 @@ public struct BridgeEvent: Sendable, Hashable {
 ///
 /// A reader that falls too far behind loses the oldest events and gets `bridge.events_dropped` with their `count` in
 /// their place; the daemon does the same. After a connection was lost and made again it gets one whose `count` is null:
-/// events may have been missed, and nobody knows how many. A retained event
-/// that came before the subscription is its first one. The subscription ends when the stream is no longer held, or
-/// with `end()`. The sequence ends when the bridge is closed here, and fails when there will be no other connection, or
-/// the next daemon refuses the subscription.
+/// events may have been missed, and it is unknown how many. A retained event that came before the subscription is its
+/// first one. The subscription ends when the stream is no longer held, or with `end()`. The sequence ends when the
+/// bridge is closed here, and fails when there will be no other connection, or the next daemon refuses the
+/// subscription.
 public final class EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = BridgeEvent
-    /// Why no event comes any more.
+    /// Why no further event comes.
     public typealias Failure = BridgeError
 
     private let bridge: Bridge

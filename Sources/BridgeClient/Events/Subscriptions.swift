@@ -34,7 +34,7 @@ final class Subscriptions {
             mailbox.put(event)
         }
 
-        /// Another session begins: nobody knows how many events were missed. Reported once, however many attempts to
+        /// Another session begins: it is unknown how many events were missed. Reported once, however many attempts to
         /// connect follow each other.
         func reportGap() {
             guard !isAtGap else { return }
@@ -52,8 +52,8 @@ final class Subscriptions {
     private let link: Link
     private let calls: CallsInFlight
     private var subscriptions: [Subscription] = []
-    /// The newest retained event of each name that somebody listens to. The daemon sends one to a session once; a
-    /// stream that is subscribed to it later gets it from here.
+    /// The newest retained event of each name that has a listener. The daemon sends one to a session once; a stream
+    /// that is subscribed to it later gets it from here.
     private var retained: [String: BridgeEvent] = [:]
     /// As many as the daemon keeps.
     private static let maximumRetained = 1_024
@@ -97,7 +97,7 @@ final class Subscriptions {
         }
     }
 
-    /// The reader is gone. The daemon forgets the patterns that nobody else wants.
+    /// The reader is gone. The daemon forgets the patterns that no other reader wants.
     func unsubscribe(_ subscription: Subscription) async {
         guard contains(subscription) else { return }
         remove(subscription)
@@ -114,7 +114,7 @@ final class Subscriptions {
 
     func receive(_ message: EventMessage) {
         let name = String(decoding: message.name, as: UTF8.self)
-        // What the daemon itself dropped concerns everybody who listens.
+        // What the daemon itself dropped concerns all listeners.
         let concernsAll = name == Self.dropped
         let readers = subscriptions.filter { concernsAll || $0.wants(name) }
         guard !readers.isEmpty, let data = try? JSON(parsing: message.data) else { return }

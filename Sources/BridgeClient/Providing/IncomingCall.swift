@@ -2,7 +2,7 @@ import BridgeJSON
 
 /// Whose calls a provided task takes.
 public enum ProviderScope: String, Sendable, Hashable {
-    /// Those of everybody whom the daemon's rules allow.
+    /// Those of all clients that the daemon's rules allow.
     case any
     /// Only those that name this session.
     case session
@@ -21,7 +21,7 @@ public struct IncomingCall: Sendable {
     /// Nothing reports to the caller what becomes of the call.
     public let isOneWay: Bool
 
-    /// Nil: nobody wants progress.
+    /// Nil: no one wants progress.
     let report: ProgressReport?
 
     /// The time that is left to the call now, zero once it is over; nil: no deadline.

@@ -66,6 +66,6 @@ final class ProgressReport: Sendable {
         }
     }
 
-    /// The call has ended, or nobody waits for it any more. Any thread.
+    /// The call has ended, or no one waits for it any longer. Any thread.
     func end() { isOver.store(true, ordering: .relaxed) }
 }

@@ -43,7 +43,7 @@ final class ProvidedTasks {
         }
     }
 
-    /// Where the answer to a call goes: to whoever sent it, and to nobody else.
+    /// Where the answer to a call goes: only to the daemon that sent it.
     private struct Sender {
         let connection: ClientConnection
         /// The text of the call's id.
@@ -55,7 +55,7 @@ final class ProvidedTasks {
         let task: Task<Void, Never>
         let report: ProgressReport?
 
-        /// The caller does not wait any more.
+        /// The caller no longer waits.
         func cancel() {
             report?.end()
             task.cancel()

@@ -1,7 +1,7 @@
 import BridgeJSON
 import EventLoop
 
-/// A task that a bridge provides, until `unregister()` or the bridge's end; that nobody holds this ends nothing.
+/// A task that a bridge provides, until `unregister()` or the bridge's end; releasing this value does not end it.
 public final class Registration: Sendable {
     private let bridge: Bridge
     private let provided: ProvidedTask
@@ -14,8 +14,8 @@ public final class Registration: Sendable {
     /// The task's name.
     public var task: String { provided.task }
 
-    /// Provides the task no more; calls that have come already go on. Waits for the daemon's answer. Does nothing where
-    /// that has been done, or the task has been registered again since: the later registration holds.
+    /// No longer provides the task; calls that have come already go on. Waits for the daemon's answer. Does nothing
+    /// where that has been done, or the task has been registered again since: the later registration holds.
     /// - Throws: What the daemon says; why there is no connection.
     public func unregister() async throws(BridgeError) {
         try await bridge.session.provided.unregister(provided)

@@ -35,7 +35,7 @@ final class Link {
     weak var session: ClientSession?
 
     private(set) var phase = Phase.connecting(nil)
-    /// Why there will be no connection any more; nil while there may be. Set before the last one has ended where this
+    /// Why there will be no further connection; nil while there may be. Set before the last one has ended where this
     /// end closes it.
     private(set) var end: BridgeError?
 
@@ -155,7 +155,7 @@ final class Link {
 
     // MARK: A daemon that stops
 
-    /// The daemon begins no more calls. Returns whether they may wait for it to be over.
+    /// The daemon no longer begins calls. Returns whether they may wait for it to be over.
     func hold() -> Bool {
         guard configuration.reconnect != nil, end == nil, case .open(let connection) = phase else { return false }
         if holding == nil {
@@ -169,7 +169,7 @@ final class Link {
 
     // MARK: The end
 
-    /// A connection has ended. One that was never open is the business of whoever waits for it to be.
+    /// A connection has ended. One that was never open is handled by the caller that waits for it to open.
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
         guard case .open(let current) = phase, current === connection else { return }
         holding?.close()

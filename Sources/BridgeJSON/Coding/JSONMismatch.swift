@@ -29,7 +29,7 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - path: Its path; nil: it is a member of the root.
-    ///   - given: Keys of the same object that nobody knows. One that is near is probably meant to be this one.
+    ///   - given: Unknown keys of the same object. One that is near is probably meant to be this one.
     public init(missing key: String, expected: String, given: some Sequence<String>) {
         self.init(missing: key, at: .key(key, of: .root), expected: expected, given: given)
     }
@@ -131,7 +131,7 @@ final class KeyVisits {
 
     func ask(_ key: String, of object: Int) { asked[object]?.keys.insert(ExactKey(text: key)) }
 
-    /// The first member that nobody asked for.
+    /// The first member that was not asked for.
     func unknownKey(in tape: JSONTape) -> JSONMismatch? {
         for object in order {
             guard let visit = asked[object],

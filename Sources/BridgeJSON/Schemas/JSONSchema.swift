@@ -99,7 +99,7 @@ private final class SchemaRecorder: Decoder {
         self.takesMembersOnly = takesMembersOnly
     }
 
-    /// The schema of a type, and a value of it for whoever asked.
+    /// The schema of a type, and a value of it for the caller that asked.
     ///
     /// Most types are objects with members, and these are not asked what else they might be: for each conformance that
     /// there is none of, the runtime searches every library of the process. That was most of the work.

@@ -6,7 +6,7 @@ struct SchemaBudget {
     static let checkSteps = 1_000_000
     /// For a check that others wait for: 20 to 80 µs.
     static let quickSteps = 20_000
-    /// A longer value is left to a check that nobody waits for: reading it takes about 5 ns a byte.
+    /// A longer value is left to a check that no one waits for: reading it takes about 5 ns a byte.
     static let quickBytes = 4_096
     /// For reading one schema: its text, and what its references search through.
     static let readingSteps = 1_000_000
@@ -35,7 +35,7 @@ struct SchemaBudget {
     private static let copySteps = 16
 }
 
-/// Why a check ends before anybody knows whether the value fits.
+/// Why a check ends before it is known whether the value fits.
 enum SchemaExcess: Error {
     case steps
     case nesting

@@ -82,7 +82,7 @@ public final class SchemaCheck: Sendable {
     }
 }
 
-/// What a check works with: it is kept for the next one, and is nobody's state. One thread.
+/// What a check works with: it is kept for the next one, and holds no caller's state. One thread.
 public final class SchemaRoom {
     /// The value that is checked.
     private(set) var tape = JSONTape()
@@ -106,7 +106,7 @@ public final class SchemaRoom {
 public enum SchemaMisfit: Error, Sendable, Hashable, CustomStringConvertible {
     /// It does not fit; path `$` where the text is no JSON.
     case mismatch(JSONMismatch)
-    /// Nobody knows: the check ended when its steps were used up. The reason is the end of a sentence.
+    /// It is unknown: the check ended when its steps were used up. The reason is the end of a sentence.
     case tooMuch(String)
 
     /// What does not fit, as the end of a sentence.

@@ -95,7 +95,7 @@ struct SchemaGraph: Sendable {
         return nil
     }
 
-    /// Hashed with the process's own seed, so that nobody can choose keys that collide.
+    /// Hashed with the process's own seed, so that no client can choose keys that collide.
     static func slot(of key: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: key)

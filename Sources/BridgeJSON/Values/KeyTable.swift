@@ -1,5 +1,5 @@
-/// The keys of one object of a tape, to be found by their bytes. Hashed with the process's own seed, so that nobody can
-/// choose keys that collide.
+/// The keys of one object of a tape, to be found by their bytes. Hashed with the process's own seed, so that no client
+/// can choose keys that collide.
 struct KeyTable {
     /// Objects with fewer members are searched through.
     static let smallCount = 16

@@ -6,7 +6,7 @@
  * members of the top level stand; nothing is converted or copied. What the members mean is no business of this file.
  *
  * Own code, because this is on the way of every call, and because no library offers just this: those that parse on
- * demand skip what nobody asks for, so that bad JSON would travel on, and the others build a tree. Libraries for whole
+ * demand skip what is not asked for, so that bad JSON would travel on, and the others build a tree. Libraries for whole
  * documents also spend more on preparing a message of 150 bytes than this does on reading it.
  */
 #ifndef TRESTLE_BRIDGE_JSON_H

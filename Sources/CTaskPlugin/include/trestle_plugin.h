@@ -5,7 +5,7 @@
  * A plugin is a shared library that exports one function, `trestle_plugin_entry`. The daemon calls it once,
  * reads the returned table, and from then on each side calls the other through the two tables below: the
  * plugin's (`trestle_plugin`) and the daemon's (`trestle_host`). Any language with a C calling convention
- * will do; in Swift, `TaskKit` fills these tables and nobody needs to read on.
+ * will do; in Swift, `TaskKit` fills these tables and there is no need to read on.
  *
  * Rules that hold everywhere in this file
  *
@@ -107,7 +107,7 @@ typedef struct trestle_request {
 /* The caller wants progress (in `intercept`: of the call that it is about); without it `report_progress` is accepted
    and goes nowhere. */
 #define TRESTLE_REQUEST_PROGRESS 1u
-/* Nobody waits for the answer. Answer all the same: it ends the call. Set in the daemon's own process only. */
+/* No one waits for the answer. Answer all the same: it ends the call. Set in the daemon's own process only. */
 #define TRESTLE_REQUEST_ONE_WAY 2u
 
 /* An error, as the bridge protocol shows it to the caller. Borrowed, in either direction, until the function
@@ -126,9 +126,9 @@ typedef struct trestle_error {
 
 /* The same call may succeed later. */
 #define TRESTLE_ERROR_TRANSIENT 1u
-/* Nobody chose the message: it comes from a library or from the system, and may name files. The daemon writes it to its
-   log, and shows it to trusted callers alone. Others get the code, and an id that the line of the log has. From the
-   plugin to the daemon. */
+/* The message was not written for callers: it comes from a library or from the system, and may name files. The daemon
+   writes it to its log, and shows it to trusted callers alone. Others get the code, and an id that the line of the log
+   has. From the plugin to the daemon. */
 #define TRESTLE_ERROR_UNFORESEEN 2u
 
 /* A call that the plugin makes to a task of the bridge. The struct and its bytes are borrowed until `call` returns. */
@@ -192,7 +192,7 @@ enum {
 
 /* Levels of `log`, in falling order of urgency. */
 enum {
-    TRESTLE_LOG_ERROR = 0,   /* Something does not work, and somebody has to see to it. */
+    TRESTLE_LOG_ERROR = 0,   /* Something does not work, and a person has to see to it. */
     TRESTLE_LOG_WARNING = 1, /* Something is not as it should be, and went on all the same. */
     TRESTLE_LOG_NOTICE = 2,  /* Something that an operator wants to know: the least urgent that is usually written. */
     TRESTLE_LOG_INFO = 3,    /* What goes on. */
@@ -223,7 +223,7 @@ typedef struct trestle_host {
     /* ANY THREAD. Runs `run(argument)` once on the loop thread, soon, behind what this thread has sent and posted
        before; never inside this call. What `run` sends comes behind what waits by then, also behind what this thread
        sends after this call: what is to come in one order is sent by one thread. `argument` is the plugin's to keep
-       valid until then. What is posted while the daemon ends may not run any more. */
+       valid until then. What is posted while the daemon ends may no longer run. */
     void (*post)(const struct trestle_host *host, void (*run)(void *argument), void *argument);
     /* ANY THREAD. Runs `work(argument)` on a thread where it may block, then `done(argument)` on the loop
        thread, behind what `work` has posted. The threads are few and shared: long waits belong on a thread of the
@@ -246,7 +246,7 @@ typedef struct trestle_host {
     /* ANY THREAD. Declares a metric, at first 0; one of the same name, unit and kind is the same metric. Returns its
        number; 0: it was refused, and the log says why. A plugin has 64 at the most. */
     uint32_t (*metric)(const struct trestle_host *host, const trestle_metric *metric);
-    /* ANY THREAD. Sets a metric: a store into memory, no more. The number 0 does nothing. */
+    /* ANY THREAD. Sets a metric: only a store into memory. The number 0 does nothing. */
     void (*metric_set)(const struct trestle_host *host, uint32_t metric, double value);
     /* ANY THREAD. Adds to a metric; threads may do so at once. */
     void (*metric_add)(const struct trestle_host *host, uint32_t metric, double amount);
@@ -262,7 +262,7 @@ typedef struct trestle_host {
     /* LOOP THREAD. Calls `fire(argument)` on the loop thread, once, after so many nanoseconds: never early, at best to
        the millisecond. Returns the timer's number; negative: as of `watch`. */
     int64_t (*timer)(const struct trestle_host *host, int64_t delay_ns, void (*fire)(void *argument), void *argument);
-    /* LOOP THREAD. Ends a watch or a timer, whose function is not called any more. One that is over: nothing. All that
+    /* LOOP THREAD. Ends a watch or a timer, whose function is no longer called. One that is over: nothing. All that
        there are end with the plugin's `stop`. */
     void (*unwatch)(const struct trestle_host *host, int64_t watch);
 } trestle_host;
@@ -291,7 +291,7 @@ enum {
 enum {
     TRESTLE_SESSION_OPENED = 0,     /* It connected; calls may follow. */
     TRESTLE_SESSION_CLOSED = 1,     /* It is gone: no call of it follows, and what was kept for it can go. */
-    TRESTLE_SESSION_BACKGROUND = 2, /* Its page or program is not seen by anybody at present. */
+    TRESTLE_SESSION_BACKGROUND = 2, /* Its page or program is not visible to the user at present. */
     TRESTLE_SESSION_FOREGROUND = 3, /* It is seen again. */
 };
 
@@ -335,7 +335,7 @@ typedef struct trestle_plugin {
        with that sentence and calls none of the functions below. */
     trestle_bytes manifest;
 
-    /* The daemon's table, before anything else: keep the pointer, which holds until the process ends. Do no more. */
+    /* The daemon's table, before anything else: only keep the pointer, which holds until the process ends. */
     void (*attach)(void *context, const trestle_host *host);
     /* `options` is the plugin's own section of the configuration; {} where there is none. Check it and keep it; touch
        nothing else: a mere check of the configuration calls this and goes no further. Answer with `reply` {} or with
@@ -350,9 +350,9 @@ typedef struct trestle_plugin {
        `fail`: the log says so; without a worker that is "required" the daemon does not start, or does not take the
        plugin that is loaded. */
     void (*launch)(void *context, const trestle_request *request);
-    /* A call of the task `number`. Must not block: the loop thread serves everybody. Answer with `reply` or
-       `fail`, now or later, once. Options have been checked where the manifest has a schema of them; where it has none,
-       or `describe` returns it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
+    /* A call of the task `number`. Must not block: the loop thread serves all callers. Answer with `reply` or `fail`,
+       now or later, once. Options have been checked where the manifest has a schema of them; where it has none, or
+       `describe` returns it, check them here and fail with "options.invalid", data {"path", "expected", "got"}. */
     void (*call)(void *context, const trestle_request *request);
     /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Answer it all the same when the work is over: the answer is
        dropped, and until it comes the work counts as running. NULL: the plugin answers every call soon enough. */
@@ -381,17 +381,17 @@ typedef struct trestle_plugin {
        `start`. Who refuses keeps what it had. NULL: the section is not looked at
        before the daemon starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
-    /* What the manifest leaves out, asked for when somebody first needs it: at any time after `attach`, once. `options`
-       is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON
+    /* What the manifest leaves out, asked for when it is first needed: at any time after `attach`, once. `options` is
+       {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?: [sentences]}: JSON
        Schemas, one object for each task of the manifest, in its order; the sentences say which schemas there ought to
        be and are not, and why. NULL: the manifest says it all. */
     void (*describe)(void *context, const trestle_request *request);
     /* Decide about a call of a task, before that task gets it, for the interceptor `number`. `options` is
        {"interceptor": its name, "task": the task's name, "session"?: the session whose task is meant, "oneWay"?: true
-       where nobody waits for the answer, "options": those of the call, as they came and not checked by anybody yet}.
-       `caller` is who makes the call, `time_remaining_ns` what is left of its time, `call` the handle of this question: what
-       is called with it as `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel`
-       says that the call has ended; `report_progress` reaches its caller. The answer may come later. It is one of
+       where no one waits for the answer, "options": those of the call, as they came and not checked yet}. `caller` is
+       who makes the call, `time_remaining_ns` what is left of its time, `call` the handle of this question: what is
+       called with it as `parent` is called on behalf of the caller, and is not shown to this interceptor. `cancel` says
+       that the call has ended; `report_progress` reaches its caller. The answer may come later. It is one of
          {"pass": true}                   the call goes on as it is: to the next interceptor, or to the task;
          {"options": JSON}                so, with these options;
          {"task": name, "options"?: JSON} so, as a call of that task, which its caller must be allowed to call;

@@ -2,7 +2,7 @@
  *
  * toml_document.h: a C interface to toml++, as narrow as TOMLDocument needs it.
  *
- * One function reads a whole document and calls a visitor with what it finds. Nothing is handed out that somebody
+ * One function reads a whole document and calls a visitor with what it finds. Nothing is handed out that the caller
  * would have to free: what toml++ allocates is gone when `toml_read` returns. No C++ exception leaves it.
  */
 #ifndef TOML_DOCUMENT_H

@@ -16,7 +16,7 @@ package final class MessageChannel {
         case failed(String)
     }
 
-    /// What is written to the peer at the end of the turn: whoever has something to say appends to it.
+    /// What is written to the peer at the end of the turn: code that has something to say appends to it.
     private let output: OutputBuffer
     /// Gets each message, which is valid until it returns.
     package var receive: ((DecodedItem) -> Void)?
@@ -47,7 +47,7 @@ package final class MessageChannel {
     ///
     /// - Parameters:
     ///   - lineBytes: the longest line that the peer may send.
-    ///   - output: where whoever uses this channel writes.
+    ///   - output: where the user of this channel writes.
     package init(_ socket: consuming UnixSocket, lineBytes: Int, output: OutputBuffer) throws(SystemError) {
         stream = try UnixStream(adopting: socket)
         self.output = output

@@ -4,7 +4,7 @@ import BridgeJSON
 extension PluginSession {
     /// A client of a daemon.
     ///
-    /// - Throws: ``BridgeError`` where nobody listens there.
+    /// - Throws: ``BridgeError`` where no one listens there.
     static func live(_ socketPath: String) async throws -> PluginSession {
         let client = try await Bridge.connect(
             socket: socketPath, configuration: .init(client: "test", reconnect: nil))
@@ -37,7 +37,7 @@ extension PluginSession {
     }
 }
 
-/// Events that came, for whoever asks for the next one.
+/// Events that came, for the caller that asks for the next one.
 private actor EventBox {
     private var events: [(name: String, data: JSON)] = []
     private var waiting: [CheckedContinuation<(name: String, data: JSON), Never>] = []

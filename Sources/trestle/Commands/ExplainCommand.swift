@@ -97,7 +97,7 @@ private struct Account {
     var uid: UInt32
     var groups: [UInt32] = []
 
-    /// - Parameter name: a name, or a number, which need not be anybody's.
+    /// - Parameter name: a name, or a number, which need not be a user's.
     init?(_ name: String) {
         let entry = UInt32(name).map { getpwuid($0) } ?? getpwnam(name)
         guard let entry else {

@@ -72,7 +72,7 @@ struct PresentCommand: BridgeCommand {
             Screen.error.write("Waiting for alerts.\n")
             try await Ending.first([{ try await client.ended() }, { throw await bus.ended() }])
         }
-        // Not cancelled with the command: no alert comes any more, and those that are open go to the next presenter.
+        // Not cancelled with the command: no further alert comes, and those that are open go to the next presenter.
         await Task {
             try? await registration?.unregister()
             await presenter.end()

@@ -164,7 +164,7 @@ struct SelectionOptions: ParsableArguments {
 
 /// A file that is opened by the command and read in the Swift task that talks to the daemon.
 ///
-/// `@unchecked`: nobody but that task uses the file from then on.
+/// `@unchecked`: only that task uses the file from then on.
 private struct Opened: @unchecked Sendable {  // one user; see above
     let file: InputFile
 

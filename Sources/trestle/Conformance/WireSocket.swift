@@ -90,7 +90,7 @@ final class WireSocket {
         }
     }
 
-    /// Sends no more.
+    /// Ends sending.
     func end() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func readAvailable() {

@@ -18,7 +18,7 @@ struct ConnectionNews {
             return ["connected to the daemon again"]
                 + refused.map { "\($0.task) is no longer provided: \($0.error.message) (\($0.error.code))" }
         case .closed:
-            // Whoever uses the client reports why.
+            // The code that uses the client reports why.
             return []
         }
     }

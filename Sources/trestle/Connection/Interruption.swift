@@ -8,7 +8,7 @@ enum Interruption {
     /// Runs `body` in a Swift task that the first signal cancels; a second one ends the process at once.
     ///
     /// - Parameter putsAway: whether `body` leaves things behind unless it comes to its end. Then SIGHUP cancels it
-    ///   too, and so does output that nobody reads any more; elsewhere these end the process.
+    ///   too, and so does output that no one reads any longer; elsewhere these end the process.
     /// - Throws: what `body` throws; after a signal the exit code of that signal, whatever `body` did.
     @LoopActor
     static func cancelling<T: Sendable>(
@@ -19,7 +19,7 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM] + (putsAway && !isIgnored(SIGHUP) ? [SIGHUP] : [])
         let watchers = try signals.map { signal in
             try SignalWatcher(signal) {
-                // After a hangup there is nobody to be impatient.
+                // After a hangup no user is there to be impatient.
                 if work.received != nil, signal != SIGHUP { exit(128 + signal) }
                 work.cancel(because: signal)
             }
@@ -50,7 +50,7 @@ enum Interruption {
         }
     }
 
-    /// Whether whoever started the program wants it to outlive that signal, as nohup(1) does.
+    /// Whether the user that started the program wants it to outlive that signal, as nohup(1) does.
     private static func isIgnored(_ signal: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(signal, nil, &action) == 0 else { return false }

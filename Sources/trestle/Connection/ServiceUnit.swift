@@ -7,7 +7,7 @@ struct ServiceUnit {
     /// Whose manager runs them: the machine's, or the user's own.
     private var isUsers: Bool
 
-    /// Nil: the error names a socket of somebody else's, or systemd does not run here.
+    /// Nil: the error names a socket of another user, or systemd does not run here.
     ///
     /// - Parameter error: of a connection: its data has the socket's `path`.
     init?(

@@ -25,7 +25,7 @@ final class InputFile {
 
     deinit { close(descriptor) }
 
-    /// How long a pipe is waited for between two looks at whether anybody still wants it.
+    /// How long a pipe is waited for between two checks whether it is still wanted.
     private static let timeoutMilliseconds: Int32 = 100
 
     /// The next bytes; none at the end.

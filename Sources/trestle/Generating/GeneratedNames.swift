@@ -70,7 +70,7 @@ struct GeneratedNames {
     /// - Parameter reserved: words of the language, and what the module imports.
     init(reserved: Set<String>) { taken = reserved }
 
-    /// A name that nobody has: as it is wanted, or with a number behind.
+    /// A name that is not taken: as it is wanted, or with a number behind.
     ///
     /// - Parameter endings: what is put behind the name for others, which must be free as well.
     mutating func take(_ wanted: String, endings: [String] = []) -> String {

@@ -5,7 +5,7 @@ import BridgeJSON
 /// Whatever the schema is, there is an answer: what it says that types cannot, and what is too deep or too much, is
 /// unknown.
 struct SchemaShapes {
-    /// Deeper than anybody looks; a schema may refer to itself.
+    /// Deeper than any reader looks; a schema may refer to itself.
     private static let greatestDepth = 40
     /// Places that are looked at in one schema: references to references can stand for any number of them.
     private static let maximumPlaces = 5_000

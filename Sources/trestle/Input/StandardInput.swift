@@ -67,7 +67,7 @@ final class LineReader {
         if kept != .end { _ = await ending.wait() }
     }
 
-    /// Forgets a line that nobody has asked for.
+    /// Forgets a line that was not asked for.
     func discard() {
         if kept != nil { take() }
     }

@@ -8,7 +8,7 @@ struct TimeLimit: ExpressibleByArgument, Sendable {
 
     init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        // A year, which is longer than anybody waits and fits everywhere.
+        // A year, which is longer than any user waits and fits everywhere.
         guard let number = Double(digits), number > 0, number.isFinite,
             let unit = Self.seconds(of: argument.dropFirst(digits.count)), number * unit <= 366 * 86_400
         else { return nil }

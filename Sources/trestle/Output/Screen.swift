@@ -16,8 +16,8 @@ struct Screen: Sendable {
 
     private static let unread = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// Has something done, on any thread, each time that nobody reads any more what is written; SIGPIPE must be ignored
-    /// then.
+    /// Has something done, on any thread, each time that no one reads what is written any longer; SIGPIPE must be
+    /// ignored then.
     static func whenUnread(_ body: @escaping @Sendable () -> Void) { unread.withLock { $0 = body } }
 
     private init(_ descriptor: Int32) {
@@ -54,8 +54,8 @@ struct Screen: Sendable {
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// Writes it all, at once. Where nobody reads any more, the process ends by SIGPIPE, as it should, or what is to be
-    /// done then is done, if anything is.
+    /// Writes it all, at once. Where no one reads any longer, the process ends by SIGPIPE, as it should, or what is to
+    /// be done then is done, if anything is.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -66,7 +66,7 @@ struct Screen: Sendable {
                     if errno == EINTR { continue }
                     if errno == EPIPE { Self.unread.withLock { $0 }?() }
                     guard errno == EAGAIN else { return }
-                    // A pipe that somebody else made non-blocking.
+                    // A pipe that another program made non-blocking.
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                     continue

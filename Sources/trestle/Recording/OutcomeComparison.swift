@@ -6,7 +6,7 @@ struct OutcomeComparison {
         var path: OutcomePath
         /// Nil: it was not there.
         var recorded: JSON?
-        /// Nil: it is not there any more.
+        /// Nil: it is no longer there.
         var now: JSON?
 
         var json: JSON {

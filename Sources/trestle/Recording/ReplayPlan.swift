@@ -21,7 +21,7 @@ struct ReplayPlan: Equatable, Sendable {
         var call: RecordedCall
         /// So many ends, in the order of `ends`, come before it is sent: those that came before it in the recording.
         var after: Int
-        /// Nobody waits for it: it was a one-way call.
+        /// No one waits for it: it was a one-way call.
         var isOneWay: Bool { call.isOneWay }
     }
 

@@ -55,7 +55,7 @@ final class CommandTask {
         return try result(outcome)
     }
 
-    /// Waits until no command runs any more.
+    /// Waits until no command is running.
     func finished() async {
         while runningCount > 0, await idle.wait() != nil {}
     }

@@ -78,7 +78,7 @@ final class BusConnection {
     private func send(_ method: BusMethod, _ arguments: [BusValue], timeout: Duration) throws(BusError) -> UInt64 {
         if let end { throw end }
         let message = try handle.message(method, arguments)
-        // Unretained: whoever waits for a reply keeps the connection open, and an open one is kept by its watcher.
+        // Unretained: code that waits for a reply keeps the connection open, and an open one is kept by its watcher.
         let me = Unmanaged.passUnretained(self).toOpaque()
         let microseconds = UInt64(max(1, timeout / .microseconds(1)))
         try check(
@@ -125,7 +125,7 @@ final class BusConnection {
 
     private static let signalled: sd_bus_message_handler_t = { message, context, _ in
         guard let message, let context else { return 0 }
-        // One that cannot be read is no signal that anybody waits for.
+        // One that cannot be read is no signal that any code waits for.
         guard let content = try? MessageHandle(sharing: message).content() else { return 0 }
         let match = Unmanaged<Match>.fromOpaque(context).takeUnretainedValue()
         LoopActor.assumeIsolated(passing: (match, content)) { $0.receive($1) }

@@ -16,7 +16,7 @@ enum BusError: Error, Sendable, Hashable {
     /// A message could not be made or read.
     case message(SystemError)
 
-    /// Whether nobody on the bus bears the name that was called, and nobody can be started to bear it.
+    /// Whether no program on the bus has the name that was called, and none can be started to take it.
     var isNobody: Bool {
         switch self {
         case .refused(name: "org.freedesktop.DBus.Error.ServiceUnknown", _),

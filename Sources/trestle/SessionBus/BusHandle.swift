@@ -35,7 +35,7 @@ struct BusHandle: ~Copyable {
     func close() { sd_bus_close(raw) }
 
     /// A call that has not been sent, with its values.
-    /// - Throws: `message`; `lost` where there is no connection any more.
+    /// - Throws: `message`; `lost` where there is no longer a connection.
     func message(_ method: BusMethod, _ arguments: [BusValue]) throws(BusError) -> MessageHandle {
         var message: OpaquePointer?
         let status = sd_bus_message_new_method_call(

@@ -33,7 +33,7 @@ struct BusMessage: Sendable, Hashable {
     var body: [BusValue]
 }
 
-/// What is called: a method of an object of somebody on the bus.
+/// What is called: a method of an object of a program on the bus.
 struct BusMethod: Sendable, Hashable {
     /// The bus name of whom it goes to.
     var destination: String

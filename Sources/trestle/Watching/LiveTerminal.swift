@@ -19,7 +19,7 @@ final class LiveTerminal: UnixStreamDelegate {
     private var resize: SignalWatcher?
     private var timer: LoopTimer?
     private let waiting = AsyncSignal<Wake>()
-    /// What happened while nobody waited.
+    /// What happened while no one waited.
     private var missed: Wake?
 
     /// Takes the terminal over.

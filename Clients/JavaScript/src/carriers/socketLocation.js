@@ -1,4 +1,4 @@
-// Where the daemon's socket is, where nobody says: as the command line of Trestle looks for it.
+// Where the daemon's socket is, if the program does not name it: as the command line of Trestle looks for it.
 
 import { existsSync, lstatSync } from "node:fs";
 
@@ -30,7 +30,7 @@ export function socketPath({ variable, exists, uid, owner } = surroundings) {
 function ownSocket({ variable, uid, owner }) {
     const directory = variable("XDG_RUNTIME_DIR");
     if (directory) return `${directory}/trestle/bridge.sock`;
-    // Anybody may make a directory in /tmp: one that is not this user's is somebody else's trap.
+    // Any user may make a directory in /tmp: one that is not this user's is a trap set by another user.
     const temporary = `/tmp/trestle-${uid()}`;
     return owner(temporary) === uid() ? `${temporary}/bridge.sock` : undefined;
 }

@@ -53,7 +53,7 @@ class FakeConnection {
         return this.#messages.take();
     }
 
-    /** How many messages have come that nobody has taken. */
+    /** How many messages have come that no one has taken. */
     get waiting() {
         return this.#messages.waiting;
     }
@@ -71,7 +71,7 @@ class FakeConnection {
     }
 }
 
-/** Values that come before or after somebody asks for them. */
+/** Values that come before or after a test asks for them. */
 export function mailbox() {
     const values = [];
     const readers = [];

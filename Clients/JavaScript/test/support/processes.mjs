@@ -59,7 +59,7 @@ function killGroup(child) {
     try {
         process.kill(-child.pid, "SIGKILL");
     } catch (error) {
-        // There is nobody left.
+        // No process is left.
         if (error.code !== "ESRCH") throw error;
     }
 }

@@ -1,4 +1,4 @@
-// A page in a real web view, WebKitGTK's, in a container that carries its messages to a daemon; on a screen that nobody sees.
+// A page in a real web view, WebKitGTK's, in a container that carries its messages to a daemon; on a virtual screen.
 
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,7 @@ export function reasonWithoutWebView() {
     return foundCommand(["sh"], ["-c", "command -v Xvfb"]) ? false : "there is no Xvfb";
 }
 
-/** A screen that nobody sees; resolves to its name. It chooses a number that is free. */
+/** A virtual screen; resolves to its name. It chooses a number that is free. */
 async function startScreen(t, environment) {
     const flags = ["-displayfd", "3", "-screen", "0", "640x480x24", "-nolisten", "tcp"];
     const screen = startProgram(t, "Xvfb", flags, {

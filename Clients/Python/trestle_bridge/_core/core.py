@@ -75,7 +75,7 @@ class Core:
 
     @property
     def is_over(self) -> bool:
-        """Whether there will be none any more."""
+        """Whether there will be no further ones."""
         return self.state in (State.CLOSING, State.CLOSED)
 
     def start(self) -> None:
@@ -172,7 +172,7 @@ class Core:
             self.hello = outcome.value if isinstance(outcome.value, dict) else None
             self._learn_limits()
         elif outcome.code in (PERMISSION_DENIED, TASK_NOT_FOUND):
-            # Whoever may not ask may still call what is allowed.
+            # A client that may not ask may still call what is allowed.
             self.hello = None
         else:
             self._refusal = outcome
@@ -190,7 +190,7 @@ class Core:
         self._listener.opened(first)
 
     def _hold(self) -> bool:
-        """The daemon begins no more calls. Returns whether they may wait for that to be over."""
+        """The daemon no longer begins calls. Returns whether they may wait for that to be over."""
         if self.state is not State.OPEN or self.settings.backoff is None:
             return False
         self._holding.start()
@@ -232,7 +232,7 @@ class Core:
             self._finish(self._end)
 
     def fail(self, error: BaseException) -> None:
-        """The library itself failed: nobody shall wait for ever."""
+        """The library itself failed: no caller may wait for ever."""
         self._finish(BridgeError("internal", f"the client library failed: {type(error).__name__}: {error}"))
 
     def _finish(self, error: BridgeError) -> None:

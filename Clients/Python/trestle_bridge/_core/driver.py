@@ -18,8 +18,8 @@ _READ_BYTES = 256 << 10
 class Driver:
     """One core and the connection that it has at the time. Belongs to the core's owner.
 
-    `before_close` is called with the descriptor of a socket that is about to be closed, so that nobody goes
-    on watching a number which may soon be that of another file.
+    `before_close` is called with the descriptor of a socket that is about to be closed, so that no one goes on watching
+    a number which may soon be that of another file.
     """
 
     def __init__(self, core: Core, before_close: Callable[[int], None] = lambda descriptor: None) -> None:

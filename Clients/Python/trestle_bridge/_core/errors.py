@@ -40,7 +40,7 @@ class BridgeError(Exception):
     # What programs import it from, and so what a traceback shall call it.
     __module__ = "trestle_bridge"
 
-    # Nobody chose the message: the daemon shows that of a plugin to trusted callers alone.
+    # The message was not written for callers: the daemon shows that of a plugin to trusted callers alone.
     _unforeseen = False
 
     def __init__(
@@ -131,7 +131,7 @@ class BridgeError(Exception):
 
 
 def unreachable(path: str, how: str) -> BridgeError:
-    """Nobody listens at the socket, or nobody answers."""
+    """No one listens at the socket, or no answer comes."""
     return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {how}", {"path": path}, transient=True)
 
 

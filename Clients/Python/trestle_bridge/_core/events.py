@@ -29,7 +29,7 @@ class EventSink(Protocol):
         """An event, in the order of publication; never after the end."""
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """No more events come; None: because this end wanted so. At most once."""
+        """No further events come; None: because this end wanted so. At most once."""
 
 
 class Subscription:
@@ -45,7 +45,7 @@ class Subscription:
 
     def wants(self, name: str) -> bool:
         """Whether a pattern fits."""
-        # What the daemon dropped concerns everybody who listens.
+        # What the daemon dropped concerns all listeners.
         return name == EVENTS_DROPPED or any(matches(pattern, name) for pattern in self.patterns)
 
 
@@ -80,7 +80,7 @@ class Subscriptions:
         return subscription in self._all
 
     def remove(self, subscription: Subscription) -> None:
-        """Has it get no more."""
+        """Ends its events: it gets no further ones."""
         if subscription in self._all:
             self._all.remove(subscription)
             # The daemon sends these again to the next subscriber.
@@ -90,7 +90,7 @@ class Subscriptions:
             }
 
     def unwanted(self, subscription: Subscription) -> list[str]:
-        """The patterns of one that was removed which nobody else wants."""
+        """The patterns of one that was removed which no other subscription wants."""
         wanted = {pattern for other in self._all if not other.local for pattern in other.patterns}
         return [pattern for pattern in subscription.patterns if pattern not in wanted]
 
@@ -101,7 +101,7 @@ class Subscriptions:
         return list(dict.fromkeys(patterns))
 
     def receive(self, event: Event, retained: bool = False) -> None:
-        """Hands an event to everybody who wants it; `retained`: keeps it for later subscribers."""
+        """Hands an event to every subscription that wants it; `retained`: keeps it for later subscribers."""
         receivers = [subscription for subscription in self._all if subscription.wants(event.name)]
         for subscription in receivers:
             subscription.sink.received(event)
@@ -110,15 +110,15 @@ class Subscriptions:
                 self._retained[event.name] = event
 
     def session_replaced(self) -> None:
-        """A new session takes the place of a lost one: everybody learns that events may be missing, and the daemon
-        sends what is retained again."""
+        """A new session takes the place of a lost one: all subscriptions learn that events may be missing, and the
+        daemon sends what is retained again."""
         self._retained.clear()
         for subscription in list(self._all):
             if subscription.confirmed or subscription.local:
                 subscription.sink.received(Event(EVENTS_DROPPED, {"count": None}))
 
     def finish(self, error: Optional[BridgeError]) -> None:
-        """No more events come."""
+        """No further events come."""
         everybody, self._all = self._all, []
         self._retained.clear()
         for subscription in everybody:

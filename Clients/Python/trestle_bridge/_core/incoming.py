@@ -94,12 +94,11 @@ class ProvidedCall:
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits any more: the caller cancelled, its deadline passed, or the connection is
-        gone."""
+        """Whether no one waits any longer: the caller cancelled, its deadline passed, or the connection is gone."""
         return self._cancelled.is_set()
 
     def check_cancelled(self) -> None:
-        """Ends a function that works in steps, where nobody waits for its result any more. Any thread.
+        """Ends a function that works in steps, where no one waits for its result any longer. Any thread.
 
         Raises:
             BridgeError: `call.cancelled`, where the call was cancelled.

@@ -91,7 +91,7 @@ def _parse_int(text: str) -> int:
 
 
 def _parse_digits(text: str, powers: dict[int, int]) -> int:
-    """By halves, so that a megabyte of digits, which anybody may send, takes a second and not a minute."""
+    """By halves, so that a megabyte of digits, which any client may send, takes a second and not a minute."""
     if len(text) <= _FEW_DIGITS:
         return int(text)
     low = _FEW_DIGITS

@@ -39,6 +39,6 @@ def default_socket(
 def _own(environ: Mapping[str, str], uid: int, owner: Callable[[str], Optional[int]]) -> Optional[str]:
     if directory := environ.get("XDG_RUNTIME_DIR"):
         return directory + "/trestle/bridge.sock"
-    # Anybody may make a directory in /tmp: one that is not this user's is somebody else's trap.
+    # Any user may make a directory in /tmp: one that is not this user's is a trap set by another user.
     directory = f"/tmp/trestle-{uid}"
     return directory + "/bridge.sock" if owner(directory) == uid else None

@@ -13,7 +13,7 @@ from .output import OutputQueue
 from .settings import Limits
 
 Scope = Literal["any", "session"]
-"""Whose calls a provided task gets: everybody's, or only those that name this session."""
+"""Whose calls a provided task gets: those of all clients, or only those that name this session."""
 
 SCOPES = ("any", "session")
 
@@ -40,7 +40,7 @@ class HandlerRunner(Protocol):
         """Begins a call. It ends with `ProvidedTasks.answer`, whatever the handler does."""
 
     def cancel(self, call: Any) -> None:
-        """Nobody waits for this call any more."""
+        """No one waits for this call any longer."""
 
     def report(self, call: Any, value: bytes) -> bool:
         """Brings an intermediate result to `ProvidedTasks.progress`, from the thread of the handler. Returns whether it
@@ -119,7 +119,7 @@ class ProvidedTasks:
             self._cancel(call)
 
     def cancel_all(self) -> None:
-        """Nobody waits any more for whatever runs, and nobody can be answered."""
+        """No one waits any longer for what runs, and no one can be answered."""
         calls = [*self._running.values(), *self._running_one_way]
         self._running.clear()
         self._running_one_way.clear()
@@ -131,8 +131,7 @@ class ProvidedTasks:
         self._runner.cancel(call)
 
     def answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
-        """The handler is done: `result`, as JSON, or the error. Dropped where nobody waits for it any
-        more."""
+        """The handler is done: `result`, as JSON, or the error. Dropped where no one waits for it any longer."""
         call._has_ended = True
         self._running_one_way.discard(call)
         if call._id is None or self._running.get(call._id) is not call:
@@ -169,7 +168,7 @@ class ProvidedTasks:
         return fits and self._output.queued_bytes + more_bytes <= self._limits.max_queued_bytes
 
     def progress(self, call: ProvidedCall, value: bytes) -> bool:
-        """Sends an intermediate result for which there was room. False: nobody waits for it any more."""
+        """Sends an intermediate result for which there was room. False: no one waits for it any longer."""
         if call._id is None or self._running.get(call._id) is not call:
             return False
         self._output.append(messages.progress(call._id, call._sequence, value))

@@ -1,7 +1,7 @@
 """What the daemon is asked so that it knows of tasks that are provided and events that are listened to.
 
-It is asked once by whoever registers or subscribes, and again in every new session, which knows nothing of
-the last.
+It is asked once by the caller that registers or subscribes, and again in every new session, which knows nothing of the
+last.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Submitter(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether there will be none any more."""
+        """Whether there will be no further ones."""
 
     def submit(self, call: Call) -> None:
         """Makes a call."""
@@ -82,7 +82,7 @@ class Requests:
         self._ask(wire.REGISTER, _registration(provided), done)
 
     def unregister(self, provided: ProvidedTask, sink: CallSink) -> None:
-        """Provides a task no more; calls that have come already go on. Does nothing where a later registration has
+        """No longer provides a task; calls that have come already go on. Does nothing where a later registration has
         taken its place."""
         tasks = self._core.provided.tasks
         if tasks.get(provided.task) is not provided:
@@ -132,7 +132,7 @@ class Requests:
             self._core.subscriptions.add(subscription)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Listens no more. The daemon is asked to end the patterns that nobody else wants."""
+        """No longer listens. The daemon is asked to end the patterns that no other subscription wants."""
         if subscription in self._core.subscriptions:
             self._core.subscriptions.remove(subscription)
             subscription.sink.finished(None)

@@ -29,7 +29,7 @@ def retry_pause(error: BridgeError, policy: Retry, attempt: int, left: Optional[
         attempt: how often it was sent again already.
         left: seconds left of the call's timeout; None where it says none.
     """
-    # Who cancelled does not want it again; after its deadline nobody waits; without a connection it has
+    # A caller that cancelled does not want it again; after its deadline no one waits; without a connection it has
     # waited.
     if not error.transient or error.code in (CALL_CANCELLED, CALL_TIMEOUT, DAEMON_UNREACHABLE):
         return None

@@ -33,7 +33,8 @@ class Limits:
             more call is refused with `busy`.
         max_queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
         max_line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
-        max_queued_progress: intermediate results of one call that nobody takes; beyond, the oldest are dropped.
+        max_queued_progress: intermediate results of one call that are not taken; beyond this number, the oldest are
+            dropped.
         max_running_calls: calls of provided tasks that are worked on, or wait for a thread; one more is answered
             `busy`.
     """
@@ -77,7 +78,7 @@ def script_name() -> str:
     """What this program is called where it says nothing: its script without `.py`, or the package that `-m` names."""
     script = Path(sys.argv[0] if sys.argv else "")
     name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
-    # `python -c` and an interpreter that somebody types on have no script.
+    # `python -c` and an interactive interpreter have no script.
     if name in ("", "-c", "-m", "-"):
         name = "python"
     # A name of a file is any bytes, and the daemon takes text of a bounded length.

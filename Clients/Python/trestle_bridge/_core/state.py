@@ -39,8 +39,8 @@ class WebClose:
         self._came_at = now
 
     def error(self, now: float) -> Optional[BridgeError]:
-        """What ends with a connection that is lost now; None: the event did not announce that. Anybody may publish an
-        event of this name: only one right before the end counts."""
+        """What ends with a connection that is lost now; None: the event did not announce that. Any client may publish
+        an event of this name: only one right before the end counts."""
         if now - self._came_at > _CLOSED_WEB:
             return None
         text = "the daemon closed this session on purpose (closeWeb)"

@@ -1,4 +1,4 @@
-"""Points in time at which something is to be done, by whoever asks for those that are due."""
+"""Points in time at which something is to be done, by the caller that asks for those that are due."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Timers:
         return timer
 
     def note_cancelled(self) -> None:
-        """A timer in the heap is of no use any more."""
+        """A timer in the heap is no longer of use."""
         self._cancelled += 1
         if self._cancelled > self._FEW and self._cancelled * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[2].action is not None]

@@ -51,7 +51,7 @@ class WaitingCalls(dict[S, None]):
         self._bytes += call.size_bytes
 
     def remove(self, call: S) -> None:
-        """It waits no more, if it did."""
+        """It no longer waits, if it did."""
         if call in self:
             del self[call]
             self._bytes -= call.size_bytes
@@ -78,7 +78,7 @@ class Holding:
         return self._timer is not None
 
     def start(self) -> None:
-        """The daemon begins no more calls."""
+        """The daemon no longer begins calls."""
         if self._timer is None:
             self._timer = self._timers.after(_HOLDING, self._end)
 

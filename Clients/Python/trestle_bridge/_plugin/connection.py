@@ -130,7 +130,7 @@ class Connection:
             self.on_nonsense("a call whose id is in use, or is none")
 
     def on_cancel(self, callback_id: Any) -> None:
-        """Nobody waits for a call any more."""
+        """No one waits for a call any longer."""
         self._provided.cancel(callback_id)
 
     def on_event(self, name: str, data: Any, retained: bool) -> None:
@@ -169,7 +169,7 @@ class Connection:
         return future
 
     def send_one_way(self, task: str, options: Any, session: Optional[int] = None) -> None:
-        """Makes a call that nobody answers.
+        """Makes a call that is not answered.
 
         Raises:
             BridgeError: nothing was sent: there is no JSON of it, it is too long, or too much waits to be read.

@@ -50,9 +50,9 @@ class Question(Generic[C]):
 
     Attributes:
         task: the task that is called.
-        options: its options as they came, any JSON: nobody has checked yet whether they fit.
+        options: its options as they came, any JSON: they have not been checked yet.
         session: the session whose task is meant, where the caller named one.
-        one_way: nobody waits for the answer.
+        one_way: no one waits for the answer.
         call: what is done through it is done on behalf of the caller: `report_progress` reaches the caller, and a task
             that it calls is not shown to this interceptor.
     """
@@ -81,7 +81,7 @@ class Question(Generic[C]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the call has ended: nobody waits for a decision."""
+        """Whether the call has ended: no one waits for a decision."""
         return self.call.cancelled
 
 

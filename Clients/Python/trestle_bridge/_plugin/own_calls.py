@@ -18,7 +18,7 @@ MAX_CALLS = 1024
 class OwnCalls:
     """Calls by the ids that this end chose. Everything here happens under the connection's lock.
 
-    `send` queues a line; `drop` gets the id of one whose result nobody wants any more.
+    `send` queues a line; `drop` gets the id of one whose result is no longer wanted.
     """
 
     def __init__(self, send: Callable[[bytes], None], drop: Callable[[int], None]) -> None:
@@ -59,7 +59,7 @@ class OwnCalls:
         return future
 
     def forget(self, call_id: int) -> None:
-        """Nobody wants the result any more: the daemon gets a cancel, unless it has answered."""
+        """The result is no longer wanted: the daemon gets a cancel, unless it has answered."""
         if self._flying.pop(call_id, None) is not None:
             self._send(messages.cancel(call_id))
 

@@ -33,7 +33,7 @@ class Threads:
         """Has work done, at once. It raises nothing.
 
         Raises:
-            RuntimeError: there can be no more threads.
+            RuntimeError: no further thread can be started.
         """
         with self._lock:
             if self._idle:
@@ -91,7 +91,7 @@ class FunctionRunner:
             self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
 
     def cancel(self, call: ProvidedCall) -> None:
-        """Nobody waits for a call any more. Only coroutines can be stopped from outside."""
+        """No one waits for a call any longer. Only coroutines can be stopped from outside."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._cancel, call)
 
@@ -161,7 +161,7 @@ def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> No
     """Runs a function on a thread that does not keep the process from ending.
 
     Raises:
-        RuntimeError: there can be no more threads.
+        RuntimeError: no further thread can be started.
     """
     threading.Thread(target=function, args=arguments, name=name, daemon=True).start()
 

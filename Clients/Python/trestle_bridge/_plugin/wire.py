@@ -27,7 +27,7 @@ STOP = "plugin.stop"
 SESSION = "plugin.session"
 """An event."""
 
-# What the plugin sends, and nobody answers.
+# What the plugin sends and the daemon does not answer.
 LOG = "plugin.log"
 PUBLISH = "plugin.publish"
 METRICS = "plugin.metrics"

@@ -178,13 +178,14 @@ class Bridge:
         waiter.wait()
 
     def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
-        """Sends an event to everybody who subscribed to it, this client too if it did. Waits for the daemon's answer.
+        """Sends an event to all clients that subscribed to it, this client too if it did. Waits for the daemon's
+        answer.
 
         Args:
             event: its name.
             data: any JSON.
-            retain: the daemon keeps the event in place of the one before of this name, and sends it to everybody who
-                subscribes later.
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to all clients that
+                subscribe later.
 
         Raises:
             BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
@@ -275,7 +276,7 @@ class Bridge:
         if self._thread.is_in_child:
             return self._thread.abandon()
         self._thread.post(self._core.close)
-        # The I/O thread never waits for anybody: after the time for the daemon it ends at once.
+        # The I/O thread never waits for another thread: after the time for the daemon it ends at once.
         self._thread.join(self._limits.close_timeout + 5.0)
         self._handlers.close(self._limits.close_timeout)
         if self._reconnecting is not None and self._reconnecting is not threading.current_thread():

@@ -54,7 +54,7 @@ class HandlerThreads:
         self._futures[call] = self._pool.submit(self._work, call, handler)
 
     def cancel(self, call: IncomingCall) -> None:
-        """I/O thread: nobody waits for a call any more."""
+        """I/O thread: no one waits for a call any longer."""
         future = self._futures.get(call)
         if future is not None and future.cancel():
             self._done(call, None, cancelled_error(started=False))

@@ -26,8 +26,8 @@ _MAX_COMMANDS = 1000
 class IOThread:
     """Runs until its core is closed.
 
-    A command that is posted is run exactly once: by the thread, or, where that has ended, by whoever posts it; the
-    core is closed by then, and every call ends at once.
+    A command that is posted is run exactly once: by the thread, or, where that has ended, by the caller that posts it;
+    the core is closed by then, and every call ends at once.
     """
 
     def __init__(self, driver: Driver) -> None:

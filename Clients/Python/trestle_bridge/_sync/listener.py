@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """Learns of the core's state, on the I/O thread. Apart from the bridge, which nobody here keeps alive."""
+    """Learns of the core's state, on the I/O thread. Apart from the bridge, which nothing here keeps alive."""
 
     def __init__(self) -> None:
         self.first = Waiter()
@@ -29,7 +29,7 @@ class Listener:
             self.on_reconnect()
 
     def closed(self, error: BridgeError) -> None:
-        """No session will begin any more."""
+        """No further session will begin."""
         # Does nothing where it has opened.
         self.first.ended(error)
 

@@ -77,7 +77,7 @@ class PendingCall:
 
     def progress(self) -> Iterator[Any]:
         """The intermediate results, until the call ends; `result` then has the end. For one thread, instead of
-        `on_progress`. Of those that nobody takes the oldest are dropped."""
+        `on_progress`. Of those that are not taken, the oldest are dropped."""
         while not isinstance(item := self._waiter.mailbox.take(), Ended):
             yield item
 

@@ -30,7 +30,7 @@ class EventStream(Iterator[Event]):
         self._mailbox.put(event)
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """I/O thread: no more events come."""
+        """I/O thread: no further events come."""
         self._mailbox.finish(error)
 
     # What the program calls.
@@ -43,7 +43,7 @@ class EventStream(Iterator[Event]):
 
         Raises:
             TimeoutError: none came.
-            BridgeError: `session.closed`: none will come any more.
+            BridgeError: `session.closed`: no further one will come.
         """
         if dropped := self._mailbox.take_dropped():
             return Event(EVENTS_DROPPED, {"count": dropped})

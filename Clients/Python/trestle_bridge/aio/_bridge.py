@@ -188,13 +188,14 @@ class Bridge:
         await self._ask(lambda sink: self._core.submit(self._make(task, options, sink, session=session, one_way=True)))
 
     async def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
-        """Sends an event to everybody who subscribed to it, this client too if it did. Waits for the daemon's answer.
+        """Sends an event to all clients that subscribed to it, this client too if it did. Waits for the daemon's
+        answer.
 
         Args:
             event: its name.
             data: any JSON.
-            retain: the daemon keeps the event in place of the one before of this name, and sends it to everybody who
-                subscribes later.
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to all clients that
+                subscribe later.
 
         Raises:
             BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
@@ -220,9 +221,8 @@ class Bridge:
         `async with await bridge.register(…)`.
 
         The handler, a coroutine function, is called with the options and an `IncomingCall`, each call in an
-        asyncio task of its own, which is cancelled when nobody waits any more. What it returns becomes the
-        result. A `BridgeError` that it raises goes to the caller as it is, any other exception as `internal`
-        with its text.
+        asyncio task of its own, which is cancelled when no one waits any longer. What it returns becomes the result. A
+        `BridgeError` that it raises goes to the caller as it is, any other exception as `internal` with its text.
 
         Args:
             scope: `any`, or `session`: only calls that name this session.

@@ -18,8 +18,7 @@ Handler = Callable[[Any, IncomingCall], Awaitable[Any]]
 
 
 class HandlerTasks:
-    """Runs each call in an asyncio task of its own, which is cancelled when nobody waits for the call any
-    more."""
+    """Runs each call in an asyncio task of its own, which is cancelled when no one waits for the call any longer."""
 
     def __init__(self) -> None:
         self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
@@ -39,7 +38,7 @@ class HandlerTasks:
         task.add_done_callback(lambda done: self._done(call, done))
 
     def cancel(self, call: IncomingCall) -> None:
-        """Nobody waits for a call any more."""
+        """No one waits for a call any longer."""
         if (task := self._tasks.get(call)) is not None:
             task.cancel()
 

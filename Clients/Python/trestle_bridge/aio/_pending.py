@@ -64,7 +64,7 @@ class PendingCall:
 
     async def progress(self) -> AsyncIterator[Any]:
         """The intermediate results, until the call ends; `result` then has the end. For one task, instead of
-        `on_progress`. Of those that nobody takes the oldest are dropped."""
+        `on_progress`. Of those that are not taken, the oldest are dropped."""
         while not isinstance(item := await self._waiter.mailbox.take(), Ended):
             yield item
 

@@ -14,8 +14,7 @@ log = logging.getLogger("trestle_bridge")
 
 
 class Pump:
-    """Steps the driver when the socket is ready, when a timer is due, and soon after somebody asked for
-    something."""
+    """Steps the driver when the socket is ready, when a timer is due, and soon after a caller asked for something."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -14,7 +14,7 @@ class Registration:
         self._unregister = unregister
 
     async def close(self) -> None:
-        """Provides the task no more; calls that have come already go on. Waits for the daemon's answer. Closing again
+        """No longer provides the task; calls that have come already go on. Waits for the daemon's answer. Closing again
         does nothing, nor does closing one whose task was registered again: the later registration holds.
 
         Raises:

@@ -43,7 +43,7 @@ class EventStream(AsyncIterator[Event]):
         self._mailbox.put(event)
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """No more events come."""
+        """No further events come."""
         self._mailbox.finish(error)
 
     # What the program calls.

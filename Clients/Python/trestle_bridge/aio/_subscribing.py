@@ -13,7 +13,7 @@ from ._stream import EventStream
 
 
 def subscribed_stream(patterns: Sequence[str], max_events: int, requests: Requests, pump: Pump) -> EventStream:
-    """A stream for which the daemon is asked when somebody reads it."""
+    """A stream for which the daemon is asked when a caller reads it."""
     subscriptions: dict[EventStream, Subscription] = {}
 
     async def ask(stream: EventStream) -> None:

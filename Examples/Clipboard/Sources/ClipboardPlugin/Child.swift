@@ -6,8 +6,8 @@ import TaskKit
 /// A process, which leads a group of its own. It has to be waited for: who makes one sees to that. Any thread.
 final class Child: Sendable {
     let pid: pid_t
-    /// How it ended, once that is known. A process that was waited for is no more, and its number may be another's: so
-    /// signals are sent under the same lock.
+    /// How it ended, once that is known. A process that was waited for no longer exists, and its number may be
+    /// another's: so signals are sent under the same lock.
     private let end = Mutex<Int32?>(nil)
 
     /// Starts a program. Streams that are nil lead nowhere; all other descriptors of this process are closed in it.
@@ -95,7 +95,7 @@ final class Child: Sendable {
         var information = siginfo_t()
         let isOver = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | options) == 0
         guard isOver, information.si_signo != 0 else { return }
-        // As long as it was not waited for, its group is its own: nobody of it stays behind.
+        // As long as it was not waited for, its group is its own: none of its processes stays behind.
         _ = Glibc.kill(-pid, SIGKILL)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -109,7 +109,7 @@ struct Descriptor: ~Copyable {
 
     deinit { close(number) }
 
-    /// Two sockets, connected to each other; `ours` never blocks. Sockets, because a write to a pipe that nobody reads
+    /// Two sockets, connected to each other; `ours` never blocks. Sockets, because a write to a pipe that no one reads
     /// sends a signal.
     static func pair() throws -> Pair {
         var ends: [Int32] = [-1, -1]

@@ -38,7 +38,7 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// When this returns, whoever pastes gets the text.
+    /// When this returns, a program that pastes gets the text.
     func write(_ text: String, to selection: Selection, for call: Call) async throws {
         let settings = settings.withLock { $0 }
         let bytes = Array(text.utf8)
@@ -75,7 +75,7 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// Offers a text again whose process has ended, though nobody had copied anything else: X ends a program with an
+    /// Offers a text again whose process has ended, although no one had copied anything else: X ends a program with an
     /// error where it answers one that is gone. Where that fails the clipboard is empty, as it is when such a program
     /// ends.
     private func renew(_ selection: Selection, after child: Child) {

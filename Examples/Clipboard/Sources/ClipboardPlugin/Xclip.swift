@@ -10,7 +10,7 @@ struct Xclip {
     private let deadline: ContinuousClock.Instant
     private let isCancelled: () -> Bool
 
-    /// The longest time for which nobody looks whether the call was cancelled.
+    /// The longest time between two checks whether the call was cancelled.
     private static let stepMilliseconds: Int32 = 20
     /// How long one answer is waited for where it may never come, and another question is no harm: far longer than
     /// xclip takes to give one.
@@ -30,21 +30,21 @@ struct Xclip {
         deadline = .now + settings.timeout
     }
 
-    /// What the selection is as UTF-8; nil: nobody has it, or not so.
+    /// What the selection is as UTF-8; nil: no program has it, or not in this form.
     ///
     /// - Throws: `clipboard.too_large`, beyond the bound, and before the rest has been read.
     func text(of selection: Selection) throws -> [UInt8]? {
         try answer(selection, target: "UTF8_STRING")
     }
 
-    /// In what forms the selection can be had; nil: nobody has it.
+    /// In what forms the selection can be had; nil: no program has it.
     func targets(of selection: Selection) throws -> [String]? {
         try answer(selection, target: "TARGETS").map { bytes in
             String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         }
     }
 
-    /// Whether nobody has the selection. A question that reaches an owner while it ends is never answered, so it is
+    /// Whether no program has the selection. A question that reaches an owner while it ends is never answered, so it is
     /// asked again.
     func isFree(_ selection: Selection) throws -> Bool {
         while true {
@@ -134,7 +134,7 @@ struct Xclip {
     /// What a question to a selection's owner comes to.
     private enum Answer {
         case bytes([UInt8])
-        /// Nobody has the selection, or not in this form.
+        /// No program has the selection, or not in this form.
         case nothing
         /// More than the bound.
         case tooMuch
@@ -168,7 +168,7 @@ struct Xclip {
         } while status == nil
         if status == 0 { return .bytes(found) }
         let sentence = String(decoding: said, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-        // Its sentence where nobody has the selection, or has no such form of it.
+        // Its sentence where no program has the selection, or has no such form of it.
         if sentence.hasPrefix("Error: target ") { return .nothing }
         throw Failure.refused(display: display, sentence)
     }
@@ -188,7 +188,7 @@ struct Xclip {
 
     /// Waits a moment: less, where one of the descriptors is ready.
     ///
-    /// - Throws: where nobody wants the answer any more, or the time is over.
+    /// - Throws: where the answer is no longer wanted, or the time is over.
     private func pause(_ descriptors: [Int32] = [], _ events: Int32 = 0) throws {
         if isCancelled() { throw CancellationError() }
         guard ContinuousClock.now < deadline else { throw Failure.noAnswer(after: settings.timeout) }

@@ -9,7 +9,7 @@ import Testing
 final class FakeTool {
     let folder: URL
 
-    /// Offers what it is given until it is ended, and has it in a file for whoever reads.
+    /// Offers what it is given until it is ended, and has it in a file for any reader.
     static let working = """
         case "$*" in
         *-in*)
@@ -64,7 +64,7 @@ final class FakeTool {
     }
 }
 
-/// Waits until a process is no more; a test that waits in vain runs into its time limit.
+/// Waits until a process no longer exists; a test that waits in vain runs into its time limit.
 func end(of pid: pid_t) async throws {
     while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(2)) }
 }

@@ -1,4 +1,4 @@
-// cache: results are kept for a while, and given again to whoever asks for the same.
+// cache: results are kept for a while, and given again to callers that ask for the same.
 import Synchronization
 import TaskKit
 

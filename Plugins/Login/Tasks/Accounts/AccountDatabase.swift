@@ -33,7 +33,7 @@ final class AccountDatabase: Sendable {
         try await run { try body(self.opened()) }
     }
 
-    /// Makes a token useless, whoever has been cancelled meanwhile.
+    /// Makes a token useless, even if the caller has been cancelled in the meantime.
     ///
     /// - Parameter failed: Called where it could not be done.
     func revokeSoon(_ token: TokenHash, failed: @escaping @Sendable (any Error) -> Void) {

@@ -13,7 +13,7 @@ struct AccountFile: Sendable {
 
     /// Opens the file, makes it where there is none, and brings its tables up to date.
     func open() throws(StorageFailure) -> ReopenableConnection<DatabaseQueue, StorageFailure> {
-        // Not by a descriptor: closing one would drop the locks of whoever has the file open in this process.
+        // Not by a descriptor: closing one would drop the locks of other code that has the file open in this process.
         if chmod(path, 0o600) != 0, errno != ENOENT {
             throw StorageFailure(operation: "cannot make private", path: path, errno: errno)
         }

@@ -8,7 +8,7 @@ final class HashingQueue: Sendable {
     /// deadline.
     static let maximumJobs = 256
 
-    /// The most jobs of one uid, so that nobody takes all the places.
+    /// The most jobs of one uid, so that no user takes all the places.
     static let maximumJobsPerUID = 64
 
     /// What is said to who finds no place: by then the queue has moved on a good deal.

@@ -37,7 +37,7 @@ struct HashingFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Hashes and checks passwords with argon2id, by libsodium. Every call but `dummy` takes long: never on the loop.
 struct PasswordHasher: Sendable {
-    /// The longest password, in bytes: far more than anybody types, and no work to speak of before hashing.
+    /// The longest password, in bytes: far more than any user types, and no work to speak of before hashing.
     static let maximumPasswordBytes = 1024
 
     let cost: PasswordCost

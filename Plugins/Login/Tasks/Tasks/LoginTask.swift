@@ -57,7 +57,7 @@ struct LoginTask: BridgeTask {
         do {
             try await begin(grant, call)
         } catch {
-            // Nobody will ever get the new token.
+            // No one will ever get the new token.
             if isNew {
                 service.database.revokeSoon(grant.tokenHash) { call.log.warning("an unused token was kept: \($0)") }
             }
@@ -77,7 +77,7 @@ struct LoginTask: BridgeTask {
         do {
             try await SessionIdentity.set(grant.user, of: session, for: call)
         } catch {
-            // The call was cancelled, or the session has closed: nobody else will forget what was noted too late.
+            // The call was cancelled, or the session has closed: no other code removes what was noted too late.
             tokens.forget(login, of: session)
             throw error
         }

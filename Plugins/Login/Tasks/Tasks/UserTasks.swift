@@ -5,7 +5,7 @@ import TaskKit
 
 /// What the tasks have in common.
 enum AccountTasks {
-    /// Who has it can log in as anybody.
+    /// A caller that has it can log in as any user.
     static let permission = "accounts.manage"
 }
 

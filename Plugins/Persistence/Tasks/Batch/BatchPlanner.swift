@@ -85,7 +85,8 @@ struct BatchProgress {
     private var end: Int
     private var hasBegun = false
     private let slice: Slice
-    /// Users whose last call took more than a slice. Nobody else's commit waits for their next one: it begins a batch.
+    /// Users whose last call took more than a slice. No other user's commit waits for their next one: it begins a
+    /// batch.
     private(set) var slowUsers: Set<UInt32>
 
     /// - Parameter users: Whose each call of the batch is.

@@ -50,7 +50,7 @@ struct CallQueues {
 
     private struct Queue {
         var calls = UserTurns<Call>()
-        /// Somebody is on the way to take the calls, or at work on those taken before.
+        /// A job is on the way to take the calls, or at work on those taken before.
         var isAwake = false
     }
 

@@ -21,7 +21,7 @@ struct Slice {
     /// As long a slice that begins now.
     func another() -> Slice { Slice(of: length, clock) }
 
-    /// The system's clock, which nobody sets.
+    /// The system's clock, which no one sets.
     static let monotonic: Clock = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

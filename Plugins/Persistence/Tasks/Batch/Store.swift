@@ -27,7 +27,7 @@ final class Store: Sendable {
     }
 
     private let state = Mutex(State())
-    // Each is held for a batch at a time, and a lane's jobs do not overlap: nobody waits for it but while the database
+    // Each is held for a batch at a time, and a lane's jobs do not overlap: a job waits for it only while the database
     // is replaced.
     let commits: Mutex<StoreEngine>
     let reads: Mutex<ReadEngine>
@@ -251,7 +251,7 @@ final class Store: Sendable {
     }
 
     /// Empties a log that has grown because there was always a query that read what was there before: queries go on
-    /// with what is there now. Where somebody else reads what was there before, it is tried again when the log has
+    /// with what is there now. Where another program reads what was there before, it is tried again when the log has
     /// grown as much again.
     private func emptyLongLog() {
         guard commits.withLock({ $0.logBytes }) > nextLogBytes.load(ordering: .relaxed) else { return }

@@ -13,7 +13,7 @@ protocol StoreCall: AnyObject, Sendable {
     var effect: BatchPlanner.Effect { get }
     /// Whether it may leave its session with a watch.
     var mayWatch: Bool { get }
-    /// Whether nobody waits for the answer any more; asked right before the work begins, and while it takes long.
+    /// Whether no one waits for the answer any longer; asked right before the work begins, and while it takes long.
     var isCancelled: Bool { get }
 
     /// The work, on the lane's thread. A write's `BridgeError` says that it has changed nothing, any other error fails

@@ -16,7 +16,7 @@ struct StoreEngine {
         var quota = StoreQuota()
         /// Gets sentences for the operator.
         var log: @Sendable (String) -> Void
-        /// Are kept up to date; by default nobody sees them.
+        /// Are kept up to date; by default no one sees them.
         var metrics = StoreMetrics()
     }
 
@@ -55,7 +55,7 @@ struct StoreEngine {
         return isChecked
     }
 
-    /// Moves what the log holds into the database and closes it. No call is carried out any more.
+    /// Moves what the log holds into the database and closes it. No call is carried out from then on.
     mutating func close() {
         kept?.close(isLast: true)
         kept = nil
@@ -68,11 +68,11 @@ struct StoreEngine {
 
     // MARK: Batches
 
-    /// How long the log is, which grows until nobody reads the database as it was before.
+    /// How long the log is, which grows until no reader uses the database as it was before.
     var logBytes: Int { file?.logBytes ?? 0 }
 
-    /// Moves what the log holds into the database, and empties it. Waits for nobody: where somebody still reads what
-    /// was there before, the log stays.
+    /// Moves what the log holds into the database, and empties it. Does not wait for readers: where one still reads
+    /// what was there before, the log stays.
     mutating func emptyLog() {
         // `try?`: a failure of the storage is met again by the next commit.
         try? kept?.usable().emptyLog()

@@ -14,7 +14,7 @@ struct StoreMetrics: Sendable {
     var commitDuration = Counter()
     var lastCommitDuration = Gauge()
 
-    /// Figures that nobody sees.
+    /// Figures that no one sees.
     init() {}
 
     init(_ context: PluginContext) {

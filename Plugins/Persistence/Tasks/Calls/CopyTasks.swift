@@ -1,7 +1,7 @@
 import TaskKit
 
-// Backups, exports, restores and imports: of everybody's records, whatever their options choose of these. So they have
-// a permission of their own, which no rule about `persistence.*` covers, and are not open.
+// Backups, exports, restores and imports: of all users' records, whatever their options choose of these. So they have a
+// permission of their own, which no rule about `persistence.*` covers, and are not open.
 
 /// What these tasks share.
 protocol CopyTask: BridgeTask {
@@ -15,7 +15,7 @@ extension CopyTask {
     }
 }
 
-/// Options of which an unknown one is refused: a misspelt `namespace` that was passed over would mean everybody's
+/// Options of which an unknown one is refused: a misspelt `namespace` that was passed over would mean all users'
 /// records.
 struct Strict<Request: Decodable & Sendable>: Decodable, Sendable {
     let request: Request

@@ -40,7 +40,7 @@ extension StoreTask {
     static var settings: TaskSettings {
         TaskSettings(isPublic: true, optionPermissions: ["namespace": .store], optionBytes: TaskSettings.anyOptionBytes)
     }
-    /// On the lane's thread, where it delays nobody else, and more strictly than a schema can say.
+    /// On the lane's thread, where it delays no other user, and more strictly than a schema can say.
     static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
     static var mayWatch: Bool { false }

@@ -1,7 +1,7 @@
 import Foundation
 import TaskKit
 
-// The parts of files that travel. Who may have begun one may do these, and nobody else.
+// The parts of files that travel. A caller that may have begun one may do these, and no other.
 
 struct DownloadReadTask: CopyTask {
     static let name = "persistence.download.read"

@@ -30,7 +30,7 @@ struct Import {
 
     /// Reads the whole file, so that a mistake anywhere in it is found before anything is stored.
     ///
-    /// - Returns: What would become of it if nobody else stored anything.
+    /// - Returns: What would become of it if no one else stored anything.
     /// - Throws: `backup.invalid`; `record.exists` for the first record whose key is taken, where that is to fail.
     func check(against store: StoreFile) throws -> Outcome {
         let queue = try store.openSource()

@@ -23,9 +23,9 @@ struct RestorableStore {
             try Schema.migrator.migrate(queue)
             records = try interruption.during(queue) { database in
                 try interruption.check()
-                // What was deleted before is sent to nobody: see `continueHistory`.
+                // What was deleted before is sent to no one: see `continueHistory`.
                 try database.execute(sql: "DELETE FROM deletion; UPDATE namespace SET deletions = 0")
-                // What it says of its own size is anybody's word.
+                // What it says of its own size is not to be trusted.
                 try database.execute(sql: RecordStore.countingStored)
                 return try Self.checkContent(database, interruption)
             }
@@ -39,8 +39,8 @@ struct RestorableStore {
         configuration.label = "persistence.restore"
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // It may have been made by anybody: nothing in it is called, and every page of it is checked. One file,
-            // without a log beside it, is what takes the database's place.
+            // Any user may have made it: nothing in it is called, and every page of it is checked. One file, without a
+            // log beside it, is what takes the database's place.
             try database.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
@@ -150,8 +150,8 @@ struct RestorableStore {
         }
     }
 
-    /// Puts the versions ahead of all that were given out before: here, or by a store that is lost. No change of before
-    /// is known any more, so that whoever watches from a version of before is notified.
+    /// Puts the versions ahead of all that were given out before: here, or by a store that is lost. Earlier changes are
+    /// no longer known, so that a watch from an earlier version is notified.
     ///
     /// - Parameter present: Where the feeds end whose place this store takes.
     func continueHistory(from present: [FeedEnd]) throws {

@@ -1,7 +1,7 @@
 import Glibc
 import TaskKit
 
-/// Puts a database in the place of another on disk, which nobody has open. At every moment, a crash included, the path
+/// Puts a database in the place of another on disk, which no one has open. At every moment, a crash included, the path
 /// leads to the one or to the other, whole.
 struct StoreSwap {
     let database: StoreFile
@@ -36,7 +36,7 @@ struct StoreSwap {
         return kept
     }
 
-    /// Puts the old one back. Nobody has the new one open.
+    /// Puts the old one back. No one has the new one open.
     func undo(kept: String) {
         for suffix in Self.logSuffixes + ["-shm"] { unlink(database.path + suffix) }
         rename(kept, database.path)
@@ -71,7 +71,7 @@ struct StoreSwap {
     }
 
     /// Removes what a daemon that was killed has left behind: files that travelled, and a second name of the database
-    /// from a restore that did not take place. Nobody has the database open.
+    /// from a restore that did not take place. No one has the database open.
     static func removeLeftovers(of database: StoreFile) {
         var present = stat()
         let exists = stat(database.path, &present) == 0

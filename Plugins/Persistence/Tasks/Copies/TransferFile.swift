@@ -17,7 +17,7 @@ final class TransferFile: Sendable {
         case reserved
         /// Nil: written by way of its path.
         case open(Int32?)
-        /// Written no more.
+        /// No longer written.
         case sealed(Int32)
         case ended
     }
@@ -26,7 +26,7 @@ final class TransferFile: Sendable {
     let session: SessionID
     let direction: Direction
     let path: String
-    // Held for every access to the descriptor, so that nobody uses it when it is closed.
+    // Held for every access to the descriptor, so that no one uses it when it is closed.
     private let state = Mutex(State.reserved)
 
     init(id: UInt64, session: SessionID, direction: Direction, path: String) {
@@ -36,7 +36,7 @@ final class TransferFile: Sendable {
     /// The beginning of a sentence about it.
     private var what: String { "the file of \(direction.rawValue) \(id)" }
 
-    /// Makes the file, empty and readable to nobody else.
+    /// Makes the file, empty and readable to no other user.
     ///
     /// - Throws: `storage.full`, `storage.failed`; `call.cancelled` where it has ended already.
     func create() throws(BridgeError) {
@@ -68,7 +68,7 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Whoever reads or writes it from here on gets the error that it is gone. Does not wait; the file itself stays
+    /// Code that reads or writes it from here on gets the error that it is gone. Does not wait; the file itself stays
     /// until `unlink`.
     func end() {
         state.withLock { state in

@@ -5,7 +5,7 @@ import TaskKit
 /// so that the next page begins right behind it whatever has been changed meanwhile.
 ///
 /// Opaque to callers. It holds nothing that they have not been shown, and everything in it is checked when it comes
-/// back: one that was tampered with may point elsewhere in the caller's own table, no more.
+/// back: one that was tampered with can only point elsewhere in the caller's own table.
 enum Cursor {
     /// The form's version, so that a later one sees it.
     private static let form: JSON = 1

@@ -75,7 +75,7 @@ final class QueryScan {
     }
 
     /// The records of the places that were found. Only where the query has gone on in another transaction may one of
-    /// them have been changed since: it is shown as it is now, unless it does not match any more.
+    /// them have been changed since: it is shown as it is now, unless it no longer matches.
     private func pageOfPlaces(_ records: RecordReader) throws -> [UInt8] {
         for (index, entry) in first.entries.prefix(query.limit).enumerated() {
             let key = entry.position.key

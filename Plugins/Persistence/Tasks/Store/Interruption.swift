@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 import TaskKit
 
-/// Ends long work on a database early, when nobody waits for it any more. Any thread.
+/// Ends long work on a database early, when no one waits for it any longer. Any thread.
 final class Interruption: Sendable {
     private struct State {
         var isSet = false
@@ -19,12 +19,12 @@ final class Interruption: Sendable {
         }
     }
 
-    /// - Throws: `call.cancelled` where nobody waits any more.
+    /// - Throws: `call.cancelled` where no one waits any longer.
     func check() throws(BridgeError) {
         if state.withLock({ $0.isSet }) { throw .cancelled }
     }
 
-    /// Gives access to a database whose statements are interrupted when nobody waits any more. It is the caller's to
+    /// Gives access to a database whose statements are interrupted when no one waits any longer. It is the caller's to
     /// close, afterwards.
     func during<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
         state.withLock { $0.queue = queue }

@@ -15,7 +15,7 @@ enum Limits {
     /// Records in a page, unless the query says otherwise, and at most.
     static let defaultPageRecords = 100
     static let maximumPageRecords = 1000
-    /// Operations in a transaction: it holds up everybody else's writes while it runs.
+    /// Operations in a transaction: it holds up all other users' writes while it runs.
     static let operations = 1000
     /// Bytes of records that one call reads to change them, and writes, for the same reason: a large record costs time
     /// however small the change is.
@@ -61,13 +61,13 @@ enum Limits {
     /// Bytes of such a file in one call, so that they fit into a message (1 MiB by default) as base 64, with room to
     /// spare.
     static let partBytes = 256 << 10
-    /// Records of an import that share a transaction, and their bytes: it holds up everybody else's writes.
+    /// Records of an import that share a transaction, and their bytes: it holds up all other users' writes.
     static let importRecords = 256
     static let importBytes = 1 << 20
     /// A line of an import: a record, and names of which each byte may take six.
     static let lineBytes = recordBytes + (32 << 10)
 
-    /// By so much a restore puts every version ahead of the last one known: more changes than anybody makes between a
+    /// By so much a restore puts every version ahead of the last one known: more changes than any user makes between a
     /// backup and its restore, so that no version is given out twice, and so little that millions of restores stay
     /// below 2^53, up to which numbers are exact everywhere.
     static let versionsPerRestore: Int64 = 1_000_000_000

@@ -25,7 +25,7 @@ struct Namespace: Hashable, Sendable {
     var text: String { "\(uid):\(origin.text)" }
 }
 
-/// Makes namespaces, and keeps the last: whoever was served last most likely is served next.
+/// Makes namespaces, and keeps the last: the user that was served last most likely is served next.
 ///
 /// Used by one thread at a time.
 final class NamespaceMemory {

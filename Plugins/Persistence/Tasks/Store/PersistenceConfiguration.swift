@@ -4,8 +4,8 @@ import TaskKit
 struct PersistenceConfiguration: Codable, Sendable, Equatable {
     /// The database's name in the plugin's state directory; "records.sqlite" by default.
     var file: String?
-    /// Deletions that each namespace remembers for those who watch from an older version; 100,000 by default. Whoever
-    /// has missed more must read its tables anew (`cursor.expired`).
+    /// Deletions that each namespace remembers for those who watch from an older version; 100,000 by default. A client
+    /// that has missed more must read its tables anew (`cursor.expired`).
     var tombstones: Int64?
     /// Records of one user in one origin; 0: any number.
     var namespaceRecords: Int64?

@@ -97,8 +97,8 @@ struct StoredRecord {
     func json() throws -> JSON { try JSON(parsing: body) }
 }
 
-/// The numbers of tables, kept from one visit to the next: they never change. Whoever rolls back must empty it: a table
-/// may have been made by what is undone.
+/// The numbers of tables, kept from one visit to the next: they never change. Code that rolls back must empty it: a
+/// table may have been made by what is undone.
 final class CollectionCache {
     /// Some megabytes at worst; then it begins anew.
     private static let capacity = 4096

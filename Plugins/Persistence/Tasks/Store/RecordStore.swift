@@ -8,7 +8,7 @@ import TaskKit
 /// that throws a `BridgeError` has changed nothing; any other error is a failure of the storage, after which the
 /// transaction cannot be committed.
 final class RecordStore: RecordReader {
-    /// What was changed so far, in the order of the versions; nothing where nobody wants to know.
+    /// What was changed so far, in the order of the versions; nothing where no one wants to know.
     private(set) var changes: [Change] = []
     private let isWatched: Bool
     /// How much was changed so far.

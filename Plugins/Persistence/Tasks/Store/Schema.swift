@@ -14,7 +14,7 @@ enum Schema {
         return migrator
     }
 
-    /// What a namespace holds, kept so that nobody has to count: `records`, and `bytes` of their keys and bodies.
+    /// What a namespace holds, kept so that no call has to count: `records`, and `bytes` of their keys and bodies.
     private static let quotas = """
         ALTER TABLE namespace ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespace ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -22,7 +22,7 @@ enum Schema {
         """
 
     /// `namespace`: who owns records. `version` is the last version given out, `pruned` the newest version whose
-    /// deletion is forgotten, `deletions` the number of rows in `deletion`, kept so that nobody has to count.
+    /// deletion is forgotten, `deletions` the number of rows in `deletion`, kept so that no call has to count.
     ///
     /// `collection`: a named table of a namespace, so that a record's row and its indexes bear a number, not a name.
     ///

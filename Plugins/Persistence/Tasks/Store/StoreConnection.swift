@@ -29,7 +29,8 @@ final class StoreConnection {
         }
     }
 
-    /// Moves what the log holds into the database, unless somebody still reads what was there before. Waits for nobody.
+    /// Moves what the log holds into the database, unless a reader still reads what was there before. Does not wait for
+    /// readers.
     func emptyLog() throws {
         try queue.inDatabase { database in
             let busyTimeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0

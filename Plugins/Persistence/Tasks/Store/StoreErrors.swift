@@ -27,7 +27,7 @@ extension BridgeError {
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 
-    /// Nobody waits for the answer any more, and nothing was done.
+    /// No one waits for the answer any longer, and nothing was done.
     static var cancelled: BridgeError {
         BridgeError(.callCancelled, "the call was cancelled", data: ["started": false])
     }

@@ -79,7 +79,7 @@ final class WatchRegistry {
         }
     }
 
-    /// The tables that anybody watches.
+    /// The tables that are watched.
     var places: [Place] { Array(watches.keys) }
 
     var isEmpty: Bool { watches.isEmpty && placesOfSessions.isEmpty && quota.isEmpty }
@@ -117,7 +117,7 @@ final class WatchRegistry {
 
     // MARK: Replays
 
-    /// A replay; one whose watch ended or began anew is not found any more.
+    /// A replay; one whose watch ended or began anew is no longer found.
     struct ReplayID: Hashable, Sendable {
         var session: SessionID
         /// The session's uid.
@@ -135,7 +135,7 @@ final class WatchRegistry {
     ///
     /// - Parameters:
     ///   - missed: What follows the replay's position, in order.
-    ///   - isLast: There is no more: from here on the watch is live.
+    ///   - isLast: Nothing follows: from here on the watch is live.
     func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some WatchSink) {
         guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return

@@ -64,7 +64,7 @@ extension Checking {
     private mutating func containsEnough(
         _ node: Int, _ contained: SchemaContained, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
-        // All that fit are noted where somebody asks; else the first ones decide.
+        // All that fit are noted where a caller asks for them; otherwise the first ones decide.
         let enough: Int? =
             known.isKept
             ? nil : contained.counts.maximum == .max ? Int(contained.counts.minimum) : Int(contained.counts.maximum) + 1

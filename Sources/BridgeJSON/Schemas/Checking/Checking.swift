@@ -1,8 +1,7 @@
 /// One check of one value. One call deeper with each schema that is applied within another, which is bounded.
 ///
-/// A value is never copied: it is looked at where it stands in the tape. Where alternatives are tried, what one of
-/// them finds
-/// is nobody's to read, and not put in words.
+/// A value is never copied: it is looked at where it stands in the tape. Where alternatives are tried, what one of them
+/// finds is never read, and not put in words.
 struct Checking {
     private let schema: SchemaCheck
     let tape: JSONTape
@@ -40,7 +39,7 @@ struct Checking {
 
     /// Whether a value fits a schema.
     ///
-    /// - Parameter known: where to note which of the value's parts were looked at; none: nobody asks.
+    /// - Parameter known: where to note which of the value's parts were looked at; none: no caller asks.
     mutating func fits(
         _ node: Int, _ place: SchemaPlace, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
@@ -138,7 +137,7 @@ struct Checking {
 
     func words(_ place: SchemaPlace) -> String { SchemaWords(graph).words(place) }
 
-    /// What does not fit: false. Words are made only where somebody reads them.
+    /// What does not fit: false. Words are made only where they are read.
     func fail(
         _ node: Int, _ expected: @autoclosure () -> String, at step: PathStep? = nil
     ) -> Bool {

@@ -1,7 +1,7 @@
 /// Which members or elements of a value other keywords have looked at: sets of one bit for each part, kept only where a
 /// schema has `unevaluatedItems` or `unevaluatedProperties`. The newest set is the first that is removed.
 struct EvaluatedParts {
-    /// A set, or none where nobody asks.
+    /// A set, or none where no caller asks.
     struct Set {
         fileprivate var start: Int
         fileprivate var wordCount: Int

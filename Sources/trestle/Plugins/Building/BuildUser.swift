@@ -51,7 +51,7 @@ struct BuildUser {
 private enum ProcessVariables {
     static var all: [String: String] {
         var variables: [String: String] = [:]
-        // `environ` ends with a null pointer, and nobody changes the environment of this program.
+        // `environ` ends with a null pointer, and nothing changes the environment of this program.
         var next = environ
         while let entry = next.pointee {
             let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

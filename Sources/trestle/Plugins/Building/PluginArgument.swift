@@ -17,7 +17,7 @@ struct PluginArgument: ParsableArguments {
     /// - Parameters:
     ///   - purpose: what cannot be done where there is none, such as "cannot be checked".
     ///   - isRelease: whether a project is built as it is to run in production.
-    /// - Throws: ``FileFailure``, ``ProjectFailure``, the exit code where it is a folder that nobody can build.
+    /// - Throws: ``FileFailure``, ``ProjectFailure``, the exit code where it is a folder that cannot be built.
     @LoopActor
     func file(_ purpose: String, isRelease: Bool = false) async throws -> String {
         guard access(path, R_OK) == 0 else { throw FileFailure(path, purpose) }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which tasks of a plugin may be called, and with what. A call may do anything: none is made that nobody asked for,
-/// but for such as the task's schema refuses.
+/// Which tasks of a plugin may be called, and with what. A call may do anything: none is made that the user did not ask
+/// for, except those that the task's schema refuses.
 struct CheckChoice: Sendable, Equatable {
     /// Options by task; nil: to be made from the schema.
     private(set) var calls: [String: JSON?] = [:]
@@ -10,7 +10,7 @@ struct CheckChoice: Sendable, Equatable {
     var all = false
 
     /// - Parameter arguments: `TASK`, `TASK=JSON` or `TASK=@FILE`.
-    /// - Throws: what is wrong with one, for whoever typed it.
+    /// - Throws: what is wrong with one, for the user that typed it.
     init(_ arguments: [String], all: Bool = false, read: (String) throws -> [UInt8] = { try InputFile($0).contents() })
         throws
     {

@@ -18,11 +18,11 @@ final class CheckedDaemon {
         self.ears = ears
     }
 
-    /// Starts it. Whoever starts it stops it.
+    /// Starts it. The caller that starts it also stops it.
     static func start(_ settings: PrivateDaemon.Settings, in folder: PrivateFolder) async throws -> CheckedDaemon {
         let ears = CheckedLog()
         var settings = settings
-        // Answers that come to nobody are logged at the level debug.
+        // Answers that no one waits for are logged at the level debug.
         settings.logLevel = "debug"
         let daemon = try await PrivateDaemon.start(settings, in: folder) { ears.take($0) }
         do {
@@ -74,7 +74,7 @@ final class CheckedDaemon {
             for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: timeout)
     }
 
-    /// Waits until more answers than those have come that nobody is owed.
+    /// Waits until more answers than those have come that no one is owed.
     func hasSurplusAnswers(beyond count: Int, within timeout: Duration) async -> Bool {
         await ears.waits(for: { $0.surplusAnswers > count }, within: timeout)
     }

@@ -37,7 +37,7 @@ struct TaskCheck {
         var options: JSON
         /// How long one call took.
         var time: Duration
-        /// How many answers came meanwhile that nobody was owed.
+        /// How many answers came meanwhile that no one was owed.
         var surplus = 0
     }
 

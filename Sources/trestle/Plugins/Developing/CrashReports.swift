@@ -8,7 +8,7 @@ enum CrashReports {
         "enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none,limit=16,output-to=stderr"
 
     /// Variables for the daemon, which plugins' processes inherit. Swift's runtime reports crashes of C as well. What
-    /// somebody has set already stays as it is. Blocks.
+    /// the user has set already stays as it is. Blocks.
     static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         if getenv("PYTHONFAULTHANDLER") == nil { variables["PYTHONFAULTHANDLER"] = "1" }
@@ -31,7 +31,7 @@ enum CrashReports {
     }
 }
 
-/// How somebody attaches a debugger to a plugin's process.
+/// How a user attaches a debugger to a plugin's process.
 enum DebuggerHint {
     /// A command for the shell. Blocks.
     static func command(for pid: Int64) -> String {

@@ -17,7 +17,7 @@ final class DevelopmentDaemon {
         self.client = client
     }
 
-    /// Starts it, with the plugin that the folder offers. Whoever starts it stops it.
+    /// Starts it, with the plugin that the folder offers. The caller that starts it also stops it.
     ///
     /// - Parameters:
     ///   - socketPath: where it listens; nil: in the folder.
@@ -104,7 +104,7 @@ final class DevelopmentDaemon {
         try await look()
     }
 
-    /// A call that somebody may try: the first task, with options that its schema allows.
+    /// A call that the user may try: the first task, with options that its schema allows.
     func exampleCall() async throws -> String? {
         guard let task = plugin["tasks"]?[0]?.stringValue else { return nil }
         let description = try await client.callJSON("bridge.describe", ["task": .string(task)])

@@ -1,12 +1,12 @@
 import EventLoop
 import Glibc
 
-/// Distinguishes what somebody saves from what the plugin itself writes into its folder, which would have it reloaded
+/// Distinguishes what a user saves from what the plugin itself writes into its folder, which would have it reloaded
 /// without end.
 ///
 /// A file is a source where its name says so and its content is another than before. Changes of nothing but other
 /// files, soon after the plugin was loaded, may be the plugin's own: they reload it twice in a row, and then these
-/// files count no more.
+/// files no longer count.
 struct OwnWrites {
     /// What becomes of changes.
     enum Verdict: Equatable {

@@ -52,7 +52,7 @@ struct PluginProject: Sendable, Equatable {
         }
     }
 
-    /// The scratch folder is made with the rights of whoever builds in it.
+    /// The scratch folder is made with the rights of the user that builds in it.
     private static func shared(
         by package: String, isRelease: Bool, _ cache: (BuildUser?) -> String?
     ) -> SharedScratch? {
@@ -110,7 +110,7 @@ struct PluginProject: Sendable, Equatable {
         return first
     }
 
-    /// Whether a file or folder of that name is none that somebody writes.
+    /// Whether a file or folder of that name is none that a user writes.
     static func isProduct(_ name: String) -> Bool {
         name.hasPrefix(".") || name.hasSuffix("~") || ["build", "__pycache__", "node_modules"].contains(name)
             || [".so", ".o", ".d", ".swp", ".pyc"].contains { name.hasSuffix($0) }

@@ -10,7 +10,7 @@ import Sodium
 /// before, where it depends on other packages too, which would take turns in the shared one, or where a plugin elsewhere
 /// has the same name, whose library would be overwritten.
 struct SharedScratch: Sendable, Equatable {
-    /// One that nobody has used for so long is removed.
+    /// One that has not been used for so long is removed.
     private static let keptDays = 30
 
     /// The folder, as `swift build --scratch-path` takes it.
@@ -56,7 +56,7 @@ struct SharedScratch: Sendable, Equatable {
         symlink(library, link)
     }
 
-    /// `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`, of whoever builds; nil: there is no home.
+    /// `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`, of the user that builds; nil: there is no home.
     static func cacheFolder(of user: BuildUser?) -> String? {
         if let user { return user.caches.map { "\($0)/trestle/swift" } }
         func variable(_ name: String) -> String? {

@@ -37,7 +37,7 @@ struct LocalPlugins: Sendable {
     struct Installed: Sendable, Equatable {
         /// The plugin's name; nil: the daemon has none from there.
         var name: String?
-        /// Its folder, or its file where somebody has put it there.
+        /// Its folder, or its file where a user has put it there.
         var place: String
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import PrivateDaemon
 
 /// Copies what a plugin consists of into a folder: of a library the file; of a manifest all that lies beside it, but
-/// hidden files, caches and other plugins' manifests. The copies belong to this process's user, and nobody else may
+/// hidden files, caches and other plugins' manifests. The copies belong to this process's user, and no other user may
 /// write them.
 struct PluginCopy {
     /// Beyond these it is hardly a folder with nothing but a plugin in it.

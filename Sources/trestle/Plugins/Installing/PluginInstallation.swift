@@ -84,7 +84,7 @@ struct PluginInstallation {
         return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Makes a directory and those above it, for everybody to read.
+    /// Makes a directory and those above it, for all users to read.
     private static func make(_ directory: String) throws(FileFailure) {
         guard access(directory, F_OK) != 0 else { return }
         let parent = directory.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }

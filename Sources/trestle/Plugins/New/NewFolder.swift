@@ -10,7 +10,7 @@ enum NewFolder {
     static func write(_ files: [PluginTemplate.File], to path: String) throws {
         let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try check(path)
-        // One that somebody may be in, such as `.`: in place of it another would be made that he is not in.
+        // One that a user may be in, such as `.`: another would be made in its place, without the user in it.
         if access(path, F_OK) == 0 { return try fill(path, files) }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)

@@ -16,7 +16,7 @@ struct PluginName: Sendable, Equatable {
         "Alert", "CTask", "CloseWeb", "Counter", "Echo", "Fixture", "Login", "Persistence", "Sysinfo",
     ]
 
-    /// - Throws: what is wrong with it, for whoever typed it.
+    /// - Throws: what is wrong with it, for the user that typed it.
     init(_ text: String) throws(ValidationError) {
         let rule = "a plugin's name has letters a-z, digits, - and _, and begins with a letter, such as scanner"
         guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isAllowed) else {

@@ -40,7 +40,7 @@ struct DesktopNotification: Sendable {
     let icon: String
     /// Key and label of each action, one after the other.
     let actions: [String]
-    /// Whether it is shown through "do not disturb": somebody waits for a decision.
+    /// Whether it is shown through "do not disturb": a caller waits for a decision.
     let isUrgent: Bool
     /// What stands in the field of a prompt as long as nothing is written; nil: there is no field.
     let placeholder: String?

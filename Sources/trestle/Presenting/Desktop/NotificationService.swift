@@ -72,7 +72,7 @@ final class NotificationService {
         let arguments: [BusValue] = [
             .string("Trestle"), .uint32(0), .string(notification.icon), .string(notification.summary),
             .string(notification.body), .strings(notification.actions), .properties(hints),
-            // It does not expire: whoever asked waits, and says when he no longer does.
+            // It does not expire: the caller that asked waits, and says when it no longer does.
             .int32(0),
         ]
         bus.call(method("Notify"), arguments) { result in

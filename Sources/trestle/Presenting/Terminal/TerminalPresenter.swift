@@ -26,7 +26,7 @@ final class TerminalPresenter {
         self.bold = bold
     }
 
-    /// Waits until no answer can come any more: the end of input was reached, and no alert is being shown.
+    /// Waits until no further answer can come: the end of input was reached, and no alert is being shown.
     func ended() async {
         await lines.ended()
         while isShowing, await turn.wait() != nil {}
