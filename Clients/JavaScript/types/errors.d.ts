@@ -15,7 +15,7 @@ export interface ErrorObject<Data = unknown> {
 
 /**
  * What every call of this library rejects with. Codes are those of the protocol; the library adds `daemon.unreachable`
- * (nobody listens, or nobody answers) and `connection.denied` (this user may not open the socket).
+ * (no daemon listens, or none answers) and `connection.denied` (this user may not open the socket).
  */
 export class BridgeError<Data = unknown> extends Error {
     constructor(
@@ -33,7 +33,7 @@ export class BridgeError<Data = unknown> extends Error {
     readonly cause?: unknown;
     /**
      * Whether the work of the call may have begun: `false` means that nothing was done and sending it again is safe,
-     * `true` that it may have had its effect, `undefined` that nobody says.
+     * `true` that it may have had its effect, `undefined` that it is not known.
      */
     readonly started: boolean | undefined;
     /** The error object as it travels. */

@@ -32,7 +32,7 @@ export interface StreamSettings {
 
 /**
  * Events for one reader. A reader that falls behind loses the oldest and gets the event `bridge.events_dropped` with
- * their `count` instead. After a new session it gets that event with the `count` null: nobody knows what was missed.
+ * their `count` instead. After a new session it gets that event with the `count` null: what was missed is not known.
  * Ends when the bridge is closed, and with `break` or `return()`.
  */
 export interface EventStream<Data = unknown> extends AsyncIterableIterator<BridgeEvent<Data>> {

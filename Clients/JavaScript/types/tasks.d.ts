@@ -62,7 +62,7 @@ export interface IncomingCall<Progress = unknown> {
     readonly wantsProgress: boolean;
     /** Nobody hears what becomes of the call. */
     readonly isOneWay: boolean;
-    /** Aborted when nobody waits any more: the caller cancelled, timed out or left, or the connection was lost. */
+    /** Aborted when the caller no longer waits: it cancelled, timed out or left, or the connection was lost. */
     readonly signal: AbortSignal;
     /**
      * Sends an intermediate result, and never waits. Returns whether it was taken; false: the caller wants none, the
@@ -92,7 +92,7 @@ export interface TaskDescription {
 }
 
 export interface RegisterSettings {
-    /** `any` (the default): everybody's calls; `session`: only those that name this session. */
+    /** `any` (the default): the calls of all sessions; `session`: only those that name this session. */
     scope?: "any" | "session";
     description?: TaskDescription;
     /** Aborting it ends the registration. Aborted before there is one: `register` rejects with `call.cancelled`. */
@@ -103,7 +103,7 @@ export interface RegisterSettings {
 export interface Registration {
     readonly task: string;
     /**
-     * Provides the task no more; calls that have come already go on. Resolves when the daemon knows it. Does nothing
+     * No longer provides the task; calls that have come already go on. Resolves when the daemon knows it. Does nothing
      * where the task has been registered again since, or the bridge is closed.
      */
     unregister(): Promise<void>;
