@@ -69,7 +69,7 @@ public struct DurableDatabase: Sendable {
         try migrator.migrate(queue)
     }
 
-    /// Makes the file, readable to its owner alone, where there is none; SQLite gives its companion files the same mode.
+    /// Creates the file if it does not exist, readable to its owner alone. SQLite gives its companion files that mode.
     ///
     /// One that exists is not touched: closing it would take this process's locks on it away from the connections that
     /// have it open.

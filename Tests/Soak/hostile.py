@@ -1,4 +1,4 @@
-"""Clients that are slow, bad, or die. What they are owed is counted as strictly, while they are there to be told."""
+"""Clients that are slow, bad, or die. While they are connected, what they are owed is counted as strictly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/// A D-Bus bus of a test's own: what `dbus-daemon` is to be told.
+/// A D-Bus bus of a test's own: the configuration of its `dbus-daemon`.
 public enum PrivateBus {
     /// The program.
     public static let program = "/usr/bin/dbus-daemon"

@@ -152,7 +152,7 @@ final class EncodingText {
     /// Begins an object or array, or goes on with the one that was begun; 0 where that cannot be.
     func open(_ form: OpenValue.Form, in id: Int) -> Int {
         guard id == value.id else {
-            // The encoder that is writing here now has caused it, or at least has to be told.
+            // The encoder that writes here now has caused it, or has to throw it.
             misuse("a container was asked of an encoder whose value had ended, or was waiting for one of its parts")
             return 0
         }

@@ -2,7 +2,7 @@ import BridgeJSON
 import TaskRuntime
 import EventLoop
 
-/// Why a worker's process is no longer there, though it was not told to end.
+/// Why a plugin's process has ended unexpectedly.
 struct WorkerFault: Sendable {
     /// How it ended; nil: it could not be started.
     var status: ExitStatus?

@@ -1,7 +1,7 @@
 public import BridgeJSON
 import DequeModule
 
-// A plugin whose processes end though they were not told to.
+// A plugin whose processes end unexpectedly.
 extension PluginInstance {
     /// One of its processes is no longer there, others are.
     ///

@@ -24,7 +24,7 @@ struct RegistrationLists {
 
     subscript(session: Session) -> Registration? { bySession[session.number] }
 
-    /// Whether any of them takes calls. Of very many only some are asked: what depends on it is the wording of an error.
+    /// Whether any of them takes calls. Only some of very many are asked: it selects the words of an error.
     var haveOpen: Bool { bySession.values.prefix(64).contains(where: \.isOpen) }
 
     /// Enters one that is newer than all others.

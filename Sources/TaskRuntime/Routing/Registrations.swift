@@ -10,7 +10,7 @@ struct Registrations {
     var isEmpty: Bool { only == nil && lists == nil }
     /// The newest last. Once, when the daemon ends.
     var all: [Registration] { only.map { [$0] } ?? lists?.all ?? [] }
-    /// Whether any of them takes calls. Of very many only some are asked: what depends on it is the wording of an error.
+    /// Whether any of them takes calls. Only some of very many are asked: it selects the words of an error.
     var haveOpen: Bool { only?.isOpen ?? lists?.haveOpen ?? false }
     /// How many were looked at so far, of several. For tests.
     var visits: Int { lists?.visits ?? 0 }

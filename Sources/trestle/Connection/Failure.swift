@@ -3,8 +3,8 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// What was typed cannot be done as it stands: the command line is well formed, but names what is not there or cannot be
-/// used. The program ends with EX_USAGE.
+/// The command line is well formed, but names something that does not exist or cannot be used. The program ends with
+/// EX_USAGE.
 struct UsageFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -6,7 +6,7 @@ struct TaskChoice {
     /// Empty: all tasks.
     var patterns: [String]
 
-    /// - Throws: ``UsageFailure`` where a pattern fits no task: it is a mistake, and what it was to bring would be missing.
+    /// - Throws: ``UsageFailure`` where a pattern fits no task.
     func choose(from descriptions: [JSON]) throws -> [JSON] {
         if patterns.isEmpty { return descriptions }
         for pattern in patterns where !descriptions.contains(where: { Self.fits(pattern, $0) }) {

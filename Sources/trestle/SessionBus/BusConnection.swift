@@ -125,7 +125,7 @@ final class BusConnection {
 
     private static let signalled: sd_bus_message_handler_t = { message, context, _ in
         guard let message, let context else { return 0 }
-        // One that cannot be read is no signal that any code waits for.
+        // No code waits for a signal that cannot be read.
         guard let content = try? MessageHandle(sharing: message).content() else { return 0 }
         let match = Unmanaged<Match>.fromOpaque(context).takeUnretainedValue()
         LoopActor.assumeIsolated(passing: (match, content)) { $0.receive($1) }

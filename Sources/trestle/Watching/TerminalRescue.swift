@@ -19,8 +19,8 @@ enum TerminalRescue {
         var isArmed: Bool
     }
 
-    /// `nonisolated(unsafe)`: written before handlers are installed, and by `restore`, which does the same twice at
-    /// worst.
+    /// What the handlers read.
+    // Unsafe: written before handlers are installed, and by `restore`, which at worst does the same twice.
     private nonisolated(unsafe) static let armed: UnsafeMutablePointer<Armed> = {
         let armed = UnsafeMutablePointer<Armed>.allocate(capacity: 1)
         armed.initialize(to: Armed(descriptor: -1, before: termios(), isArmed: false))

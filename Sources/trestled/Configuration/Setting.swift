@@ -22,7 +22,7 @@ struct Setting<Target>: Sendable {
     let documentation: String
     /// What the default is, where it depends on who runs the daemon and from where.
     let defaultNote: String?
-    /// What the sample shows where the default is no value that a user would write; TOML.
+    /// The TOML that the sample shows in place of a default that users do not write.
     let example: String?
     /// Reads the value into the target.
     let read: @Sendable (TOMLValue, inout Target) throws(SettingMismatches) -> Void
