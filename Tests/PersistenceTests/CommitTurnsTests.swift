@@ -124,7 +124,7 @@ struct CommitTurnsTests {
     func longOptions() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "k0", "record": [:]])
-        let filler = JSON.string(String(repeating: "x", count: Limits.optionsReadAtOnceBytes))
+        let filler = JSON.string(String(repeating: "x", count: Limits.shortOptionBytes))
         let long = Request("read", ["table": "t", "key": "k0", "unknown": filler], session: 2, uid: 1000)
         _ = await store.order(of: [read(0, 1, uid: 1000), long, read(0, 3, uid: 1000), long])
         #expect(store.sink.deliveries.suffix(3) == [1, 2, 1])

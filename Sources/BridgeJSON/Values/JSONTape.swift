@@ -168,11 +168,17 @@ final class JSONTape {
     private func object(_ node: Int) -> JSONObject {
         var object = JSONObject()
         object.reserve(Int(nodes[node].count))
-        var key = node + 1
-        for _ in 0..<nodes[node].count {
-            object.append(string(key), json(nodes[key].value))
+        forEachMember(of: node) { object.append(string($0), json($1)) }
+        return object
+    }
+
+    /// Calls `body` with the nodes of each member of an object, in order.
+    @inline(__always)
+    func forEachMember(of object: Int, _ body: (_ key: Int, _ value: Int) -> Void) {
+        var key = object + 1
+        for _ in 0..<nodes[object].count {
+            body(key, nodes[key].value)
             key = Int(nodes[key].next)
         }
-        return object
     }
 }

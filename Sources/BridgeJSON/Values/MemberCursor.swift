@@ -1,23 +1,31 @@
-/// The members of an object, one after the other, as they are written.
+/// Goes through the members of an object in the order in which they are written.
 ///
-/// Nothing is copied, and no value is made: the walk takes one pass over the bytes. The text has been checked; were it no
-/// JSON after all, the walk would end early, and never leave it.
+/// Nothing is copied, and no value is made: the walk takes one pass over the bytes, also where it enters objects within
+/// the object. The text has been checked; if it is not JSON after all, the walk ends early, and never leaves the text.
 package struct MemberCursor {
     private let text: UnsafeRawBufferPointer
     private var position = 0
 
-    /// The members of `text`; of what is no object, none.
+    /// Before the first member of the object that `text` is; of another value there are none.
     package init(_ text: UnsafeRawBufferPointer) {
         self.text = text
         skipSpace()
-        if current == UInt8(ascii: "{") { position += 1 } else { position = text.count }
+        if !enter() { position = text.count }
     }
 
     /// A NUL behind the end.
     private var current: UInt8 { position < text.count ? text[position] : 0 }
 
-    /// The next member, its key with quotes; both are parts of the text.
+    /// The next member, its key with quotes; both are parts of the text. Nil: there is none.
     package mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+        guard let key = nextKey() else { return nil }
+        return value().map { (key, $0) }
+    }
+
+    // MARK: Step by step
+
+    /// The key of the next member, with its quotes. Its value is taken next, or entered. Nil: there is none.
+    package mutating func nextKey() -> UnsafeRawBufferPointer? {
         skipSpace()
         if current == UInt8(ascii: ",") { position += 1 }
         skipSpace()
@@ -26,33 +34,26 @@ package struct MemberCursor {
         guard current == UInt8(ascii: ":") else { return nil }
         position += 1
         skipSpace()
-        return value().map { (key, $0) }
+        return key
     }
 
-    private mutating func skipSpace() {
-        while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { position += 1 }
-    }
-
-    private func part(from start: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[start..<position])
-    }
-
-    private mutating func string() -> UnsafeRawBufferPointer? {
-        let start = position
+    /// Goes into the object that is the value of the key: its members are next. False: the value is not an object.
+    package mutating func enter() -> Bool {
+        guard current == UInt8(ascii: "{") else { return false }
         position += 1
-        var isASCII = true
-        while true {
-            position = JSONText.endOfPlainText(in: text, from: position, &isASCII)
-            guard position < text.count else { return nil }
-            if current == UInt8(ascii: "\"") {
-                position += 1
-                return part(from: start)
-            }
-            position = min(position + 2, text.count)
-        }
+        return true
     }
 
-    private mutating func value() -> UnsafeRawBufferPointer? {
+    /// Goes behind the end of the object whose members are through. False: it has no end here.
+    package mutating func leave() -> Bool {
+        skipSpace()
+        guard current == UInt8(ascii: "}") else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes the value of the key. Nil: the text ends within it.
+    package mutating func value() -> UnsafeRawBufferPointer? {
         let start = position
         var depth = 0
         while position < text.count {
@@ -77,5 +78,28 @@ package struct MemberCursor {
             position += 1
         }
         return nil
+    }
+
+    private mutating func skipSpace() {
+        while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { position += 1 }
+    }
+
+    private func part(from start: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: text[start..<position])
+    }
+
+    private mutating func string() -> UnsafeRawBufferPointer? {
+        let start = position
+        position += 1
+        var isASCII = true
+        while true {
+            position = JSONText.endOfPlainText(in: text, from: position, &isASCII)
+            guard position < text.count else { return nil }
+            if current == UInt8(ascii: "\"") {
+                position += 1
+                return part(from: start)
+            }
+            position = min(position + 2, text.count)
+        }
     }
 }

@@ -72,7 +72,7 @@ private struct ReadBatch {
     var isDone: Bool {
         guard let next = rest.first, resultBytes < Self.deliveryBytes else { return true }
         // To decode long options takes milliseconds, for which no other answer waits.
-        return !answers.isEmpty && (slice.isOver || next.sizeBytes > Limits.optionsReadAtOnceBytes)
+        return !answers.isEmpty && (slice.isOver || next.sizeBytes > Limits.shortOptionBytes)
     }
 
     /// - Returns: The error, where the storage failed.

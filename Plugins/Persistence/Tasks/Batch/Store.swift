@@ -239,9 +239,10 @@ final class Store: Sendable {
         let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
             state.queues.putBack(left, lane)
-            // The last call that was carried out, or the query of which a slice was, has had its user's turn.
+            // The last call that was carried out, or the query of which a slice was, has had its user's turn. So has one
+            // who was alone when it began.
             let last = lane == .queries ? calls.last : calls.last { !isLeft.contains(ObjectIdentifier($0)) }
-            if !left.isEmpty, let last { state.queues.endTurn(of: last.user, lane) }
+            if let last { state.queues.endTurn(of: last.user, lane) }
             let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })
             state.callsGauge.set(state.queues.count)
             return (lanes, state.queues.count == 0 ? state.whenIdle.take() : nil)

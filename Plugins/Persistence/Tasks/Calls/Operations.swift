@@ -7,13 +7,13 @@ import TaskKit
 struct CreateOperation: Codable, Sendable {
     var table: ExactText
     var key: ExactText?
-    var record: RecordOption
+    var record: CompactJSON
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
         let place = try Place(namespace: namespace, checking: table, at: path)
         let key = try key?.checkedAsKey(at: path) ?? access.keys.next()
-        let body = try record.text(at: path, "record")
+        let body = try record.checkedAsRecord(at: "\(path).record")
         return Changed(key: key, version: try access.records.create(key, body, in: place))
     }
 }
@@ -21,8 +21,8 @@ struct CreateOperation: Codable, Sendable {
 struct UpdateOperation: Codable, Sendable {
     var table: ExactText
     var key: ExactText
-    var record: RecordOption?
-    var patch: JSON?
+    var record: CompactJSON?
+    var patch: CompactJSON?
     var ifVersion: Int64?
     var namespace: String?
 
@@ -34,26 +34,33 @@ struct UpdateOperation: Codable, Sendable {
             switch change {
             case .whole(let body): body
             case .patch(let patch):
-                try RecordOption.compact(MergePatch.apply(patch, toText: old())[...]).text(at: path, "patch")
+                try Self.apply(patch, to: old()).checkedAsRecord(at: "\(path).patch")
             }
         }
         return Changed(key: key, version: version)
     }
 
+    private static func apply(_ patch: CompactJSON, to record: [UInt8]) throws -> [UInt8] {
+        guard let changed = record.withUnsafeBytes({ MergePatch.apply(patch, to: $0) }) else {
+            throw StoreInconsistency()
+        }
+        return changed
+    }
+
     private enum Modification {
-        case whole(ArraySlice<UInt8>)
-        case patch(JSONObject)
+        case whole([UInt8])
+        case patch(CompactJSON)
     }
 
     private func checkedChange(at path: String) throws(BridgeError) -> Modification {
         switch (record, patch) {
         case (let record?, nil):
-            return .whole(try record.text(at: path, "record"))
+            return .whole(try record.checkedAsRecord(at: "\(path).record"))
         case (nil, let patch?):
-            guard case .object(let members) = patch else {
+            guard patch.typeName == "object" else {
                 throw .unfit("\(path).patch", expected: "object", got: patch.typeName)
             }
-            return .patch(members)
+            return .patch(patch)
         case (nil, nil):
             throw .unfit(path, expected: "record or patch", got: "neither")
         case (_?, _?):

@@ -5,6 +5,7 @@ struct QueryTask: StoreTask {
     static let name = "persistence.query"
     static let summary = "Answers the records of a table that meet conditions, in an order, a page at a time."
     static let lane = StoreLane.queries
+    static let optionBytes: Int? = Limits.queryOptionBytes
     struct Request: Codable, Sendable {
         var table: ExactText
         var `where`: JSON?

@@ -17,6 +17,7 @@ struct ReadTask: StoreTask {
     static let name = "persistence.read"
     static let summary = "Answers the record of a key."
     static let lane = StoreLane.reads
+    static let optionBytes: Int? = nil
     struct Request: Codable, Sendable {
         var table: ExactText
         var key: ExactText
@@ -55,6 +56,7 @@ struct UpdateTask: WriteTask {
 struct DeleteTask: WriteTask {
     static let name = "persistence.delete"
     static let summary = "Removes a record."
+    static let optionBytes: Int? = nil
     typealias Request = DeleteOperation
     let store: Store
 

@@ -11,6 +11,9 @@ protocol StoreTask: RawTask {
     static var effect: BatchPlanner.Effect { get }
     /// Whether a call may leave its session with a watch.
     static var mayWatch: Bool { get }
+    /// How long the options of a call may be; nil: 65,536 bytes, enough to name a record. The daemon refuses longer ones
+    /// before they come to a lane, where other users would wait for their decoding.
+    static var optionBytes: Int? { get }
     var store: Store { get }
 
     /// The work, on the lane's thread. What it submits to the store is done after its own answer was given.
@@ -18,6 +21,8 @@ protocol StoreTask: RawTask {
 
     /// Reads options of a common form quickly; nil: they are of another form, right or wrong. What it reads is what
     /// decoding would have read.
+    ///
+    /// - Parameter options: JSON, which the daemon has checked.
     static func quickRequest(_ options: [UInt8]) -> Request?
 
     /// Does the work, on the lane's thread. A requirement only so that each task has code of its own for it.
@@ -38,12 +43,13 @@ enum StoreOptions<Request: Sendable>: Sendable {
 extension StoreTask {
     /// What a page needs for its own records; others' the policy guards by the verb.
     static var settings: TaskSettings {
-        TaskSettings(isPublic: true, optionPermissions: ["namespace": .store], optionBytes: TaskSettings.anyOptionBytes)
+        TaskSettings(isPublic: true, optionPermissions: ["namespace": .store], optionBytes: optionBytes)
     }
     /// On the lane's thread, where it delays no other user, and more strictly than a schema can say.
     static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
     static var mayWatch: Bool { false }
+    static var optionBytes: Int? { TaskSettings.anyOptionBytes }
 
     static func quickRequest(_ options: [UInt8]) -> Request? { nil }
 
@@ -54,7 +60,6 @@ extension StoreTask {
 
     /// Reads short options of a common form. Loop thread.
     static func options(of text: [UInt8]) -> StoreOptions<Request> {
-        // Every call waits for the thread that commits, and few for the loop's.
         guard text.count <= Limits.optionsReadAtOnceBytes, let request = quickRequest(text) else { return .text(text) }
         return .request(request)
     }
@@ -67,13 +72,11 @@ extension StoreTask {
     }
 
     private static func request(of text: [UInt8]) throws(BridgeError) -> Request {
-        if let request = quickRequest(text) { return request }
-        let decoded = text.withUnsafeBytes { bytes in
-            Result { () throws(JSONMismatch) in
-                try JSONCoding.decode(Request.self, from: bytes, unknownKeys: .refuse)
-            }
+        do throws(JSONMismatch) {
+            return try JSONCoding.decode(Request.self, text: text, unknownKeys: .refuse)
+        } catch {
+            throw BridgeError(error)
         }
-        return try decoded.mapError { BridgeError($0) }.get()
     }
 }
 

@@ -6,6 +6,7 @@ struct WatchTask: StoreTask {
     static let summary = "Sends this session every change of a table as the event record.changed, or stops doing so."
     static let lane = StoreLane.commits
     static let mayWatch = true
+    static let optionBytes: Int? = nil
     struct Request: Codable, Sendable {
         var table: ExactText
         var since: Int64?

@@ -24,7 +24,7 @@ enum ExportFormat {
         var key: ExactText
         /// That which it had; an import gives it another.
         var version: Int64?
-        var record: JSON
+        var record: CompactJSON
     }
 }
 

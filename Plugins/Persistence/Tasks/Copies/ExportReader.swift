@@ -84,9 +84,8 @@ struct ExportReader {
         do {
             let line = try JSONCoding.decode(ExportFormat.RecordLine.self, from: json, unknownKeys: .refuse)
             let place = try Place(namespace: Namespace(named: line.namespace), checking: line.table, at: "$")
-            let text = try RecordOption.json(line.record).text(at: "$", "record")
-            return Entry(
-                line: lines.number, place: place, key: try line.key.checkedAsKey(at: "$"), text: Array(text))
+            let text = try line.record.checkedAsRecord(at: "$.record")
+            return Entry(line: lines.number, place: place, key: try line.key.checkedAsKey(at: "$"), text: text)
         } catch let error as BridgeError {
             throw error.of(line: lines.number)
         } catch {

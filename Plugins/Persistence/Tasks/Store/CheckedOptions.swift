@@ -1,41 +1,22 @@
 import TaskKit
 
-/// A record as a caller gives it.
-enum RecordOption: Codable, Sendable {
-    case json(JSON)
-    /// An object's text, in the form in which it is stored.
-    case compact(ArraySlice<UInt8>)
-
-    init(from decoder: any Decoder) throws { self = .json(try JSON(from: decoder)) }
-
-    func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .json(let json): try json.encode(to: encoder)
-        case .compact(let text): try JSON(parsing: Array(text)).encode(to: encoder)
-        }
-    }
-
-    /// The text that is stored for it.
+extension CompactJSON {
+    /// The text that is stored for a record.
     ///
-    /// - Parameters:
-    ///   - path: Where the operation stands in the options.
-    ///   - name: The option's name there.
-    func text(at path: String, _ name: StaticString) throws(BridgeError) -> ArraySlice<UInt8> {
-        let text: ArraySlice<UInt8>
-        switch self {
-        case .compact(let bytes): text = bytes
-        case .json(let json):
-            guard case .object = json else {
-                throw .unfit("\(path).\(name)", expected: "object", got: json.typeName)
-            }
-            text = json.bytes[...]
+    /// - Parameter path: Where it stands in the options.
+    func checkedAsRecord(at path: String) throws(BridgeError) -> [UInt8] {
+        guard typeName == "object" else { throw .unfit(path, expected: "object", got: typeName) }
+        return try bytes.checkedAsRecord(at: path)
+    }
+}
+
+extension [UInt8] {
+    /// The text of an object, where it is short enough to be stored.
+    func checkedAsRecord(at path: String) throws(BridgeError) -> [UInt8] {
+        guard count <= Limits.recordBytes else {
+            throw .unfit(path, expected: "a record of at most \(Limits.recordBytes) bytes", got: "\(count) bytes")
         }
-        guard text.count <= Limits.recordBytes else {
-            throw .unfit(
-                "\(path).\(name)", expected: "a record of at most \(Limits.recordBytes) bytes",
-                got: "\(text.count) bytes")
-        }
-        return text
+        return self
     }
 }
 

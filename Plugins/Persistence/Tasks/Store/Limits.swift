@@ -73,6 +73,12 @@ enum Limits {
     static let versionsPerRestore: Int64 = 1_000_000_000
     static let largestVersion: Int64 = 1 << 53
 
-    /// Options of a common form up to this length are read on the loop's thread, in two or three microseconds.
-    static let optionsReadAtOnceBytes = 4096
+    /// Options of a query: a thousand `choices` fit, and they are decoded within a slice. So are options that only name
+    /// a record, for which the daemon's usual bound of 65,536 bytes holds.
+    static let queryOptionBytes = 256 << 10
+    /// Reads with longer options do not share a delivery: they take more than some tens of microseconds to decode.
+    static let shortOptionBytes = 4096
+    /// Options of a common form up to this length are read on the loop's thread, in a few microseconds: every write
+    /// waits for the thread that commits.
+    static let optionsReadAtOnceBytes = 1024
 }

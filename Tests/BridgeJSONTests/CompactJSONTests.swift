@@ -1,0 +1,72 @@
+import Testing
+
+@testable import BridgeJSON
+
+@Suite("Values that stay text")
+struct CompactJSONTests {
+    private struct Holder: Codable {
+        var value: CompactJSON
+        var other: CompactJSON?
+    }
+
+    /// The text of the member `value` of a text.
+    private func decoded(_ text: String) throws -> String {
+        let holder = try JSONCoding.decode(Holder.self, text: Array(text.utf8))
+        return String(decoding: holder.value.bytes, as: UTF8.self)
+    }
+
+    @Test(
+        "White space, keys that stand twice and needless escapes go; number texts stay",
+        arguments: [
+            ("{\"value\": [ 1 ,\n2.50e+1 ,\t{ } , [ ] ] }", "[1,2.50e+1,{},[]]"),
+            (#"{"value":{"a":1,"b":2,"a":{"x":3}}}"#, #"{"a":{"x":3},"b":2}"#),
+            (#"{"value":"\u0041\/\u00e9\n\u0001\"\\\ud83d\ude00"}"#, #""A/é\n\u0001\"\\😀""#),
+            (#"{"value":{"\u0061":1,"a":2}}"#, #"{"a":2}"#),
+            (#"{"value":null,"other":null}"#, "null"), (#"{"value":true}"#, "true"), (#"{"value":-0}"#, "-0"),
+        ])
+    func examples(_ text: String, _ expected: String) throws {
+        #expect(try decoded(text) == expected)
+    }
+
+    @Test("Whatever a text means, its compact form is that of the value")
+    func property() throws {
+        var generator = SeededGenerator(seed: 7396)
+        let seed = Array(#"{"a":[1,-2.5e3,"x\n\u0041é",{"b":null,"a":true}],"":{"a":1,"b":[[],{}]}}"#.utf8)
+        let alphabet = Array(#"{}[],:"\ue09+-.tfn a/é"#.utf8) + [10, 0xFF]
+        var count = 0
+        for _ in 0..<20_000 {
+            var text = seed
+            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                let index = Int.random(in: 0..<text.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: text[index] = alphabet.randomElement(using: &generator) ?? 0
+                case 1: text.remove(at: index)
+                case 2: text.insert(alphabet.randomElement(using: &generator) ?? 0, at: index)
+                default: text.insert(contentsOf: text[index...].prefix(12), at: index)
+                }
+            }
+            let value = try? JSON(parsing: text)
+            let compact = text.withUnsafeBytes { CompactJSON(parsing: $0) }
+            #expect(compact?.bytes == value?.bytes)
+            #expect(compact?.typeName == value?.typeName)
+            if value != nil { count += 1 }
+        }
+        #expect(count > 4000)
+    }
+
+    @Test("It is written as it is, also by a coder that knows only types")
+    func encoding() throws {
+        let value: JSON = ["a": [1, "x", .null], "b": 2.5]
+        let holder = Holder(value: CompactJSON(value))
+        #expect(try JSONCoding.encode(holder) == JSON.object(["value": value]).bytes)
+        let decoded = try JSONCoding.decode(Holder.self, from: ["value": value])
+        #expect(decoded.value == holder.value)
+    }
+
+    @Test("A text that is nested too deeply, or is not JSON, is no value", arguments: ["[", "", "{}x", "01"])
+    func broken(_ text: String) {
+        #expect(Array(text.utf8).withUnsafeBytes { CompactJSON(parsing: $0) } == nil)
+        let deep = String(repeating: "[", count: 129) + String(repeating: "]", count: 129)
+        #expect(Array(deep.utf8).withUnsafeBytes { CompactJSON(parsing: $0) } == nil)
+    }
+}
