@@ -241,6 +241,31 @@ struct PluginQueueTests {
         #expect(bench.host.started.dropFirst().map(\.options) == (0...200).map { #"{"a":\#($0)}"# })
     }
 
+    @Test("Plugins derive their schemas one in each turn, and a description comes when all of them have")
+    func schemasInSteps() {
+        var plugins = [(bench.instance!, bench.host)]  // set by Bench.init
+        for index in 0..<4 {
+            let host = FakeHost()
+            plugins.append((bench.add("p\(index)", tasks: [TaskDescription(name: "t\(index)")], host), host))
+        }
+        let client = bench.client()
+        let asked = { plugins.count { $0.1.started.contains { $0.work == .describe } } }
+        // What a plugin takes to derive them: longer than a share.
+        for (_, host) in plugins { host.onStart = { [bench] _ in bench.clock.advance(.milliseconds(3)) } }
+        client.send(#"{"task":"bridge.describe","callbackId":1}"#)
+        #expect(asked() == 1)
+        turns.runShare()
+        #expect(asked() == 2)
+        _ = turns.runJobs()
+        #expect(asked() == 5)
+        #expect(client.read().isEmpty)
+        for (plugin, host) in plugins {
+            Array("{}".utf8).withUnsafeBytes { plugin.reply(host.started[0].handle, $0) }
+        }
+        _ = turns.runJobs()
+        #expect(client.readOne()?["result"]?["tasks"]?.arrayValue?.contains { $0["name"] == "t3" } == true)
+    }
+
     // MARK: Sessions
 
     @Test("A plugin that starts again hears of sessions in steps, and of each before its first call")

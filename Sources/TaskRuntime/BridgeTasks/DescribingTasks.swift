@@ -45,16 +45,12 @@ extension TaskRuntime {
 
     /// Calls `done` once the plugins have reported the schemas of their tasks, as far as they do: at once where they
     /// have.
-    private func learnSchemas(of plugins: [PluginInstance], _ done: @escaping () -> Void) {
+    private func learnSchemas(of plugins: [PluginInstance], for call: Call, _ done: @escaping () -> Void) {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }
-        var missing = asked.count
-        for plugin in asked {
-            plugin.describe { _ in
-                missing -= 1
-                if missing == 0 { done() }
-            }
-        }
+        let questions = SchemaQuestions(asked)
+        begin(questions, for: call.session?.account ?? asked[0].account)
+        questions.whenAnswered(done)
     }
 
     private func plugins(of tasks: some Sequence<TaskEntry>) -> [PluginInstance] {
@@ -84,7 +80,7 @@ extension TaskRuntime {
             throw notFound(String(name.unicodeScalars.prefix(256)), for: call.session)
         }
         let handle = call.handle
-        learnSchemas(of: plugins(of: [task])) { [unowned self] in
+        learnSchemas(of: plugins(of: [task]), for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
             answer(handle, text: .success(description(of: task, for: call.session)))
         }
@@ -96,7 +92,7 @@ extension TaskRuntime {
         _ = try TablePage("tasks", request, messageBytes: limits.messageBytes)
         let handle = call.handle
         let first = registry.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
-        learnSchemas(of: plugins(of: first)) { [unowned self] in
+        learnSchemas(of: plugins(of: first), for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
             answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
         }
@@ -173,7 +169,7 @@ extension TaskRuntime {
 
     private func discover(_ call: Call) -> JSON? {
         let handle = call.handle
-        learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }) { [unowned self] in
+        learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }, for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
             let document = OpenRPCDocument(version: daemon.version, maximumBytes: limits.messageBytes)
             if let session = call.session {
