@@ -15,8 +15,10 @@ struct Finding {
     var digits = 2
     /// What is to be said besides.
     var note = ""
-    /// Nil: there is no limit; the figure is for comparison.
+    /// Holds on a quiet machine, with a margin. Nil: there is no limit; the figure is for comparison.
     var bound: Bound?
+    /// What is aimed at, where the limit is not that yet; it is shown beside the limit and not checked.
+    var aim: Double?
 
     /// Whether the value is within the limit. One that is no number is not.
     var isWithin: Bool {
@@ -30,11 +32,13 @@ struct Finding {
     var valueText: String { text(value, digits: digits) + unit + note }
 
     var boundText: String {
-        switch bound {
-        case nil: ""
-        case .atMost(let maximum): "≤ " + text(maximum, digits: digits) + unit
-        case .atLeast(let minimum): "≥ " + text(minimum, digits: digits) + unit
-        }
+        let limit =
+            switch bound {
+            case nil: ""
+            case .atMost(let maximum): "≤ " + text(maximum, digits: digits) + unit
+            case .atLeast(let minimum): "≥ " + text(minimum, digits: digits) + unit
+            }
+        return aim.map { "\(limit), aim \(text($0, digits: digits))" } ?? limit
     }
 }
 
