@@ -163,8 +163,11 @@ class Cycles:
         for act in ("answer", "progress", "fail"):
             await caller.call("offer", {"act": act, "value": 1}, progress=True, may={"offer.failed"})
         lost = caller.start("offer", {"act": "never", "value": 1}, must={"provider.closed"})
-        while not offer.waiting and lost.number in caller.ledger.open:
-            await asyncio.sleep(0.01)
+        lost.waiter = asyncio.get_running_loop().create_future()
+        waits = asyncio.ensure_future(offer.waits.wait())
+        # The call ends only where it went wrong; its ledger then shows how.
+        await asyncio.wait({waits, lost.waiter}, return_when=asyncio.FIRST_COMPLETED)
+        waits.cancel()
         provider.leave()
         await caller.finish()
 

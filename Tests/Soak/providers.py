@@ -29,6 +29,8 @@ class Offer:
         self.rng = rng
         self.seen: set[Any] = set()
         self.waiting: set[Any] = set()
+        self.waits = asyncio.Event()
+        """Set from the first call on that is not answered."""
         client.on_call = self.called
         client.on_cancel = self.cancelled
 
@@ -65,6 +67,7 @@ class Offer:
             self.client.send({"callbackId": number, "error": {"code": 7}})
         elif act == "never":
             self.waiting.add(number)
+            self.waits.set()
         else:
             self.client.send(result)
 
